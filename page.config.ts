@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'vite';
 
 const source = join(import.meta.dirname, 'src', 'page');
 const name = 'virtual:exported-page';
+/** The files of the built-in rules of findings. */
+const findings = { name: 'virtual:finding-rules', folder: join(import.meta.dirname, 'src', 'core', 'analysis', 'rules') };
+/** The script of the page that checks evidence: the second implementation of the check. */
+const evidence = { name: 'virtual:evidence-page', file: join(import.meta.dirname, 'docs', 'verify-evidence.mjs') };
 
 /**
  * Gives `core/export` the script and the style of an exported page as texts: src/page in one bundle with the Markdown parser.
@@ -11,13 +15,20 @@ const name = 'virtual:exported-page';
  */
 export const exportedPage = (): Plugin => ({
   name: 'stemma-exported-page',
-  resolveId: (id) => (id === name ? `\0${name}` : undefined),
+  resolveId: (id) => ([name, evidence.name, findings.name].includes(id) ? `\0${id}` : undefined),
   async load(id) {
+    if (id === `\0${evidence.name}`) return `export const script = ${JSON.stringify(readFileSync(evidence.file, 'utf8'))};`;
+    if (id === `\0${findings.name}`) return `export const rules = ${JSON.stringify(rulesIn(findings.folder))};`;
     if (id !== `\0${name}`) return undefined;
     const style = readFileSync(join(source, 'page.css'), 'utf8');
     return `export const script = ${JSON.stringify(await bundlePage())};\nexport const style = ${JSON.stringify(style)};\n`;
   },
 });
+
+const rulesIn = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((file) => ({ name: file.replace('.sql', ''), sql: readFileSync(join(folder, file), 'utf8') }));
 
 async function bundlePage(): Promise<string> {
   const made = await build({

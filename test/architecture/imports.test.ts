@@ -30,8 +30,8 @@ const flow = [
   'formats',
   'chain',
   'cards',
-  'handover',
   'composer',
+  'handover',
   'timeline',
   'diff',
   'requests',
@@ -44,6 +44,9 @@ const flow = [
   'sessions',
   'replicas',
   'export',
+  'analysis',
+  'evidence',
+  'blame',
   'sync',
   'experiments',
   'runner',
@@ -59,7 +62,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   system: ['node:path'],
   files: ['node:crypto', 'node:fs', 'node:os', 'node:path'],
   trust: ['node:crypto', 'node:fs', 'node:path'],
-  store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
+  store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:sqlite', 'node:zlib'],
   artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   formats: [
     '@msgpack/msgpack',
@@ -100,6 +103,9 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:zlib',
     'virtual:exported-page',
   ],
+  analysis: ['node:crypto', 'node:fs', 'node:path', 'node:zlib', 'virtual:finding-rules'],
+  blame: ['node:fs', 'node:path'],
+  evidence: ['node:crypto', 'node:zlib', 'virtual:evidence-page'],
   experiments: ['node:vm', 'zod'],
   runner: ['node:path', 'zod'],
   integrity: ['node:fs', 'node:path'],
@@ -135,6 +141,9 @@ const views: Readonly<Record<string, readonly string[]>> = {
   handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   settings: ['lucide-react', 'react'],
+  usage: ['lucide-react', 'react'],
+  findings: ['react'],
+  sql: ['lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [
@@ -146,7 +155,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/system',
     folders: [core('files'), core('system')],
-    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:stream', 'node:worker_threads'],
   },
   // The printer for every process with a terminal.
   { folder: 'src/main/terminal', folders: [], packages: ['node:stream'] },
@@ -178,6 +187,8 @@ const law: readonly Row[] = [
     ],
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
+  // The process that answers SQL.
+  { folder: 'src/main/analyst', folders: [core('base'), core('project'), 'src/main/launch', 'src/main/system', 'src/main/terminal'], packages: [] },
   // Starting an engine never loads it: the shell's Node may be too old.
   {
     folder: 'src/main/launch',
@@ -234,11 +245,13 @@ const law: readonly Row[] = [
     folders: [
       core('base'),
       contract,
+      core('evidence'),
       core('files'),
       core('project'),
       core('router'),
       core('system'),
       core('trust'),
+      'src/main/analyst',
       'src/main/engine',
       'src/main/hook',
       'src/main/hub',
@@ -331,7 +344,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/renderer/parts',
     folders: [contract, 'src/renderer/client', 'src/renderer/state'],
-    packages: ['@base-ui/react', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
+    packages: ['@base-ui/react', '@codemirror/merge', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
   },
   {
     folder: 'src/renderer/forms',
@@ -362,7 +375,12 @@ const law: readonly Row[] = [
   })),
   {
     folder: 'src/renderer/app',
-    folders: [...below, 'src/renderer/views/actions.ts', ...Object.keys(views).map((view) => `src/renderer/views/${view}`)],
+    folders: [
+      ...below,
+      'src/renderer/views/actions.ts',
+      'src/renderer/views/original.ts',
+      ...Object.keys(views).map((view) => `src/renderer/views/${view}`),
+    ],
     packages: ['@base-ui/react', 'cmdk', 'lucide-react', 'react', 'react-dom', 'react-resizable-panels'],
   },
   { folder: 'src/renderer/main.tsx', folders: ['src/renderer/app', 'src/renderer/client'], packages: [] },

@@ -75,6 +75,14 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   prices: () => ({ words: ['prices', '--set', hostile, '--input', '1', '--output', '1'] }),
   diagnose: () => ({ words: ['diagnose', hostile] }),
   'repair-session': () => ({ words: ['repair-session', hostile] }),
+  sql: () => ({ words: ['sql', 'SELECT title, agent FROM sessions'] }),
+  findings: () => ({ words: ['findings', '--rule', hostile] }),
+  blame: () => ({ words: ['blame', hostile] }),
+  evidence: ({ tip, machine: { path } }) => ({
+    words: ['evidence', tip, '-o', path(`${randomUUID()}.evidence`)],
+    silent: 'it prints sizes and a digest',
+  }),
+  verify: ({ machine: { path } }) => ({ words: ['verify', path(`no-such-file${hostile}`)] }),
   cache: () => ({ words: ['cache'] }),
   compaction: ({ tip }) => ({ words: ['compaction', tip] }),
   'source list': () => ({ words: ['source', 'list'] }),
@@ -131,7 +139,7 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
 const alwaysInTerminal = [
   ...['show', 'import', 'request list', 'ticket show', 'run', 'hook', 'experiment run'],
   // These start an engine of their own, which only the built program can.
-  ...['rerun', 'whatif', 'ticket answer', 'ticket events'],
+  ...['rerun', 'whatif', 'ticket answer', 'ticket events', 'sql', 'findings'],
 ];
 
 /** The names of all commands that do something: `ticket list`. */
@@ -296,7 +304,7 @@ async function hostileProject(own: Machine): Promise<Material> {
   const edits = JSON.stringify([{ op: 'append', entry: { role: 'user', kind: 'text', text: hostile } }]);
   const [first] = (await json<{ id: string }[]>('log', tip.id, '--json')).toReversed();
   const fork = await json<{ id: string }>('fork', first?.id ?? '', '--edits', edits, '--summary', hostile, '--json');
-  const requests = await json<{ requestId: string; sessionId?: string }[]>('request', 'list', '--json');
+  const { requests } = await json<{ requests: { requestId: string; sessionId?: string }[] }>('request', 'list', '--json');
   const [part] = await json<{ partId: string }[]>('request', 'prompts', '--json');
   const [source] = await json<{ sourceId: string }[]>('source', 'list', '--json');
   const ticket = await json<{ ticketId: string }>('ticket', 'create', hostile, '--body', hostile, '--by', hostile, '--context', tip.id, '--json');

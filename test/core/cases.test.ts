@@ -26,8 +26,6 @@ interface Right {
   readonly repositories?: readonly string[];
 }
 
-/** Cases that are not right yet. */
-const open: ReadonlySet<string> = new Set(['copilot-raw-newline', 'cursor-3-headers']);
 const expected = JSON.parse(readFileSync(join(cases, 'expected.json'), 'utf8')) as Readonly<Record<string, Right>>;
 
 /** Imports a case into a new project and reads back the values that the case fixes. */
@@ -85,7 +83,7 @@ describe('histories modelled on public reports', () => {
     expect(Object.keys(expected).filter((name) => !folders.includes(name))).toEqual([]);
   });
 
-  test.each(Object.entries(expected).filter(([name]) => !open.has(name)))('[N20] %s', async (name, right) => {
+  test.each(Object.entries(expected))('[N20] %s', async (name, right) => {
     const { path: _, cost, ...exact } = right;
     const values = await valuesOf(name, right);
     expect(Object.fromEntries(Object.keys(exact).map((field) => [field, values[field as keyof typeof values]]))).toEqual(exact);

@@ -17,6 +17,10 @@ describe('text of a terminal', () => {
   test('[W40] a command shows what was typed, its output what was printed', () => {
     expect(commandOf('<command-message>review</command-message>')).toEqual({ kind: 'command', text: '/review' });
     expect(commandOf('<local-command-stdout>Bye!</local-command-stdout>')).toEqual({ kind: 'output', text: 'Bye!' });
+    expect(commandOf('<local-command-caveat>The messages below were generated.</local-command-caveat>')).toEqual({
+      kind: 'output',
+      text: 'The messages below were generated.',
+    });
     expect(commandOf('<div> is broken')).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { EntryKey, UsageCall, UsageSeries } from '../../src/core/contract/index.js';
 import { partKinds } from '../../src/core/contract/usage.js';
 import { colorOf, shares } from '../../src/renderer/parts/kinds.js';
-import { missTitle, nextPlace, numbersOf, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
+import { marksOf, missTitle, nextPlace, numbersOf, placesOf, totalsOf } from '../../src/renderer/views/request/calls.js';
 import { layers, stackOf, topOf, unrecorded } from '../../src/renderer/views/request/fill.js';
 import { root } from '../support/source.js';
 
@@ -25,6 +25,21 @@ const call = (more: Partial<UsageCall>): UsageCall => ({
   waitMs: 5,
   cache: { hit: true },
   ...more,
+});
+
+test('[N16] misses, compactions and changes of the model are marked', () => {
+  const marked = marksOf([
+    call({ requestId: 'a' as never, cache: { hit: false, cause: 'first' } }),
+    call({ requestId: 'b' as never }),
+    call({ requestId: 'beside' as never, beside: 'compaction', model: 'other' }),
+    call({ requestId: 'c' as never, cache: { hit: false, cause: 'first' } }),
+    call({ requestId: 'd' as never, model: 'other', cache: { hit: false, cause: 'model' } }),
+    call({ requestId: 'e' as never, model: null }),
+  ]);
+  expect([...marked]).toEqual([
+    ['c', { miss: false, cut: true, model: undefined }],
+    ['d', { miss: true, cut: false, model: 'other' }],
+  ]);
 });
 
 describe('the list of calls', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { graphMarks } from '../../src/core/contract/index.js';
-import { filterRows, foldRows, linksOf, graphMarks as marksHere, shapesOf } from '../../src/renderer/views/chain/rows.js';
+import { branchesOf, filterRows, foldRows, linksOf, graphMarks as marksHere, rowsOfBranches, shapesOf } from '../../src/renderer/views/chain/rows.js';
 import { commit, graphRow } from './make.js';
 
 const newestFirst = (count: number) => Array.from({ length: count }, (_, n) => graphRow(count - 1 - n));
@@ -33,6 +33,23 @@ describe('the list of a chain', () => {
     const rows = newestFirst(61);
     rows[30] = { ...rows[30], ...what } as (typeof rows)[number];
     expect(foldRows(shapesOf(rows), new Set())).toContainEqual({ kind: 'commit', at: 30 });
+  });
+
+  test('[W49] the branch filter shows the rows from a root to the end of the branch', () => {
+    const rows = newestFirst(4).map((row, at) => ({
+      ...row,
+      commit: { ...row.commit, id: `ctx-0${at}`, parent: at === 3 ? null : `ctx-0${at + 1}` },
+    }));
+    // The first row answers a fork that left the last row, and has no row of its own.
+    const list = [
+      { ...rows[0], commit: { ...rows[0]?.commit, parent: 'ctx-0f' }, fork: { commit: 'ctx-0f', parent: 'ctx-03' }, tipOf: 'fork' },
+      { ...rows[1], tipOf: 'main' },
+      rows[2],
+      rows[3],
+    ] as unknown as Parameters<typeof branchesOf>[0];
+    expect(branchesOf(list).map(({ name }) => name)).toEqual(['fork', 'main']);
+    expect(rowsOfBranches(list, ['ctx-00' as never]).map(({ at }) => at)).toEqual([0, 3]);
+    expect(rowsOfBranches(list, ['ctx-01' as never]).map(({ at }) => at)).toEqual([1, 2, 3]);
   });
 
   test('the marks of a row mean the same in the window and in the contract', () => {

@@ -10,8 +10,15 @@ const machinery = 'Called by Stemma itself or by its hooks, never by a person.';
 
 /** Procedures that the window does not call, each with the reason. */
 export const engineOnly: Readonly<Record<string, string>> = {
+  'space.lines': 'For agents outside of a run. The window shows the messages with space.messages.',
   'request.series': `${fewer}usage.series.`,
   'usage.fillers': 'For scripts that read each filler. The window shows their sums with usage.largest.',
+  'analysis.query': 'For programs that ask without SQL. The window and the command line ask with analysis.sql.',
+  'blame.commit': 'For hooks and scripts of git. The window leads from a turn to its files instead.',
+  'blame.file': `${missing}stemma blame.`,
+  'blame.trace': `${missing}stemma blame --trace.`,
+  'evidence.pack': `${missing}stemma evidence.`,
+  'evidence.verify': `${missing}stemma verify, and the page in each pack.`,
   'agent.get': `${fewer}handover.list.`,
   'artifact.put': writer,
   'box.batch': `${fewer}box.list.`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../src/core/contract/index.js';
 import { axisOf, maxPauseMs, nextSpeed, placeAt } from '../../src/renderer/views/replay/axis.js';
-import { blocksUpTo, placeOfTurn, turnAt } from '../../src/renderer/views/replay/turns.js';
+import { blocksUpTo, lastChange, placeOfTurn, turnAt } from '../../src/renderer/views/replay/turns.js';
 
 const at = (...seconds: (number | undefined)[]) =>
   seconds.map((second) => (second === undefined ? {} : { at: new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString() as Timestamp }));
@@ -30,6 +30,15 @@ describe('the axis of a replay', () => {
   test('speeds change in steps and stay within bounds', () => {
     expect([nextSpeed(5, 1), nextSpeed(5, -1), nextSpeed(100, 1), nextSpeed(0.5, -1)]).toEqual([10, 2, 100, 0.5]);
   });
+});
+
+test('the last change of a file up to a step is found, else its last read', () => {
+  const touches = [
+    { key: 'a.0' as never, how: 'read' as const, step: 2 },
+    { key: 'b.0' as never, how: 'changed' as const, step: 5 },
+    { key: 'c.0' as never, how: 'read' as const, step: 9 },
+  ];
+  expect([1, 2, 4, 5, 12].map((step) => lastChange(touches, step))).toEqual([1, 2, 2, 5, 5]);
 });
 
 describe('the turns of a replay', () => {

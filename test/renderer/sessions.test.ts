@@ -1,6 +1,7 @@
 import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, SessionRow } from '../../src/core/contract/index.js';
+import { partFound, refusals } from '../../src/renderer/views/sessions/refused.js';
 import { type Found, fromWords, joinSessions, type Narrowing, narrow, rowsOf, sorted, valuesOf } from '../../src/renderer/views/sessions/rows.js';
 
 const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow => ({
@@ -48,6 +49,20 @@ const newest = { by: 'lastAt', ascending: false } as const;
 const now = new Date('2026-01-12T12:00:00.000Z');
 
 describe('[W7] the list of sessions', () => {
+  test('a history that cannot be imported is counted once, apart from those that can', () => {
+    const skipped = [
+      { path: '/home/b.jsonl', line: 0, reason: 'it has too many lines' },
+      { path: '/home/c.jsonl', line: 7, reason: 'it is not JSON' },
+    ];
+    const jobs = [{ result: { sessions: 1, commits: 1, entries: 1, bytes: 1, skipped, notes: [], tips: [], ms: 1 } }, {}];
+    const parts = partFound([found('a', { problem: 'it is empty' }), found('b'), found('c')], refusals(jobs));
+    expect(parts.importable.map(({ sessionId }) => sessionId)).toEqual(['c']);
+    expect(parts.refused).toEqual([
+      { path: '/home/a.jsonl', reason: 'it is empty' },
+      { path: '/home/b.jsonl', reason: 'it has too many lines' },
+    ]);
+  });
+
   test('a grown file belongs to its session; other files are rows of their own', () => {
     const listed = joinSessions([session('a'), session('b')], [found('a', { agent: 'claude-code' }), found('c')]);
     expect(listed.map((one) => [one.key, one.session !== undefined, one.found !== undefined])).toEqual([

@@ -38,6 +38,25 @@ describe('[W69] what was loaded for a view', () => {
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
+  test('appears while the project changes faster than it loads', async () => {
+    const memory = new Memory<number>(2);
+    let revision = 1;
+    const answers: number[] = [];
+    const ask = async (): Promise<number> => {
+      if (revision < 5) revision += 1;
+      return revision;
+    };
+    await memory.follow(
+      'sessions',
+      () => revision,
+      ask,
+      never,
+      (answer) => answers.push(answer),
+    );
+    expect(answers).toEqual([2, 3, 4, 5, 5]);
+    expect(memory.isValid('sessions', 5)).toBe(true);
+  });
+
   test('keeps the answers used last', async () => {
     const memory = new Memory<string>(2);
     for (const key of ['a', 'b', 'a', 'c']) await memory.ask(key, 1, async () => key, never);

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
-import type { WriteChain } from '../../src/core/chain/index.js';
+import type { ReadChain, WriteChain } from '../../src/core/chain/index.js';
 import { makeFolder } from '../../src/core/project/folder.js';
 import { openProject, type Project } from '../../src/core/project/index.js';
-import { openDatabase } from '../../src/core/store/index.js';
+import { chunkType, openDatabase } from '../../src/core/store/index.js';
 import type { TrustedProjects } from '../../src/core/trust/index.js';
 
 /** A temporary folder of a test. */
@@ -60,3 +60,13 @@ export const emptyChain = (clock?: () => number): WriteChain => emptyProject(clo
 
 /** A machine on which every project is trusted. */
 export const trustEverything: TrustedProjects = { has: () => true, add: () => {}, created: () => {} };
+
+/** The objects of a project, without the chunks of divided ones; their plain bytes; and the bytes that all stored content takes. */
+export const objectTotals = ({ db, project }: ReadChain): { readonly objects: number; readonly logical: number; readonly stored: number } =>
+  db.one(
+    `SELECT COUNT(*) FILTER (WHERE contentType <> '${chunkType}') AS objects,
+            IFNULL(SUM(size) FILTER (WHERE contentType <> '${chunkType}'), 0) AS logical,
+            IFNULL(SUM(storedSize), 0) AS stored FROM artifact
+      WHERE project = ? AND (data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL)`,
+    project,
+  ) ?? { objects: 0, logical: 0, stored: 0 };

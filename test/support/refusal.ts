@@ -7,3 +7,12 @@ export function refusal(work: () => unknown): { code: string; message: string; d
   }
   throw new Error('the call succeeded');
 }
+
+/** The error of a refused call that answers later. A call that succeeds fails the test. */
+export const laterRefusal = (call: Promise<unknown>): Promise<{ code: string; message: string; data: Record<string, unknown> }> =>
+  call.then(
+    () => {
+      throw new Error('the call succeeded');
+    },
+    (error) => error as { code: string; message: string; data: Record<string, unknown> },
+  );

@@ -114,22 +114,41 @@ interface VitestReport {
   }[];
 }
 
-function vitest(name: string, args: readonly string[]): Counts {
+/** What a run of Vitest reported, with the failed tests by their names. */
+function vitestRun(name: string, args: readonly string[]) {
   const report = join(reports, `${name}.json`);
   const ok = runs(process.execPath, [bin('vitest'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args]);
-  if (!existsSync(report)) return one(false);
-  const counts = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
-  const unread = counts.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
-  const failed = counts.testResults.flatMap((file) =>
+  if (!existsSync(report)) return undefined;
+  const read = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
+  const unread = read.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+  const failed = read.testResults.flatMap((file) =>
     file.assertionResults
       .filter((test) => test.status === 'failed')
-      .map((test) => failure(`${relative(root, file.name)}: ${test.fullName}`, test.failureMessages[0])),
+      .map((test) => ({ file: relative(root, file.name), name: test.fullName, said: test.failureMessages[0] })),
   );
-  return orCrashed(ok, {
-    passed: counts.numPassedTests,
-    failed: counts.numFailedTests + unread.length,
-    skipped: counts.numPendingTests + counts.numTodoTests,
-    failures: [...failed, ...unread.map((file) => failure(relative(root, file.name), file.message))],
+  const failures = [...failed, ...unread.map((file) => ({ file: relative(root, file.name), name: '', said: file.message }))];
+  return { ok, failures, passed: read.numPassedTests, skipped: read.numPendingTests + read.numTodoTests };
+}
+
+/** Runs the tests of one kind. The files that fail run once more, as in Playwright; the summary names what needed it. */
+function vitest(name: string, args: readonly string[]): Counts {
+  const first = vitestRun(name, args);
+  if (!first) return one(false);
+  const { passed, skipped, failures } = first;
+  const files = [...new Set(failures.map(({ file }) => file))];
+  const told = (each: (typeof failures)[number]): string => failure(`${each.file}: ${each.name}`, each.said);
+  if (files.length === 0 || files.length > 10) return orCrashed(first.ok, { passed, skipped, failed: failures.length, failures: failures.map(told) });
+  const second = vitestRun(`${name}-again`, [...args, ...files]);
+  const again = second?.failures ?? failures;
+  const fails = (each: (typeof failures)[number]): boolean =>
+    again.some(({ file, name: test }) => file === each.file && (test === each.name || !test));
+  const recovered = failures.filter((each) => !fails(each));
+  return orCrashed(second?.ok ?? false, {
+    passed: passed + recovered.length,
+    skipped,
+    failed: again.length,
+    failures: again.map(told),
+    secondAttempts: recovered.map(told),
   });
 }
 

@@ -1,6 +1,6 @@
 import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, recent, type Timestamp, timestampOf } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
-import type { ReadableDb, WritableDb } from '../store/index.js';
+import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
 import { read, readAll, readInTurn, readParts, readRange } from './content.js';
 import { type Copies, copiesIn, copiesToRead, type ReadCopies } from './copies.js';
@@ -11,7 +11,7 @@ import { openPackFiles, openPacks } from './packs.js';
 import { dropCaches, expire, expiryIsDue, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
-import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
+import { type Facts, factColumns, type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
 
 export interface ArtifactStat {
   readonly no: ArtifactNo;
@@ -45,10 +45,10 @@ export interface ReadArtifacts {
   /** The number of an object by its full or short ref. @throws NOT_FOUND for an unknown ref, BAD_REQUEST for an ambiguous short one. */
   find(name: string): ArtifactNo;
   stat(no: ArtifactNo): ArtifactStat;
+  /** Whether the object still has this number and its content. */
+  has(no: ArtifactNo, ref: ArtifactRef): boolean;
   /** The number and plain bytes of the objects under each policy. Objects that are gone are counted by reason. */
   byPolicy(): { readonly policy: Policy; readonly gone: Gone | null; readonly count: number; readonly bytes: number }[];
-  /** The number of objects, their plain bytes and their stored bytes. */
-  totals(): { readonly objects: number; readonly logical: number; readonly stored: number };
   /** The bytes of a result that `writeCache` wrote. Undefined if they are not cached any more. */
   readCached(content: Cached): Uint8Array | undefined;
   /** Whether the content of an object has expired and is not removed yet. Cached results may contain it. */
@@ -202,13 +202,10 @@ function readsOf(shelf: ReadShelf): Omit<ReadArtifacts, 'copies' | 'close'> {
     },
     find: (name) => find(shelf, name),
     stat: (no) => stat(shelf, no),
-    totals: () =>
-      db.one<{ objects: number; logical: number; stored: number }>(
-        `SELECT COUNT(*) FILTER (WHERE contentType <> '${chunkType}') AS objects,
-                IFNULL(SUM(size) FILTER (WHERE contentType <> '${chunkType}'), 0) AS logical,
-                IFNULL(SUM(storedSize), 0) AS stored FROM artifact WHERE project = ? AND ${isStoredSql}`,
-        project,
-      ) ?? { objects: 0, logical: 0, stored: 0 },
+    has: (no, ref) => {
+      const row = known(shelf, hashOfRef(ref));
+      return row?.no === no && row.isStored === 1 && row.gone === null;
+    },
     byPolicy: () =>
       db.all(
         `SELECT policy, gone, COUNT(*) AS count, SUM(size) AS bytes FROM artifact

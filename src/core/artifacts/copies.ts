@@ -1,7 +1,8 @@
 import type { ArtifactNo, ArtifactRef } from '../base/index.js';
+import { chunkType } from '../store/index.js';
 import { hashOfRef, refOfHash } from './hash.js';
 import { insertRow, known } from './put.js';
-import { chunkType, type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
+import { type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
 
 /** The objects that a replica takes: those with the policy `replicate`, or all that are not ephemeral. */
 export type Takes = 'replicate' | 'all';

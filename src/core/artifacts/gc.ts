@@ -1,9 +1,10 @@
 import type { ArtifactNo } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
+import { chunkType } from '../store/index.js';
 import { decodeChunks } from './chunk-list.js';
 import { dropCaches, expire } from './policy.js';
 import { graceMs } from './put.js';
-import { chunkType, isStoredSql, type Shelf, withoutContent } from './shelf.js';
+import { isStoredSql, type Shelf, withoutContent } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface GcOptions {

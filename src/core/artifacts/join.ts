@@ -1,9 +1,10 @@
 import { type ArtifactRef, corrupt, StemmaError } from '../base/index.js';
+import { chunkType } from '../store/index.js';
 import { type Chunk, encodeChunks } from './chunk-list.js';
 import { chunksOf } from './chunks.js';
 import { blake3Parts, hashOfRef } from './hash.js';
 import { insertRow, known, type Put, type PutOptions, put } from './put.js';
-import { chunkType, type Shelf } from './shelf.js';
+import type { Shelf } from './shelf.js';
 
 /**
  * Stores an object that comes in parts, one of them in memory at a time: its chunks first, each part in a transaction, then the object.

@@ -1,7 +1,8 @@
 import type { ArtifactNo, ArtifactRef } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
+import { chunkType } from '../store/index.js';
 import { blake3Of, refOfHash } from './hash.js';
-import { chunkType, type Facts, factColumns, type ReadShelf, type Shelf } from './shelf.js';
+import { type Facts, factColumns, type ReadShelf, type Shelf } from './shelf.js';
 
 export interface PutOptions {
   readonly contentType: string;

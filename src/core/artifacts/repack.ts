@@ -1,11 +1,11 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { concatBytes } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { chunkType, progressOf, setProgress } from '../store/index.js';
 import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
 import { putChunks } from './join.js';
-import { type Content, chunkType, contentColumns, type ReadShelf, type Shelf } from './shelf.js';
+import { type Content, contentColumns, type ReadShelf, type Shelf } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface RepackOptions {

@@ -72,6 +72,3 @@ export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NO
 
 /** SQL that removes the content of a row. Set `gone` to the reason with it. */
 export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
-
-/** The content type of a chunk of a larger object. */
-export const chunkType = 'application/vnd.stemma.chunk';

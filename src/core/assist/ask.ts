@@ -1,12 +1,14 @@
 import { badRequest, inWords, StemmaError } from '../base/index.js';
-import type { ModelProvider } from '../turns/index.js';
+import { type Call, composeCall } from '../composer/index.js';
+import { composedBody, type ModelProvider } from '../turns/index.js';
 
-/** Asks a model for a text, in its provider's wire format. @throws BAD_REQUEST for an unknown provider; UNAVAILABLE without a reply. */
+/** Asks a model for a text. `parameters` are settings of the call. @throws BAD_REQUEST for an unknown provider; UNAVAILABLE without a reply. */
 export async function askFor(
   asked: { readonly provider: string; readonly model?: string | undefined },
-  bodyFor: (wire: ModelProvider['wire'], model: string) => Readonly<Record<string, unknown>>,
+  call: Call,
   providers: readonly ModelProvider[],
   signal: AbortSignal | undefined,
+  parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const provider = providers.find((each) => each.id === asked.provider);
   if (!provider)
@@ -20,9 +22,9 @@ export async function askFor(
     throw new StemmaError('UNAVAILABLE', `${provider.title} offers no model: ${known.problem ?? 'its list of models is empty'}`, {
       provider: provider.id,
     });
+  const body = composedBody(composeCall(call).messages, provider.wire, { model, tools: [], parameters });
   let text = '';
-  for await (const piece of provider.stream({ model, body: bodyFor(provider.wire, model), headers: {} }, signal))
-    if (piece.kind === 'text') text += piece.delta;
+  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) if (piece.kind === 'text') text += piece.delta;
   if (text.trim() === '' || signal?.aborted)
     throw new StemmaError('UNAVAILABLE', `${provider.title} returned no summary; nothing was changed`, { provider: provider.id });
   return text.trim();

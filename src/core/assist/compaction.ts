@@ -1,6 +1,6 @@
 import { defined } from '../base/index.js';
 import { compact, contextEntries, entries, type WriteChain } from '../chain/index.js';
-import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
+import { type CompactionPolicy, planCompaction, recordedLayers, shortenMemory, summaryCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { askFor } from './ask.js';
@@ -27,12 +27,7 @@ export async function compactContext(
   const { provider, model: named } = request;
   const summary =
     provider !== undefined && removed.length > 0
-      ? await askFor(
-          { provider, model: named },
-          (wire, model) => requestBody(summaryCall(removed, previousSummary), wire, model) as Record<string, unknown>,
-          providers,
-          signal,
-        )
+      ? await askFor({ provider, model: named }, summaryCall(removed, previousSummary), providers, signal)
       : request.summary;
 
   const shortened = shortenMemory({ messages, ...policy, ...(previousSummary && { previousSummary }), ...(summary && { summary }) });

@@ -1,7 +1,10 @@
 import type { ContextId } from '../base/index.js';
+import { profileNamed } from '../cards/index.js';
 import { commitOf, entries, type ReadChain } from '../chain/index.js';
-import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, rowOf } from '../composer/index.js';
-import type { ComposedRows, InputOf } from '../contract/index.js';
+import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
+import type { ComposedRows, InputOf, OutputOf } from '../contract/index.js';
+import { profileRules } from '../handover/index.js';
+import { nearestCall, recordedWire, systemPromptOf, turnRequest } from '../turns/index.js';
 import { projectServices } from './retrievers.js';
 
 interface Place {
@@ -11,9 +14,19 @@ interface Place {
 type Request = PreviewRequest & { readonly id: ContextId };
 
 /** Composes a commit's context for a process. Stores nothing. @throws NOT_FOUND for an unknown commit. */
-export function composition(project: Place, { id: given, ...request }: Request): Preview {
-  const { id } = commitOf(project.chain, given);
-  return previewContext(entries(project.chain, { id }).entries, projectServices(project, id), request);
+export function composition(project: Place, { id: given, ...request }: Request): OutputOf<'compose.preview'> {
+  const { chain } = project;
+  const base = commitOf(chain, given);
+  const all = entries(chain, { id: base.id }).entries;
+  const profile = (profileNamed(chain, base.template) ?? profileNamed(chain, base.principal ?? ''))?.card;
+  const sources = {
+    systemPrompt: systemPromptOf(chain, base, recordedLayers(all).systemPrompt),
+    permitted: request.layers ?? profileRules(profile).permitted,
+    services: projectServices(project, base.id),
+  };
+  const call = nearestCall(chain, base);
+  const { tools, settings } = turnRequest(chain, call, request.wire ?? recordedWire(chain, call) ?? 'anthropic');
+  return { ...previewContext(all, sources, request), tools: tools.length > 0 ? tools : null, parameters: settings };
 }
 
 interface Composition {

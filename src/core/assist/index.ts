@@ -6,6 +6,6 @@ export { compactContext } from './compaction.js';
 export { composedRows, composition } from './composition.js';
 export { judgeCompaction } from './judge.js';
 export { listInstantiations, listSummaries, versionsOfCommit } from './missing.js';
-export { projectServices } from './retrievers.js';
+export { layerSources, projectServices } from './retrievers.js';
 export { extractive, type SummarizeInput, summarizeCommits } from './summaries.js';
 export { defaultSummarizer, openSummarizer, type Summarizer, type SummarizerPlan, type SummarizerSettings } from './summarizer.js';

@@ -1,5 +1,4 @@
 import { contextEntries, type ReadChain } from '../chain/index.js';
-import { requestBody } from '../composer/index.js';
 import type { InputOf, UsageCompaction, UsageLoss } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { usageCompaction } from '../usage/index.js';
@@ -36,20 +35,7 @@ export async function judgeCompaction(
     .slice(0, maxSummaryLength);
   const list = found.lost.map(({ kind, text, missing }, at) => `${at + 1}. ${kind}: ${text} [not mentioned: ${missing.join(', ')}]`).join('\n');
   const content = `<summary>\n${summary}\n</summary>\n\n<left-out>\n${list}\n</left-out>`;
-  const reply = await askFor(
-    { provider, model },
-    (wire, name) =>
-      requestBody(
-        [
-          { role: 'system', content: task },
-          { role: 'human', content },
-        ],
-        wire,
-        name,
-      ) as Record<string, unknown>,
-    providers,
-    signal,
-  );
+  const reply = await askFor({ provider, model }, { kind: 'worker', task, memory: [], query: content }, providers, signal);
   const judgments = judgmentsIn(reply);
   return {
     ...found,

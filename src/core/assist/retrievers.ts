@@ -1,25 +1,36 @@
 import { join } from 'node:path';
 import type { ContextId } from '../base/index.js';
 import { type ContextRow, commitOf, type ReadChain } from '../chain/index.js';
-import { chunksOfNote, type RuntimeServices, rankByWords } from '../composer/index.js';
+import { chunksOfNote, type LayerSources, rankByWords } from '../composer/index.js';
 import type { ExperienceRecord } from '../contract/index.js';
 import { listInside, readInside, unlessRefused } from '../files/index.js';
 import { query as search } from '../search/index.js';
+import { restoreState } from './blackboard.js';
 
 /** The folder with notes for agents: Markdown and text files. */
 const notesFolder = 'notes';
 const maxNoteBytes = 1_000_000;
 const maxNotes = 1_000;
 
+interface Place {
+  readonly dir: string;
+  readonly chain: ReadChain;
+}
+
+/** What a profile can permit for a call on a context: retrievers, and the state that was saved with the context or its nearest ancestor. */
+export const layerSources =
+  (project: Place) =>
+  (id: ContextId | null): LayerSources => ({
+    state: id === null ? {} : restoreState(project.chain, { id }).state,
+    services: projectServices(project, id),
+  });
+
 /**
- * Retrievers for the context of a commit: knowledge from the notes in the project folder, and experience from other sessions by full-text
- * search. @throws NOT_FOUND for an unknown commit.
+ * Retrievers for the context of a commit: knowledge from the notes in the project folder, and experience from other sessions of this machine by
+ * full-text search. @throws NOT_FOUND for an unknown commit.
  */
-export function projectServices(
-  project: { readonly dir: string; readonly chain: ReadChain },
-  id: ContextId,
-): Pick<RuntimeServices, 'knowledge' | 'experience'> {
-  const commit = commitOf(project.chain, id);
+export function projectServices(project: Place, id: ContextId | null): LayerSources['services'] {
+  const commit = id === null ? undefined : commitOf(project.chain, id);
   return {
     knowledge: {
       retrieve: (query) => {
@@ -36,7 +47,7 @@ const wordsAsked = 8;
 const hitsPerWord = 30;
 
 /** Entries of other sessions that match a question and are older than the commit, best first. */
-function earlierWork(chain: ReadChain, commit: ContextRow, question: string): ExperienceRecord[] {
+function earlierWork(chain: ReadChain, commit: ContextRow | undefined, question: string): ExperienceRecord[] {
   const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [])]
     .sort((a, b) => b.length - a.length || a.localeCompare(b))
     .slice(0, wordsAsked);
@@ -44,7 +55,8 @@ function earlierWork(chain: ReadChain, commit: ContextRow, question: string): Ex
   for (const word of words) {
     const best = new Map<ContextId, { score: number; text: string }>();
     for (const hit of search(chain, { text: `"${word}"`, limit: hitsPerWord }).hits) {
-      if (hit.sessionId === (commit.sessionId ?? undefined) || Date.parse(hit.at) >= commit.createdAt) continue;
+      if (commit && (hit.sessionId === (commit.sessionId ?? undefined) || Date.parse(hit.at) >= commit.createdAt)) continue;
+      if (!isOfHere(chain, hit.commit)) continue;
       const text = [hit.summary, hit.snippet].filter((part) => part).join(' — ');
       if ((best.get(hit.commit)?.score ?? -1) < hit.score) best.set(hit.commit, { score: hit.score, text });
     }
@@ -54,6 +66,13 @@ function earlierWork(chain: ReadChain, commit: ContextRow, question: string): Ex
     .sort(([, a], [, b]) => b.score - a.score)
     .slice(0, 10)
     .map(([id, { text }]) => ({ id, contextId: id, summary: text, outcome: 'unknown' }));
+}
+
+/** Whether this machine recorded a commit. In a project of a team, a commit without a machine may come from anywhere. */
+function isOfHere(chain: ReadChain, id: ContextId): boolean {
+  const { machine } = commitOf(chain, id);
+  if (machine !== null) return machine === chain.machine;
+  return chain.db.one('SELECT 1 FROM teamItem WHERE project = ? LIMIT 1', chain.project) === undefined;
 }
 
 /** Reads the notes. Links, special files and large files are skipped. */

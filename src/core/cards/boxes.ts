@@ -3,7 +3,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Box, Packing } from '../contract/index.js';
 import { newCardId, whereIds } from './card.js';
 import { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
-import { getBox } from './read.js';
+import { cardsInOrder, getBox, seenByModel } from './read.js';
 
 /**
  * Creates a box from card ids. Order and repeats are kept (B7). An equal box returns the existing one.
@@ -64,9 +64,11 @@ const insertPart = (chain: WriteChain, box: number, cardIds: readonly string[]):
 
 /**
  * Appends cards. A card that the box has already keeps its first position (B7).
- * @throws NOT_FOUND for an unknown box or card, and appends nothing; CONFLICT while a turn reads the box (B9).
+ * @param performer the agent that appends to the output box of its own running turn, which nobody else can
+ * @throws NOT_FOUND for an unknown box or card, and appends nothing; CONFLICT while a turn reads the box (B9), and for the output box of a running
+ *   turn, unless its performer appends cards that a model may see (B18)
  */
-export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly string[]): Box {
+export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly string[], performer?: string): Box {
   return chain.db.transaction(() => {
     const box = boxAt(chain, boxId);
     if (box.readers > 0)
@@ -74,6 +76,17 @@ export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly 
         id: boxId,
       });
     refuseUnknownCards(chain, cardIds, `Nothing was appended to ${boxId}.`);
+    const writer = writerOf(chain, box.no);
+    if (writer && writer.agentId !== performer)
+      throw new StemmaError(
+        'CONFLICT',
+        `The box ${boxId} is the output of the running turn ${writer.agentTurnId}. Only ${writer.agentId} writes to it.`,
+        {
+          id: boxId,
+          agentTurnId: writer.agentTurnId,
+        },
+      );
+    if (writer) refuseGoneCards(chain, cardIds, boxId);
     const present = new Set(idsAt(chain, box.no));
     const added = [...new Set(cardIds)].filter((cardId) => !present.has(cardId));
     if (added.length) {
@@ -82,6 +95,24 @@ export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly 
     }
     return getBox(chain, boxId);
   });
+}
+
+/** The agent whose running turn writes to a box. */
+const writerOf = (chain: ReadChain, box: number): { readonly agentId: string; readonly agentTurnId: string } | undefined =>
+  chain.db.one(
+    `SELECT a.agentId, t.agentTurnId FROM agentTurn t JOIN agent a ON a.no = t.agent
+      WHERE t.project = ? AND t.output = ? AND t.status IN ('dispatched', 'running', 'suspended') LIMIT 1`,
+    chain.project,
+    box,
+  );
+
+/** Refuses deleted and expired cards for a running turn: no model is sent them. @throws CONFLICT */
+function refuseGoneCards(chain: ReadChain, cardIds: readonly string[], boxId: string): void {
+  const gone = cardsInOrder(chain, cardIds).find((card) => !seenByModel(card));
+  if (gone)
+    throw new StemmaError('CONFLICT', `The card ${gone.cardId} is deleted or expired, so it cannot be appended to ${boxId}, which a model reads.`, {
+      id: gone.cardId,
+    });
 }
 
 /** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND for an unknown box or card. */

@@ -59,7 +59,7 @@ export function assemble(chain: ReadChain, way: Walk, target: Format, options: A
   const [only] = pieces;
   return { bytes: pieces.length === 1 && only ? only : target.concat(pieces), tier, ...joinLosses(lost) };
 }
-export interface AssembleOptions extends Pick<WriteOptions, 'maxTokens'> {
+export interface AssembleOptions extends Pick<WriteOptions, 'maxTokens' | 'keepsOpen'> {
   /** Changes entries that are translated, before they are written in the target format. */
   readonly change?: (entries: readonly ParsedEntry[]) => readonly ParsedEntry[];
 }

@@ -18,6 +18,8 @@ export interface ReadChain {
   readonly machine?: string | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings: () => string | undefined;
+  /** A mark of a text that only this machine can make. */
+  readonly seal: (text: string) => string;
   /** A new UUID. */
   readonly newId: () => string;
   /** Recently parsed outlines and deltas, by artifact and format. */

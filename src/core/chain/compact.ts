@@ -1,11 +1,11 @@
-import { badRequest, type ContextId, timestampOf } from '../base/index.js';
+import { type ArtifactNo, badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
-import { countTokens, readerOf, type WritableEntry } from '../formats/index.js';
+import { type Counts, countTokens, type Format, findFormat, outlined, readerOf, type WritableEntry } from '../formats/index.js';
 import { assemble, idsOf } from './assemble.js';
-import { personOf, toCommit, type WriteChain } from './chain.js';
+import { personOf, type Step, toCommit, type WriteChain } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
-import { outlinesOf } from './outline.js';
+import { saveOutline } from './outline.js';
 import { lastRecord } from './records.js';
 import { walk } from './walk.js';
 
@@ -25,6 +25,7 @@ export function compact(chain: WriteChain, id: ContextId, summary: string, kept:
     const format = readerOf(parent.format);
     const createdAt = timestampOf(Math.max(chain.clock(), parent.createdAt));
     const bytes = format.write([{ role: 'user', kind: 'summary', text: summary }, ...kept.map(({ tokens: _, ...entry }) => entry)], {
+      keepsOpen: true,
       newId: idsOf(`${parent.id}\0${createdAt}\0${summary}`),
       now: createdAt,
       ...(parent.sessionId !== null && { sessionId: parent.sessionId }),
@@ -58,7 +59,9 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
     const parent = commitOf(chain, id);
     const format = readerOf(parent.format);
     const way = walk(chain, parent, stop);
-    const { no, ref } = chain.artifacts.put(assemble(chain, way, format).bytes, { contentType: format.contentType });
+    const { bytes } = assemble(chain, way, format, { keepsOpen: true });
+    const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
+    const counts = countsOf(chain, no, format, bytes, way.contributing);
     const row = addCommit(chain, {
       ...inherited(parent),
       principal: principal ?? personOf(chain),
@@ -69,14 +72,28 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
       artifact: no,
       ref,
       summary: `Snapshot of ${parent.id}`,
-      messageCount: way.contributing.reduce((sum, step) => sum + step.messageCount, 0),
-      tokenCount: way.contributing.reduce((sum, step) => sum + step.tokenCount, 0),
-      errors: 0,
-      entries: outlinesOf(chain, way.contributing).reduce((sum, outline) => sum + outline.entries.length, 0),
+      messageCount: counts.messages,
+      tokenCount: counts.tokens,
+      errors: counts.errors,
+      entries: counts.entries,
       forked: true,
     });
     return toCommit(row);
   });
+}
+
+/**
+ * The counts of a snapshot: what its content holds. Over a compaction, that includes the summary, which the commits do not count as a message. Content
+ * of an unknown format is not read.
+ */
+function countsOf(chain: WriteChain, artifact: ArtifactNo, format: Format, bytes: Uint8Array, steps: readonly Step[]): Counts {
+  if (!findFormat(format.id)) {
+    const sum = (of: (step: Step) => number): number => steps.reduce((total, step) => total + of(step), 0);
+    return { messages: sum((step) => step.messageCount), tokens: sum((step) => step.tokenCount), errors: 0, entries: 0 };
+  }
+  const { data, counts } = outlined(format.parse(bytes));
+  saveOutline(chain, artifact, format.id, data);
+  return counts;
 }
 
 /** Metadata that a compaction or snapshot copies from its parent. It belongs to its author, not to the parent's (C25). */

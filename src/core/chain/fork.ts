@@ -205,8 +205,9 @@ function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | 
       const more = format.write(change.appended, writing(chain, original, last && recordOf(last)));
       return store(chain, original, parent, format.concat([bytes, more]), format, titled);
     }
-    // The prefix of a delta has the prefix of its entries. Elisions have no position, so a delta with elisions is parsed again.
-    const read = parsed.elisions.length ? format.parse(bytes) : { entries: kept, elisions: [], problems: [] };
+    // A prefix of the bytes has a prefix of the entries. Other cuts write a message again. Elisions have no position, so both are parsed again.
+    const isPrefix = Buffer.compare(bytes, content.subarray(0, bytes.length)) === 0;
+    const read = parsed.elisions.length || !isPrefix ? format.parse(bytes) : { entries: kept, elisions: [], problems: [] };
     return store(chain, original, parent, bytes, format, titled, read);
   }
   const edited = [...kept.flatMap((entry) => applied(entry, change.keyed.get(entry.key) ?? [])), ...change.appended];
@@ -222,6 +223,7 @@ function titleOf(kept: readonly ParsedEntry[], { keyed, appended }: Change, isCu
 }
 
 const writing = (chain: ReadChain, near: ContextRow, parentRecord: string | undefined): Parameters<Format['write']>[1] => ({
+  keepsOpen: true,
   newId: chain.newId,
   now: timestampOf(chain.clock()),
   ...(near.sessionId !== null && { sessionId: near.sessionId }),
@@ -240,7 +242,7 @@ function begin(chain: WriteChain, input: ForkInput, edits: readonly Edit[]): Con
   if (!appended.length || appended.length !== edits.length)
     throw badRequest('edits', 'A fork without a context starts a conversation. Give at least one append edit and no other edits.');
   const format = formatOf(freshFormat);
-  const bytes = format.write(appended, { newId: chain.newId, now: timestampOf(chain.clock()) });
+  const bytes = format.write(appended, { keepsOpen: true, newId: chain.newId, now: timestampOf(chain.clock()) });
   return chain.artifacts.transaction(() =>
     store(
       chain,

@@ -3,6 +3,7 @@ import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
 import { layoutOf, titlesOf } from './graph.js';
 import type { LaneRow } from './lanes.js';
+import { turnParts } from './turn-parts.js';
 
 interface Row {
   readonly seq: CommitSeq;
@@ -60,6 +61,6 @@ function matching(chain: ReadChain, needle: string, ends: readonly LaneRow[]): R
     chain.project,
     needle,
   );
-  const titled = [...titlesOf(chain, ends)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [{ seq }] : []));
+  const titled = [...titlesOf(chain, ends, turnParts(chain))].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [{ seq }] : []));
   return new Set([...found, ...titled].map(({ seq }) => seq));
 }

@@ -1,10 +1,12 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import type { GraphRow, InputOf } from '../contract/index.js';
 import { type ContextRow, hashColumn, intactColumn, type ReadChain, selectContext, toCommit } from './chain.js';
+import { commitAt } from './find.js';
 import { hiddenCommits, hidingState } from './hidden.js';
 import { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 import { type TurnNumbers, turnNumbers } from './turn-numbers.js';
+import { forgetTurnParts, placesOf, type TurnParts, turnParts } from './turn-parts.js';
 
 type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
 
@@ -15,6 +17,7 @@ interface Picture {
   readonly state: string | null;
   readonly lanes: Lanes;
   readonly turns: TurnNumbers;
+  readonly parts: TurnParts;
 }
 const pictures = new WeakMap<ReadChain, Map<string, Picture>>();
 const picturesKept = 8;
@@ -24,10 +27,10 @@ export type GraphFilter = NonNullable<GraphQuery['filter']>;
 
 /** A range of the commit graph, newest first, children before parents. */
 export function graph(chain: ReadChain, query: GraphQuery): { total: number; rows: GraphRow[] } {
-  const { lanes, turns } = pictureOf(chain, query.filter ?? {}, query.together ?? false);
+  const { lanes, turns, parts } = pictureOf(chain, query.filter ?? {}, query.together ?? false);
   const page = lanes.rows(query.offset, query.limit);
   if (!page.length) return { total: lanes.total, rows: [] };
-  const details = detailsOf(chain, page);
+  const details = detailsOf(chain, page, parts);
   const rows = page.map((row): GraphRow => {
     const detail = details.get(row.seq);
     if (!detail) throw new Error(`Commit row ${row.seq} does not exist.`);
@@ -42,7 +45,8 @@ export const layoutOf = (chain: ReadChain, filter: GraphFilter, together: boolea
 
 function pictureOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): Picture {
   const { state, count } = chain.db.one<{ state: string | null; count: number }>(
-    `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state, COUNT(*) AS count FROM context WHERE project = ?`,
+    `SELECT MAX(seq) || '/' || COUNT(*) || '/' || (SELECT COUNT(*) FROM resumed) || '/' || ${hidingState} AS state, COUNT(*) AS count
+       FROM context WHERE project = ?`,
     chain.project,
   ) ?? { state: '', count: 0 };
   const kept = pictures.get(chain) ?? new Map<string, Picture>();
@@ -51,8 +55,9 @@ function pictureOf(chain: ReadChain, { archived, ...filter }: GraphFilter, toget
   const known = kept.get(name);
   if (known?.state === state) return known;
   const hidden = hiddenCommits(chain, { archived, session: filter.sessionId });
+  const parts = turnParts(chain);
   const all = nodesOf(chain, count);
-  const nodes = hidden.size === 0 ? all : all.filter(({ seq }) => !hidden.has(seq));
+  const nodes = drawnNodes(hidden.size === 0 ? all : all.filter(({ seq }) => !hidden.has(seq)), parts);
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const subagents = new Set(
     chain.db.all<{ context: CommitSeq }>('SELECT context FROM started WHERE project = ?', chain.project).map(({ context }) => context),
@@ -60,12 +65,25 @@ function pictureOf(chain: ReadChain, { archived, ...filter }: GraphFilter, toget
   const picture = {
     state,
     lanes: layOut(isFiltered ? families(nodes, filter) : nodes, { together }),
-    turns: turnNumbers(all, subagents),
+    turns: turnNumbers(all, subagents, parts),
+    parts,
   };
   kept.delete(name);
   kept.set(name, picture);
   for (const oldest of [...kept.keys()].slice(0, -picturesKept)) kept.delete(oldest);
   return picture;
+}
+
+/** The commits that have rows, each below the row of the turn before it. An answer to an edited prompt belongs to the fork with the prompt. */
+function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): readonly GraphNode[] {
+  if (parts.folded.size === 0) return nodes;
+  const places = placesOf(nodes, parts);
+  return nodes.flatMap((node): GraphNode[] => {
+    const place = places.get(node.seq);
+    if (!place) return [];
+    const { parent, isAnswer } = place;
+    return [parent === node.parent && !isAnswer ? node : { ...node, parent, forked: node.forked || isAnswer }];
+  });
 }
 
 type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
@@ -77,6 +95,7 @@ const stored = new WeakMap<ReadChain, StoredNode[]>();
 export function forgetGraph(chain: ReadChain): void {
   stored.delete(chain);
   pictures.delete(chain);
+  forgetTurnParts(chain);
 }
 
 function storedNodes(chain: ReadChain, count: number): readonly StoredNode[] {
@@ -116,19 +135,40 @@ function nodesOf(chain: ReadChain, count: number): GraphNode[] {
   });
 }
 
-/** For each commit between a root and the end of an imported session, the time of that end. */
+/**
+ * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
+ * such an end, and nowhere else: it never moves the trunk of the session that it left.
+ */
 function currentTimes(chain: ReadChain, nodes: readonly StoredNode[]): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
   const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
-  const ends = chain.db
-    .all<{ tips: string }>('SELECT tips FROM source WHERE project = ?', chain.project)
-    .flatMap(({ tips }) => (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => bySeq.get(seq) ?? []).sort(newestFirst)[0] ?? [])
-    .sort(newestFirst);
+  const all = chain.db.all<{ tips: string; isResumed: 0 | 1 }>(
+    `SELECT tips, EXISTS (SELECT 1 FROM resumed r WHERE r.project = source.project AND r.sessionId = source.sessionId) AS isResumed
+       FROM source WHERE project = ? ORDER BY no`,
+    chain.project,
+  );
+  const endOf = ({ tips }: { readonly tips: string }): StoredNode[] =>
+    (JSON.parse(tips) as CommitSeq[])
+      .flatMap((seq) => bySeq.get(seq) ?? [])
+      .sort(newestFirst)
+      .slice(0, 1);
   const current = new Map<CommitSeq, number>();
+  const parentOf = ({ parent }: StoredNode): StoredNode | undefined => (parent === null ? undefined : bySeq.get(parent));
   // Sessions may share their first commits. These get the latest end.
-  for (const end of ends)
-    for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = node.parent === null ? undefined : bySeq.get(node.parent))
-      current.set(node.seq, end.createdAt);
+  const ends = all.filter(({ isResumed }) => !isResumed).flatMap(endOf);
+  for (const end of ends.sort(newestFirst))
+    for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = parentOf(node)) current.set(node.seq, end.createdAt);
+  const continued = new Set([...current.keys()].flatMap((seq) => bySeq.get(seq)?.parent ?? []));
+  for (const end of all.filter(({ isResumed }) => isResumed).flatMap(endOf)) {
+    const added: StoredNode[] = [];
+    let node: StoredNode | undefined = end;
+    for (; node && !current.has(node.seq) && !node.forked; node = parentOf(node)) added.push(node);
+    if (!node || node.forked || continued.has(node.seq) || added.length === 0) continue;
+    for (const { seq, parent } of added) {
+      current.set(seq, end.createdAt);
+      if (parent !== null) continued.add(parent);
+    }
+  }
   return current;
 }
 
@@ -199,19 +239,35 @@ interface TitleRow {
  * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session
  * has the title of its first commit.
  */
-export function titlesOf(chain: ReadChain, ends: readonly LaneRow[]): ReadonlyMap<CommitSeq, string | null> {
+export function titlesOf(chain: ReadChain, ends: readonly LaneRow[], { partOf, besides }: TurnParts): ReadonlyMap<CommitSeq, string | null> {
+  const firstOf = ({ start }: LaneRow): CommitSeq => partOf.get(start) ?? besides.get(start) ?? start;
   const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(
     `SELECT c.seq, c.summary, ${intactColumn} FROM context c JOIN context p ON p.seq = c.parent
       WHERE c.sessionId IS p.sessionId AND c.seq IN (SELECT value FROM json_each(?))`,
-    JSON.stringify(ends.map(({ start }) => start)),
+    JSON.stringify(ends.map(firstOf)),
   );
   const begun = new Map(starts.map(({ seq, summary, intact }) => [seq, intact ? summary : null] as const));
   const titles = chain.db.all<TitleRow>(selectTitles, JSON.stringify(ends.map(({ seq }) => seq)));
-  const startOf = new Map(ends.map(({ seq, start }) => [seq, start] as const));
+  const startOf = new Map(ends.map((end) => [end.seq, firstOf(end)] as const));
   return new Map(titles.map(({ seq, named, title }) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
 }
 
-function detailsOf(chain: ReadChain, page: readonly LaneRow[]): Map<CommitSeq, Detail> {
+/** The forks with the prompts that the rows of a page answer, by row. */
+function forksOf(chain: ReadChain, page: readonly LaneRow[], { partOf, besides }: TurnParts): ReadonlyMap<CommitSeq, NonNullable<Detail['fork']>> {
+  const found = page.flatMap(({ seq }) => {
+    const fork = partOf.get(seq) ?? besides.get(seq);
+    return fork === undefined ? [] : [{ seq, fork }];
+  });
+  if (found.length === 0) return new Map();
+  return new Map(
+    found.map(({ seq, fork }) => {
+      const { id, parentId, summary, intact } = commitAt(chain, fork);
+      return [seq, { commit: id, parent: parentId, ...(summary !== null && intact && { title: summary }) }] as const;
+    }),
+  );
+}
+
+function detailsOf(chain: ReadChain, page: readonly LaneRow[], parts: TurnParts): Map<CommitSeq, Detail> {
   const wanted = JSON.stringify(page.map(({ seq }) => seq));
   const started = new Map(
     chain.db
@@ -227,16 +283,21 @@ function detailsOf(chain: ReadChain, page: readonly LaneRow[]): Map<CommitSeq, D
   const titles = titlesOf(
     chain,
     page.filter(({ seq }) => ends.has(seq)),
+    parts,
   );
+  const forks = forksOf(chain, page, parts);
   return new Map(
     rows.map((row) => {
       const startedBy = started.get(row.seq);
+      const fork = forks.get(row.seq);
       const detail: Detail = {
         commit: toCommit(row),
         depth: row.depth,
         children: row.children,
         contextTokens: row.contextTokens,
-        forked: row.forked === 1,
+        forked: row.forked === 1 || fork !== undefined,
+        ...(fork && { fork }),
+        ...(parts.continuations.has(row.seq) && { continues: true as const }),
         errors: row.errors,
         ...(row.type === 'compaction' && row.parentTokens !== null && { replacedTokens: row.parentTokens }),
         ...(startedBy && { startedBy }),

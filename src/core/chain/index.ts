@@ -3,7 +3,7 @@
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
 export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
-export { type ContextRow, contextColumns, type Offer, offer, personOf, type ReadChain, type Step, type WriteChain } from './chain.js';
+export { type ContextRow, contextColumns, intactColumn, type Offer, offer, personOf, type ReadChain, type Step, type WriteChain } from './chain.js';
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
@@ -19,9 +19,11 @@ export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, store
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
-export { remember, rememberAll } from './records.js';
+export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
+export { changeSettings, settingsOf } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
-export { isTurn } from './turn-numbers.js';
+export { beginsTurn } from './turn-numbers.js';
+export { type TurnParts, turnParts } from './turn-parts.js';
 export { openVerified } from './verified.js';
 export { lineage, type Walk, walk } from './walk.js';

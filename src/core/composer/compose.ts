@@ -25,14 +25,21 @@ const accepted: readonly string[] = [
 /**
  * The messages of one model call, always in this order: system prompt, blocks, memory, message of this call, query. A pure function:
  * equal inputs give equal results, and inputs do not change. `dropped` lists every given layer that is not among the messages.
- * @throws BAD_REQUEST with `data.reason` UNEXPECTED_ARGUMENT, INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY, DUAL_QUERY_PATH, QUERY_NOT_IN_MEMORY or
- *   SYSTEM_IN_MEMORY.
+ * @throws BAD_REQUEST with `data.reason` UNEXPECTED_ARGUMENT, INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY, DUAL_QUERY_PATH, QUERY_WITHOUT_PATH,
+ *   QUERY_NOT_IN_MEMORY, QUERY_DROPPED or SYSTEM_IN_MEMORY.
  */
 export function composeMessages(input: ComposeInput): Composed {
   refuseUnknownArguments(input);
   refuseBothPaths(input);
+  refuseWithoutPath(input);
   refuseMissingQuery(input);
+  refuseDroppedQuery(input);
   refuseSystemInMemory(input);
+  return arranged(input);
+}
+
+/** The layers in their order, without the checks of what a caller gives: `composeCall` has made its layers itself. */
+export function arranged(input: ComposeInput): Composed {
   const process = input.process ?? 'sequential';
   const sharing = input.enableShareContext ?? true;
   const admitted = admission(process, sharing);
@@ -42,7 +49,7 @@ export function composeMessages(input: ComposeInput): Composed {
     ...orderedBlocks(input.contexts).map((block) => offerOfBlock(block, admitted, process, sharing)),
     offerOfMemory(input.checkpointMessages, admitted, process),
     ...offerOfHumanMessage(input.humanMessage),
-    ...offerOfQuery(input, admitted, process),
+    ...offerOfQuery(input),
   ];
   return {
     messages: offers.filter((offer) => offer.heldBack === undefined).flatMap(composedOf),
@@ -55,9 +62,26 @@ function refuseUnknownArguments(input: ComposeInput): void {
   if (unknown !== undefined) throw refuse('UNEXPECTED_ARGUMENT', unknown, `unknown argument ${unknown}; the composer takes ${accepted.join(', ')}`);
 }
 
-function refuseBothPaths({ queryPath, turnId, checkpointMessages }: ComposeInput): void {
+/** A message for this call and a query, or a query that memory has too, are two inputs. @throws BAD_REQUEST */
+function refuseBothPaths({ query, humanMessage, queryPath, turnId, checkpointMessages }: ComposeInput): void {
+  if (isGiven(humanMessage) && (isGiven(query) || queryPath === 'checkpoint'))
+    throw refuse('DUAL_QUERY_PATH', 'humanMessage', 'a call has one input: give `humanMessage`, or a query with its path, not both');
   if (queryPath !== 'runtime' || !turnId || !checkpointMessages.some((message) => message.id === turnId)) return;
   throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is already in memory, so the path of its query is 'checkpoint'`);
+}
+
+const isGiven = (text: string | null | undefined): boolean => text !== null && text !== undefined && text.trim() !== '';
+
+/** @throws BAD_REQUEST */
+function refuseWithoutPath({ query, queryPath }: ComposeInput): void {
+  if (queryPath === 'none' && isGiven(query))
+    throw refuse('QUERY_WITHOUT_PATH', 'queryPath', "the path 'none' means that the call has no query, and a query was given: choose 'runtime'");
+}
+
+/** Refuses a query in memory for a process without memory: the model would never get it. @throws BAD_REQUEST */
+function refuseDroppedQuery({ queryPath, process = 'sequential' }: ComposeInput): void {
+  if (queryPath === 'checkpoint' && !admission(process, true).memory)
+    throw refuse('QUERY_DROPPED', 'queryPath', `the query is in memory, which ${process} does not get: its path is 'runtime'`);
 }
 
 /** Refuses a query that the caller declares as part of memory and that memory lacks: the model would never get it. @throws BAD_REQUEST */
@@ -102,12 +126,9 @@ function offerOfHumanMessage(text: string | null | undefined): readonly Offer[] 
   ];
 }
 
-function offerOfQuery({ query, queryPath, turnId }: ComposeInput, admitted: Admission, process: Process): readonly Offer[] {
-  if (query === null || query === undefined) return [];
+function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offer[] {
+  if (query === null || query === undefined || queryPath !== 'runtime') return [];
   const messages: readonly MemoryMessage[] = [{ role: 'human', content: query, ...(turnId ? { id: turnId } : {}) }];
-  if (queryPath === 'checkpoint')
-    return admitted.memory ? [] : [{ layer: 'query', messages, heldBack: `it is in memory, which ${process} does not get` }];
-  if (queryPath === 'none') return [{ layer: 'query', messages, heldBack: `its path is 'none'` }];
   return [query.trim() === '' ? { layer: 'query', messages: [], heldBack: 'it is empty' } : { layer: 'query', messages }];
 }
 

@@ -2,15 +2,17 @@
 // the state builder writes memory, and the compactor shortens memory. No other folder composes a prompt.
 // Pure: values in, values out. It reads no store, clock or file.
 export { requestBody } from './body.js';
+export { type Call, type ComposedCall, composeCall, type LayerSources, processOf } from './call.js';
 export { collectContexts, type RuntimeServices, servicesOf } from './collect.js';
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { shortenMemory } from './compaction.js';
 export { type Compared, compareMessages, rowOf } from './compare.js';
 export { composeMessages } from './compose.js';
+export { untrusted } from './framework.js';
 export { savedBlocks } from './layers.js';
 export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';
-export { type Preview, type PreviewRequest, previewContext } from './preview.js';
+export { type Preview, type PreviewRequest, type PreviewSources, previewContext } from './preview.js';
 export { rankByWords } from './rank.js';
 export { recordedLayers } from './recorded.js';
 export { applyPatch, buildPatch, checkState, type State, type StateCall, stateFields } from './state.js';

@@ -1,22 +1,32 @@
 import type { EntryKey } from '../base/index.js';
-import type { Composed, Entry, InputOf, Lifetime, OutputOf, PreviewLayer, Process, QueryPath } from '../contract/index.js';
+import type { Composed, Entry, InputOf, Lifetime, OutputOf, Permitted, PreviewLayer, Process, QueryPath } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
 import { composeMessages } from './compose.js';
+import { frameworkText, untrusted } from './framework.js';
 import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
 import { tokensOf } from './memory.js';
 import { type RecordedLayers, recordedLayers } from './recorded.js';
+import { refuse } from './refusals.js';
 
 export type PreviewRequest = Omit<InputOf<'compose.preview'>, 'id'>;
 
-export type Preview = OutputOf<'compose.preview'>;
+export type Preview = Omit<OutputOf<'compose.preview'>, 'tools' | 'parameters'>;
 
-/** Composes a recorded conversation for a process, and tells where each layer comes from. Pure: the caller passes entries and services. */
-export function previewContext(
-  entries: readonly Entry[],
-  services: Pick<RuntimeServices, 'knowledge' | 'experience'>,
-  request: PreviewRequest,
-): Preview {
+/** What a preview needs beside the entries of a context. */
+export interface PreviewSources {
+  /** The system prompt of the context. */
+  readonly systemPrompt: string;
+  /** The layers that a profile permits, or that the caller chose. */
+  readonly permitted: readonly Permitted[];
+  readonly services: Pick<RuntimeServices, 'knowledge' | 'experience'>;
+}
+
+/**
+ * Composes a recorded conversation for a process, and tells where each layer comes from. By default it is the call that `turn.ask` makes. Pure: the
+ * caller passes entries and services.
+ */
+export function previewContext(entries: readonly Entry[], { systemPrompt, permitted, services }: PreviewSources, request: PreviewRequest): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
   const recorded = recordedLayers(entries);
   const prompt = promptOf(recorded);
@@ -26,13 +36,14 @@ export function previewContext(
   };
   // Collects the blocks of an agent with sharing on, so that `dropped` lists what another process does not get.
   const query = request.query ?? prompt?.message.content ?? '';
-  const framework = { text: () => recorded.framework.map((entry) => entry.text ?? '').join('\n\n') };
-  const { contexts: made, problems } = collectContexts({ state, services: { ...services, framework }, query });
+  const { contexts: made, problems } = collectContexts({ state, services: servicesFor(permitted, services, recorded), query });
   const contexts = { ...made, ...request.contexts };
+  for (const key of ['experience__context', 'knowledge__context'])
+    if (contexts[key] && request.contexts?.[key] === undefined) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
 
   const asked = queryOf(request, process, prompt?.message.content);
-  const composed = composeMessages({
-    systemPrompt: request.systemPrompt ?? recorded.systemPrompt.map((entry) => entry.text ?? '').join('\n\n'),
+  const arranged = composeMessages({
+    systemPrompt: request.systemPrompt ?? systemPrompt,
     checkpointMessages: recorded.memory.map(({ message }) => message),
     contexts,
     process,
@@ -40,12 +51,29 @@ export function previewContext(
     ...asked,
     ...(request.humanMessage === undefined ? {} : { humanMessage: request.humanMessage }),
   });
+  // A call without a system prompt has no empty message for it.
+  const messages = arranged.messages.filter(({ layer, content }) => layer !== 'system_prompt' || content.trim() !== '');
+  const composed = { ...arranged, messages };
   return {
-    messages: composed.messages,
+    messages,
     dropped: [...composed.dropped, ...withoutPlace(recorded)],
     layers: layersOf(composed, contexts, recorded, request),
     messageOrigins: originsOf(composed, recorded, request),
     problems: [...problems],
+  };
+}
+
+/** The services of the layers that are permitted, and the framework: what the runtime added, then Stemma's rules. */
+function servicesFor(
+  permitted: readonly Permitted[],
+  { knowledge, experience }: PreviewSources['services'],
+  recorded: RecordedLayers,
+): RuntimeServices {
+  const framework = { text: () => [...recorded.framework.map((entry) => entry.text ?? ''), frameworkText('question')].join('\n\n') };
+  return {
+    framework,
+    ...(knowledge && permitted.includes('knowledge') && { knowledge }),
+    ...(experience && permitted.includes('experience') && { experience }),
   };
 }
 
@@ -54,8 +82,20 @@ const promptOf = ({ memory }: RecordedLayers) =>
   memory.findLast(({ message, from }) => message.role === 'human' && from.some((entry) => !entry.marks?.includes('meta')));
 
 /** The turn's prompt is in memory. For a process without memory, the prompt is the query. */
-function queryOf(request: PreviewRequest, process: Process, prompt: string | undefined): { query: string | null; queryPath: QueryPath } {
-  if (request.query !== undefined) return { query: request.query, queryPath: request.queryPath ?? 'runtime' };
+function queryOf(
+  request: PreviewRequest,
+  process: Process,
+  prompt: string | undefined,
+): { query: string | null; queryPath: QueryPath; turnId?: string | null } {
+  const { turnId = null } = request;
+  if (request.query !== undefined && request.queryPath === 'checkpoint' && turnId === null && request.query.trim() !== prompt?.trim())
+    throw refuse(
+      'QUERY_NOT_IN_MEMORY',
+      'query',
+      'the last prompt in memory is another one: name its message as `turnId`, or choose the path runtime',
+    );
+  if (request.query !== undefined) return { query: request.query, queryPath: request.queryPath ?? 'runtime', turnId };
+  if (request.humanMessage !== undefined) return { query: null, queryPath: 'none', turnId: null };
   const hasMemory = admission(process, true).memory;
   if (hasMemory || prompt === undefined) return { query: null, queryPath: request.queryPath ?? (prompt === undefined ? 'none' : 'checkpoint') };
   return { query: prompt, queryPath: 'runtime' };
@@ -102,9 +142,9 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
 
 /** The origin of layers that no entry contains. */
 const otherOrigins: Readonly<Record<string, string>> = {
-  framework__context: 'Not recorded: additions of the runtime',
-  experience__context: 'Earlier sessions of this project, found by full-text search',
-  knowledge__context: 'Notes in the project folder',
+  framework__context: 'Rules of Stemma',
+  experience__context: 'Earlier sessions of this machine, found by full-text search. Sent only if the profile permits it',
+  knowledge__context: 'Notes in the project folder. Sent only if the profile permits it',
   human_message: 'For this call only',
 };
 

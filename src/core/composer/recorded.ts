@@ -1,5 +1,6 @@
 import { isObject, type Json, stringAt } from '../base/index.js';
 import type { Entry, MemoryMessage } from '../contract/index.js';
+import { systemPromptType } from '../formats/index.js';
 
 /** The layers of a recorded conversation. */
 export interface RecordedLayers {
@@ -26,7 +27,7 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   const seen = entries.filter((entry) => !entry.marks?.includes('hidden'));
   const is = (kind: Entry['kind']) => (entry: Entry) => entry.kind === kind;
   const system = (entry: Entry): boolean => entry.kind === 'text' && entry.role === 'system';
-  const ofRuntime = (entry: Entry): boolean => entry.marks?.includes('meta') ?? false;
+  const ofRuntime = (entry: Entry): boolean => entry.toolName !== systemPromptType && (entry.marks?.includes('meta') ?? false);
   const remembered = (entry: Entry): boolean =>
     entry.kind === 'tool_call' || entry.kind === 'tool_result' || entry.kind === 'image' || (entry.kind === 'text' && entry.role !== 'system');
   return {

@@ -45,6 +45,24 @@ const signed = {
   machine: name.optional().describe('The machine that the session ran on. The default is this machine.'),
 };
 
+/** The significant events at which a checkpoint can be taken. A compaction always makes one. */
+export const checkpointEvents = ['compaction', 'error', 'permission', 'model_change'] as const;
+export type CheckpointEvent = (typeof checkpointEvents)[number];
+
+const checkpointing = z.strictObject({
+  at: z
+    .enum(['turn', 'assistant', 'turns'])
+    .describe(
+      '`turn`: at the end of each turn. `assistant`: also at the end of each message of the assistant, before its tools run. `turns`: every `every` turns.',
+    ),
+  every: z.int().min(1).max(1_000).optional().describe('The number of turns of a checkpoint, with `turns`. The default is 5.'),
+  events: z
+    .union([z.boolean(), z.array(z.enum(checkpointEvents)).max(checkpointEvents.length)])
+    .optional()
+    .describe('Also at these events, even within a turn; `true` means all of them.'),
+});
+export type Checkpointing = z.output<typeof checkpointing>;
+
 export const captureContract = {
   watch: procedure(
     'Follows transcripts: a finished turn becomes a commit within two seconds. Without `paths`, follows the folders of the agents on this machine and stores only new turns. With `paths`, reads the existing content first. Replaces an earlier `capture.start`, and continues until `capture.stop` or until the engine ends.',
@@ -56,6 +74,7 @@ export const captureContract = {
         from: z.enum(['beginning', 'now']).optional().describe('Whether to read existing content first.'),
         cwd: path.optional().describe('Only sessions in this working directory or below it.'),
         granularity: granularity.optional(),
+        checkpoints: checkpointing.optional().describe('When a checkpoint is taken. Replaces `granularity`.'),
         ...signed,
         remember,
       }),

@@ -151,6 +151,7 @@ export const box = z.object({
   /** True while an open turn reads the box. Until that turn ends, `box.append` is refused. */
   held: z.boolean().optional(),
   packed: packing.optional(),
+  damaged,
 });
 export type Box = z.output<typeof box>;
 
@@ -166,6 +167,7 @@ export const boxRow = z.object({
   uses: z.array(z.object({ as: z.enum(['context', 'output', 'profile']), of: z.string() })),
   /** The beginning of the first text in the box. */
   head: z.string().optional(),
+  damaged,
 });
 export type BoxRow = z.output<typeof boxRow>;
 

@@ -14,6 +14,14 @@ export type QueryPath = (typeof queryPaths)[number];
 export const blockKeys = ['framework__context', 'experience__context', 'knowledge__context', 'todo__context', 'compression__context'] as const;
 export type BlockKey = (typeof blockKeys)[number];
 
+/** The kinds of model calls that Stemma makes: an agent's turn, a run in a space, a discussion, a question about a context, and work on a text. */
+export const callKinds = ['turn', 'run', 'answer', 'question', 'worker'] as const;
+export type CallKind = (typeof callKinds)[number];
+
+/** The layers that a profile can permit. */
+export const permittedLayers = ['experience', 'knowledge', 'todo', 'compression'] as const;
+export type Permitted = (typeof permittedLayers)[number];
+
 const layer = z
   .string()
   .max(most.line)
@@ -56,8 +64,14 @@ export type ComposeInput = z.output<typeof composeInput>;
 const composedMessage = memoryMessage.extend({ layer, tokens: count.describe('The estimated number of tokens.') });
 export type ComposedMessage = z.output<typeof composedMessage>;
 
+/** The system messages of a call. */
+export const layerTexts = z
+  .array(z.strictObject({ layer, text: z.string().max(most.text).describe('The text.') }))
+  .max(100)
+  .describe('The system messages of the call, as `compose.preview` returned them. Without it, they are composed from the context.');
+
 /** A layer that was given and is not in the result. */
-const droppedLayer = z.object({ layer, reason: z.string(), messages: count, tokens: count });
+export const droppedLayer = z.object({ layer, reason: z.string(), messages: count, tokens: count });
 export type DroppedLayer = z.output<typeof droppedLayer>;
 
 const composed = z.object({ messages: z.array(composedMessage), dropped: z.array(droppedLayer) });
@@ -170,7 +184,7 @@ const composedRow = z.object({
   entryKey: entryKey.optional(),
 });
 export type ComposedRow = z.output<typeof composedRow>;
-const layerTexts = z.record(z.string(), z.string());
+const textsByLayer = z.record(z.string(), z.string());
 const composedRows = z.object({
   /** The number of rows: composed messages and messages that only the recorded composition contains. */
   total: count,
@@ -186,7 +200,7 @@ const composedRows = z.object({
   dropped: z.array(droppedLayer).optional(),
   problems: z.array(collectProblem).optional(),
   /** The texts of the system prompt and the blocks. */
-  texts: z.object({ recorded: layerTexts, now: layerTexts }).optional(),
+  texts: z.object({ recorded: textsByLayer, now: textsByLayer }).optional(),
 });
 export type ComposedRows = z.output<typeof composedRows>;
 
@@ -198,7 +212,14 @@ const previewInput = z.strictObject({
   contexts: z.record(line, z.string().max(most.text)).optional().describe('Blocks, in place of or in addition to those of the commit.'),
   query: z.string().max(most.text).optional().describe('The input of the call.'),
   queryPath: composeInput.shape.queryPath.optional(),
+  turnId: composeInput.shape.turnId,
   humanMessage: z.string().max(most.text).optional().describe('A message of a human for this call only.'),
+  layers: z
+    .array(z.enum(permittedLayers))
+    .max(permittedLayers.length)
+    .optional()
+    .describe('The layers to collect from the project, in place of those that the profile of the agent permits.'),
+  wire: z.enum(wires).optional().describe('The wire format of the settings. The default is that of the recorded call, or else `anthropic`.'),
 });
 
 export const composeContract = {
@@ -278,7 +299,16 @@ export const composeContract = {
     .output(z.object({ body: z.unknown() })),
   preview: procedure("Returns what a commit's model would see with this process and switch, and where each layer comes from. Stores nothing.")
     .input(previewInput)
-    .output(composed.extend({ layers: z.array(previewLayer), messageOrigins: z.array(z.array(entryKey)), problems: z.array(collectProblem) })),
+    .output(
+      composed.extend({
+        layers: z.array(previewLayer),
+        messageOrigins: z.array(z.array(entryKey)),
+        problems: z.array(collectProblem),
+        /** The tools and settings of the nearest recorded call, which the next call has too. */
+        tools: z.array(z.unknown()).nullable(),
+        parameters: z.record(z.string(), z.unknown()),
+      }),
+    ),
   rows: procedure('Returns what `compose.preview` composes in pages, compared with the recorded composition. Long texts are cut.')
     .input(
       previewInput.extend({

@@ -59,7 +59,7 @@ export type Commit = z.output<typeof commit>;
 
 /** Where a walk toward the root ends. */
 export const stop = z
-  .union([z.enum(['compaction', 'root']), contextPrefix])
+  .union([z.enum(['compaction', 'root']), contextPrefix], { error: 'must be `compaction`, `root`, or the id of an ancestor, such as ctx-1a2b3c4d' })
   .describe(
     'Where the walk toward the root ends: at the first compaction or snapshot (`compaction`, the default), at the root, or at an ancestor, which is included.',
   );
@@ -95,10 +95,16 @@ export const graphRow = z.object({
   replacedTokens: count.optional(),
   /** The input of the last call in this commit, as its provider counted it. */
   countedTokens: count.optional(),
+  /** For a fork, rerun or snapshot that no call has seen: its tokens as `usage.context` estimates them, from what was counted before the edit. */
+  estimatedTokens: count.optional(),
   /** Only for a compaction: the counted input of the last call before it and of the first call after it. */
   compacted: z.object({ before: count.optional(), after: count.optional() }).optional(),
-  /** True if a fork or an edit in Stemma made the commit. */
+  /** True if a fork or an edit in Stemma made the commit, or the prompt that it answers. */
   forked: z.boolean(),
+  /** The fork with the edited prompt that this commit answers. Both are one turn with one row, titled by the edit. */
+  fork: z.object({ commit: contextId, parent: contextId.nullable(), title: z.string().optional() }).optional(),
+  /** True if an agent continued by itself after a compaction. Such a commit is no turn. */
+  continues: z.literal(true).optional(),
   /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
   /** The name of the branch that ends here: the title of its session, or that of its first commit for a side branch. */
@@ -125,7 +131,7 @@ export type GraphMap = z.output<typeof graphMap>;
 /** Facts about a commit that a list shows in addition to its row. */
 export const rowFacts = z.object({
   id: contextId,
-  /** The time from the first to the last recorded entry, or the duration of the calls if Stemma made them; null is "not recorded". */
+  /** How long the turn took: what the agent wrote, else the time from the prompt to the last record, or that of the calls if Stemma made them. */
   ms: count.nullable(),
   tools: count,
   /** Files that its tools read or changed. */

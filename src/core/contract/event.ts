@@ -42,7 +42,7 @@ export const trigger = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('service').describe('An event of a service.'),
     service: words.describe('The name of the service.'),
-    payload: z.unknown().describe('The data of the event.'),
+    payload: z.unknown().optional().describe('The data of the event.'),
   }),
 ]);
 export type Trigger = z.output<typeof trigger>;

@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { contextId, count, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, damaged, line, most, name, procedure, timestamp } from './scalars.js';
 import { replyPart, rerunFields } from './turn.js';
 
 const words = z.string().min(1).max(10_000);
@@ -52,6 +52,7 @@ export const outcomes = ['pass', 'fail', 'unjudged', 'problem'] as const;
 export type Outcome = (typeof outcomes)[number];
 
 export const experimentResult = z.object({
+  damaged,
   resultId: name,
   caseId: name,
   /** The number of this run of the experiment, from 1. */
@@ -87,12 +88,13 @@ const about = {
   createdAt: timestamp,
   updatedAt: timestamp,
 };
-export const experimentRow = z.object({ ...about, cases: count, results: count, passed: count, failed: count });
+export const experimentRow = z.object({ ...about, damaged, cases: count, results: count, passed: count, failed: count });
 export type ExperimentRow = z.output<typeof experimentRow>;
 
 /** An experiment. Results are ordered by round, newest first, then by case and sample. */
 export const experiment = z.object({
   ...about,
+  damaged,
   /** True if it was removed from the list. */
   removed: z.boolean(),
   checks: z.array(replyCheck),

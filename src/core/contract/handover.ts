@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
+import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
-import { contextId, contextPrefix, count, line, most, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 
 const data = z.record(line, z.unknown());
 
@@ -37,6 +38,7 @@ const turnStatus = z.enum([...openStatuses, ...endStatuses]);
 export type TurnStatus = z.output<typeof turnStatus>;
 
 export const agentTurn = z.object({
+  damaged,
   agentTurnId: z.string(),
   agentId: z.string(),
   status: turnStatus,
@@ -65,6 +67,7 @@ export const agentTurn = z.object({
 export type AgentTurn = z.output<typeof agentTurn>;
 
 export const agent = z.object({
+  damaged,
   agentId: z.string(),
   displayName: z.string(),
   status: z.enum(['idle', 'dispatched', 'running', 'suspended']),
@@ -243,7 +246,7 @@ export const handoverContract = {
 
 const agentTurnId = line.describe('The id of the agent turn.');
 const epoch = { agentTurnId, turnEpoch: count.optional().describe('The epoch of the turn. A call for an earlier epoch is refused.') };
-const message = z.looseObject({
+export const message = z.looseObject({
   role: z.enum(roles),
   content: z.string(),
   tool_calls: z.array(data).optional(),
@@ -288,6 +291,10 @@ export const agentContract = {
         tools: z.array(data).nullable(),
         parameters: data,
         cardIds: z.array(cardId),
+        /** The layer of each message: `system_prompt`, the key of a block, or `checkpoint_messages` for the boxes. */
+        layers: z.array(z.string()),
+        /** The layers that are not sent, with the reason. */
+        dropped: z.array(droppedLayer),
         /** The box with the cards that record this model call: the rendered prompt, the tools and the parameters. */
         requestBoxId: boxId.optional(),
       }),

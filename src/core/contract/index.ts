@@ -3,11 +3,13 @@
 // It uses neither Node nor I/O, because it is the only part of the engine that the window may import.
 
 import type { AnySchema, InferSchemaOutput } from '@orpc/contract';
+import { analysisContract, findingContract } from './analysis.js';
 import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
 import { contextContract } from './context.js';
 import { desktopContract } from './desktop.js';
+import { blameContract, evidenceContract } from './evidence.js';
 import { experimentContract } from './experiment.js';
 import { exportContract } from './export.js';
 import { agentContract, handoverContract } from './handover.js';
@@ -29,6 +31,7 @@ import { turnContract } from './turn.js';
 import { usageContract } from './usage.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
+export * from './analysis.js';
 export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';
@@ -54,6 +57,7 @@ export type {
   Trigger,
 } from './event.js';
 export { entityTypes, messageOrigin, resume, trigger } from './event.js';
+export * from './evidence.js';
 export * from './experiment.js';
 export * from './export.js';
 export * from './handover.js';
@@ -61,6 +65,7 @@ export * from './intake.js';
 export { describeInvalid } from './issue.js';
 export * from './kinds.js';
 export * from './mapping.js';
+export * from './moment.js';
 export * from './outline.js';
 export * from './packed-outline.js';
 export * from './price.js';
@@ -100,6 +105,10 @@ export const contract = {
   turn: turnContract,
   usage: usageContract,
   price: priceContract,
+  analysis: analysisContract,
+  evidence: evidenceContract,
+  finding: findingContract,
+  blame: blameContract,
   experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,

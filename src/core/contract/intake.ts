@@ -120,6 +120,8 @@ export const foundSession = z.object({
   subagents: count,
   /** True if the open project contains it in this size. */
   imported: z.boolean(),
+  /** Why the file cannot be imported. */
+  problem: z.string().optional(),
 });
 export type FoundSession = z.output<typeof foundSession>;
 

@@ -16,7 +16,10 @@ export type Cause = (typeof causes)[number];
 
 /** The types of a commit, what caused it, and how well a format can express it. */
 export const commitTypes = ['delta', 'compaction', 'snapshot'] as const;
-export const checkpoints = ['turn_boundary', 'tool_call', 'compaction', 'session_end', 'explicit'] as const;
+export const checkpoints = [
+  ...(['turn_boundary', 'tool_call', 'compaction', 'session_end', 'explicit'] as const),
+  ...(['assistant_message', 'every_n_turns', 'event'] as const),
+] as const;
 export const tiers = ['native', 'translated', 'rendered', 'raw'] as const;
 export type CommitType = (typeof commitTypes)[number];
 export type Checkpoint = (typeof checkpoints)[number];

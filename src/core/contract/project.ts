@@ -25,11 +25,15 @@ export const projectInfo = z.object({
   tokenizer: z.string(),
   /** False for a project that this machine did not create and that nobody trusted here. Every call that would change such a project is refused. */
   trusted: z.boolean(),
+  /** Where the changes of the project stand. `project.changes` continues from it. */
+  stand: z.string(),
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
 
 const enableShareContext = z.boolean().describe('Whether composed calls get the shared context, unless a call says otherwise.');
-const projectSettings = z.object({ enableShareContext });
+const historyBudget = count.min(1).max(10_000).describe('The number of messages in the space history of an agent. The default is 50.');
+const maxChainDepth = count.min(1).max(100).describe('The depth at which a message starts no more runs. The default is 5.');
+const projectSettings = z.object({ enableShareContext, historyBudget: historyBudget.optional(), maxChainDepth: maxChainDepth.optional() });
 export type ProjectSettings = z.output<typeof projectSettings>;
 
 /**
@@ -51,6 +55,8 @@ export const projectChange = z.object({
   /** New commits in order of creation. More than 200 arrive in several events. */
   commits: z.array(commit),
   changed: z.array(z.enum(areas)),
+  /** Where the changes stand now. Pass it as `since`, also after the project was opened again. */
+  stand: z.string(),
 });
 export type ProjectChange = z.output<typeof projectChange>;
 
@@ -108,13 +114,28 @@ export const projectContract = {
   changes: procedure(
     'Streams new commits and changed lists, whether this engine, a hook or the command line wrote them. Begins with the current state; with `after`, continues from an earlier cursor. Ends when the caller ends it.',
   )
-    .input(z.strictObject({ after: count.optional().describe('The cursor of an earlier event.') }))
+    .input(
+      z.strictObject({
+        after: count.optional().describe('The cursor of an earlier event.'),
+        since: z
+          .string()
+          .max(200)
+          .optional()
+          .describe('The `stand` of the project or of an earlier event: the first event names what changed since.'),
+      }),
+    )
     .output(eventIterator(projectChange)),
   settings: procedure('Returns the settings of the project, which apply to everyone who works on it.')
     .input(z.strictObject({}))
     .output(projectSettings),
   setSettings: procedure('Changes settings of the project.')
-    .input(z.strictObject({ enableShareContext: enableShareContext.optional() }))
+    .input(
+      z.strictObject({
+        enableShareContext: enableShareContext.optional(),
+        historyBudget: historyBudget.optional(),
+        maxChainDepth: maxChainDepth.optional(),
+      }),
+    )
     .output(projectSettings),
   storage: procedure("Returns what uses the project's disk space. Slow for a large project, because it reads the whole database.")
     .input(z.strictObject({}))

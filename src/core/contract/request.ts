@@ -155,6 +155,9 @@ export const capturedCall = z.strictObject({
 });
 export type CapturedCall = z.output<typeof capturedCall>;
 
+/** The largest number of calls of one page of `request.list`. */
+export const maxRequests = 1_000;
+
 const requestFilter = z.strictObject({
   id: contextPrefix
     .optional()
@@ -164,12 +167,28 @@ const requestFilter = z.strictObject({
   sessionId: name.optional().describe('Only calls of this session and its subagents.'),
 });
 
+/** The editable parts of a turn's request. */
+export const turnRequest = z.object({
+  /** The recorded call; null if none is known. */
+  requestId: name.nullable(),
+  model: z.string().nullable(),
+  system: z.array(z.string()),
+  tools: z.array(z.unknown()),
+  settings: z.record(z.string(), z.unknown()),
+});
+export type TurnRequest = z.output<typeof turnRequest>;
+
 export const requestContract = {
   list: procedure(
     'Lists calls to models in the order in which they were sent: of a commit, of a turn, of a session with its subagents, or of the whole project.',
   )
-    .input(requestFilter)
-    .output(z.array(requestRow)),
+    .input(
+      requestFilter.extend({
+        offset: count.optional().describe('How many calls to skip.'),
+        limit: z.int().min(1).max(maxRequests).optional().describe(`The largest number of calls. The default is ${maxRequests}.`),
+      }),
+    )
+    .output(z.object({ total: count, requests: z.array(requestRow) })),
   series: procedure('Returns how much each kind of content filled the context window at each call of `request.list`. Does not verify the bodies.')
     .input(requestFilter)
     .output(z.array(requestPoint)),

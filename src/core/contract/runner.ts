@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, name, procedure, received, runtimes, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, name, procedure, received, runtimes, timestamp } from './scalars.js';
 
 export const jobStatuses = ['running', 'success', 'failed', 'stopped', 'limit', 'interrupted'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -166,6 +166,7 @@ const used = z.object({
 export type Used = z.output<typeof used>;
 
 export const job = z.object({
+  damaged,
   jobId: name,
   what: work,
   performer,
@@ -236,7 +237,19 @@ export const runnerContract = {
   start: procedure(
     "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams its events. The job continues when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
   )
-    .input(z.strictObject({ what: work, performer, limits: runLimits.optional(), otherTools: rule.shape.otherTools, tools: rule.shape.tools }))
+    .input(
+      z.strictObject({
+        what: work,
+        performer,
+        limits: runLimits.optional(),
+        otherTools: rule.shape.otherTools,
+        tools: rule.shape.tools,
+        enableShareContext: z
+          .boolean()
+          .optional()
+          .describe('Whether the shared context is sent. The default is the setting of the profile, else of the project.'),
+      }),
+    )
     .output(eventIterator(jobEvent, jobResult)),
   allow: procedure(
     'Allows work that another machine sent: it may then act here as if this machine had recorded it. `runner.start` allows what it starts.',

@@ -81,7 +81,15 @@ const place = z.object({
   branches: z.array(z.object({ tip: contextId, title: z.string(), main: z.boolean(), archived: z.boolean() })),
   turn: z.object({ number: count, of: count }).nullable(),
   /** The turns of the branch, first to last. */
-  turns: z.array(z.object({ commit: contextId, number: count, title: z.string() })),
+  turns: z.array(
+    z.object({
+      commit: contextId,
+      number: count,
+      title: z.string(),
+      /** The commits of the turn before `commit`: the prompt that was edited here, and parts of its answer. */
+      parts: z.array(contextId).optional(),
+    }),
+  ),
 });
 export type CommitPlace = z.output<typeof place>;
 
@@ -97,6 +105,8 @@ export const problemKinds = [
   'lone_surrogate',
   'nul',
   'large_image',
+  'torn_line',
+  'broken_parent',
 ] as const;
 export type ProblemKind = (typeof problemKinds)[number];
 

@@ -1,10 +1,12 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
+import { droppedLayer } from './compose.js';
 import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
+import { message } from './handover.js';
 import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
-const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp });
+const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
 export type Entity = z.output<typeof entity>;
 
 const space = z.object({
@@ -14,6 +16,7 @@ const space = z.object({
   members: z.array(entity),
   messages: count,
   lastMessageAt: timestamp.nullable(),
+  damaged,
 });
 export type Space = z.output<typeof space>;
 
@@ -33,7 +36,7 @@ const spaceMessage = z.object({
   spaceId: id,
   seq: count,
   at: timestamp,
-  sender: person,
+  sender: person.extend({ damaged }),
   text: words,
   replyTo: id.nullable(),
   expectsReply: z.boolean(),
@@ -88,6 +91,7 @@ const run = z.object({
   resumed: resume.nullable(),
   /** The run's context, stored as a commit when it ended. */
   contextId: contextId.nullable(),
+  damaged,
 });
 export type Run = z.output<typeof run>;
 
@@ -104,6 +108,19 @@ const triggered = z.object({
   reason: z.string().describe('The same as a sentence.'),
 });
 export type Triggered = z.output<typeof triggered>;
+
+/** The event context of a run, and its next model call as it is sent. */
+const nextCall = z.object({
+  input: timelineInput,
+  rendered,
+  messages: z.array(message),
+  /** The layer of each message. */
+  layers: z.array(z.string()),
+  tools: z.array(z.record(z.string(), z.unknown())).nullable(),
+  parameters: z.record(z.string(), z.unknown()),
+  /** The layers that are not sent, with the reason. */
+  dropped: z.array(droppedLayer),
+});
 
 const spaceId = id.describe('The id of the space.');
 const entityId = id.describe('The id of the entity.');
@@ -153,6 +170,9 @@ export const spaceContract = {
   messages: procedure('Lists messages of a space, oldest first: the newest, or the newest before a position.')
     .input(z.strictObject({ spaceId, before: count.optional().describe('Only messages before this position.'), limit: messageLimit }))
     .output(z.object({ total: count, messages: z.array(spaceMessage) })),
+  lines: procedure('Returns the newest messages of a space as lines of its history, with what a member has seen.')
+    .input(z.strictObject({ spaceId, entityId, limit: messageLimit }))
+    .output(z.object({ lines: z.array(z.string()) })),
   wouldTrigger: procedure('Says for each member whether a message would start a run, and why not. Posts nothing.')
     .input(z.strictObject({ spaceId, senderId, runId: runId.optional().describe('The run that would send it.'), replyTo }))
     .output(z.array(triggered)),
@@ -213,7 +233,7 @@ export const runContract = {
   get: procedure('Returns a run.').input(z.strictObject({ runId })).output(run),
   timeline: procedure("Returns the event context that the run's agent reads now.")
     .input(z.strictObject({ runId, budget: budget.optional() }))
-    .output(z.object({ input: timelineInput, rendered })),
+    .output(nextCall),
   preview: procedure('Returns the event context that an agent would read if a message started it now. Starts nothing.')
     .input(
       z.strictObject({
@@ -223,7 +243,7 @@ export const runContract = {
         budget: budget.optional(),
       }),
     )
-    .output(z.object({ input: timelineInput, rendered })),
+    .output(nextCall),
   start: procedure('Starts a run for a plan or a service.')
     .input(z.strictObject({ entityId: id.describe('The agent.'), trigger: trigger.describe('What starts the run.') }))
     .output(run),
@@ -241,7 +261,7 @@ export const runContract = {
     .output(z.object({ message: spaceMessage, run, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
   read: procedure('Returns messages of a space, newest last. The run counts them as seen.')
     .input(z.strictObject({ runId, spaceId: currentSpace, limit: messageLimit }))
-    .output(z.object({ messages: z.array(spaceMessage) })),
+    .output(z.object({ messages: z.array(spaceMessage), lines: z.array(z.string()).describe('The messages as lines of a space history.') })),
   tick: procedure('Ends waits that timed out and starts plans that are due. The program that runs the agents calls it regularly.')
     .input(z.strictObject({}))
     .output(z.object({ started: z.array(run), resumed: z.array(run) })),

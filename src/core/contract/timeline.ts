@@ -62,6 +62,12 @@ export const timelineInput = z.strictObject({
     .partial({ space: true, selfEntityId: true })
     .nullish()
     .describe('The messages of the space. Only for a run that a message started.'),
+  histories: z.array(history).max(100).optional().describe('Histories of further spaces: where the run waited, and where the agent is now.'),
+  tools: z
+    .array(z.string().max(200))
+    .max(1_000)
+    .optional()
+    .describe('The tools that the agent is offered. Without it, all tools that the blocks name.'),
   goals: listOr(goal, 'goals').optional().describe("The agent's goals."),
   memories: listOr(memory, 'memories').optional().describe("The agent's memories."),
   plans: listOr(plan, 'plans').optional().describe("The agent's plans, in order of creation."),

@@ -1,10 +1,10 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
+import { layerTexts } from './compose.js';
 import { author, edit, hunk, rowFacts, stop } from './context.js';
 import { entry } from './entry.js';
-import { kinds } from './kinds.js';
-import { outlineRow } from './outline.js';
-import { proofs, requestTokens, wires } from './request.js';
+import { comparedFile, knownFile, momentState, replayStep, tokensByKind } from './moment.js';
+import { proofs, requestTokens, turnRequest, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
 
 /** What began a turn. `continuation`: the delta continues a turn that an earlier commit began. */
@@ -26,10 +26,9 @@ export const turnRow = z.object({
   first: count,
   startedAt: timestamp.nullable(),
   endedAt: timestamp.nullable(),
+  ms: z.number().nullable().describe('What the agent wrote as the duration, else from the prompt to the last record.'),
 });
 export type TurnRow = z.output<typeof turnRow>;
-
-const tokensByKind = z.array(z.object({ kind: z.enum(kinds), tokens: count }));
 
 /** A call of a tool within a turn; null is "not recorded". */
 export const turnCall = z.object({
@@ -68,41 +67,6 @@ export const turn = turnRow.extend({
 });
 export type Turn = z.output<typeof turn>;
 
-/** A step of a chain's replay: an entry that was sent to a model, in the order of arrival, across compactions. */
-export const replayStep = outlineRow.omit({ hidden: true, prompt: true }).extend({
-  at: timestamp.optional(),
-  /** Tokens in the context window after this step. */
-  window: count,
-  /** Only at a compaction's first entry: the entries that the compaction removed from the window. */
-  dropped: z.object({ entries: count, tokens: count }).optional(),
-});
-export type ReplayStep = z.output<typeof replayStep>;
-
-/** `whole`: written or read completely. `part`: read in part. `unknown`: touched, but the content was not seen. */
-const known = z.enum(['whole', 'part', 'unknown']);
-const touch = z.object({ key: entryKey, how: z.enum(['read', 'written', 'changed']), step: count });
-
-/** A file as the conversation has seen it: in its earlier reads, writes and changes, never on the disk. */
-export const knownFile = z.object({ path: z.string(), known, content: z.string().nullable(), touches: z.array(touch) });
-export type KnownFile = z.output<typeof knownFile>;
-
-export const momentState = z.object({
-  /** The number of steps before the moment, and of all steps. */
-  step: count,
-  steps: count,
-  /** The latest entry, and the latest time that the agent recorded. */
-  entry: entryKey.nullable(),
-  at: timestamp.nullable(),
-  window: z.object({ entries: count, tokens: count, byKind: tokensByKind }),
-  /** The entries that a compaction at this step removed from the window. */
-  dropped: z.object({ commit: contextId, entries: count, tokens: count, byKind: tokensByKind }).nullable(),
-  openCalls: z.array(z.object({ key: entryKey, toolCallId: z.string(), toolName: z.string().nullable() })),
-  /** The files without content, which `turn.file` returns. */
-  files: z.array(z.object({ path: z.string(), known, touches: count, last: touch })),
-  todos: z.array(z.object({ text: z.string(), status: z.string() })),
-});
-export type MomentState = z.output<typeof momentState>;
-
 /** Changes of a turn's request. An absent field stays as recorded. */
 export const requestEdits = z.strictObject({
   system: z.array(z.string().max(10_000_000)).max(100).optional().describe('The texts of the system prompt, one per block.'),
@@ -124,16 +88,6 @@ export const rerunFields = {
   request: requestEdits.optional().describe("Changes of the turn's request."),
   samples: z.number().int().min(1).max(16).optional().describe('The number of replies. The default is 1.'),
 };
-
-export const turnRequest = z.object({
-  /** The recorded call; null if none is known. */
-  requestId: name.nullable(),
-  model: z.string().nullable(),
-  system: z.array(z.string()),
-  tools: z.array(z.unknown()),
-  settings: z.record(z.string(), z.unknown()),
-});
-export type TurnRequest = z.output<typeof turnRequest>;
 
 /**
  * A part of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider asks to retry in `ms`. `usage`:
@@ -211,7 +165,7 @@ const moment = {
   step: count.optional().describe('The moment after this number of steps.'),
 };
 
-/** What a turn used, and the size of its context. Null means not recorded. `ms`: from its first to its last recorded time. */
+/** What a turn used, and the size of its context. Null means not recorded. `ms`: how long it took, as in `turn.list`. */
 const side = z.object({
   turnId: contextId,
   summary: z.string().nullable(),
@@ -359,10 +313,21 @@ export const turnContract = {
         model: rerunFields.model,
         samples: rerunFields.samples,
         principal: author,
+        system: layerTexts.optional(),
       }),
     )
     .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),
-  compare: procedure('Compares the turns of two commits: their entries, tokens, cost and time.')
+  original: procedure(
+    'Returns the fork that a commit belongs to, the newest answer to its prompt, and the turn of the original branch in whose place the fork stands.',
+  )
+    .input(z.strictObject({ id: contextPrefix.describe('A fork, an answer to its prompt, or a turn that was forked.') }))
+    .output(z.object({ fork: contextId.nullable(), answer: contextId.nullable(), original: contextId.nullable() })),
+  compareFiles: procedure('Returns the files that two branches left behind differently, as their conversations knew them.')
+    .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.') }))
+    .output(z.array(comparedFile)),
+  compare: procedure(
+    'Compares the turns of two commits: their entries, tokens, cost and time. A prompt that was edited here is compared with its newest answer.',
+  )
     .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.') }))
     .output(
       z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),

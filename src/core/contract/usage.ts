@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, most, name, procedure, timestamp } from './scalars.js';
 
 /** How a part of a context was measured: counted by the provider, calibrated on counts of the same model, or estimated from its length. */
 export const bases = ['counted', 'calibrated', 'estimated'] as const;
@@ -16,8 +16,13 @@ export const usageContext = z.object({
   counted: count.nullable(),
   /** The call that `counted` belongs to. */
   requestId: name.optional(),
-  /** The sum of the parts' estimates. */
+  /**
+   * The sum of the parts' estimates. For a context after an edit, which no call has seen: what was counted before the edit, plus the estimate of what
+   * was added, minus that of what was removed.
+   */
   estimated: count,
+  /** Only for a context after an edit: the counted total of the last call before it and its reply, and the estimate of what has changed since. */
+  since: z.object({ counted: count, edited: z.int(), requestId: name.optional() }).optional(),
   /** The window of the model; null for an unknown model. */
   limit: count.nullable(),
   model: z.string().nullable(),
@@ -29,6 +34,17 @@ export const usageContext = z.object({
   flaw: z.string().optional(),
 });
 export type UsageContext = z.output<typeof usageContext>;
+
+/** The tokens of a fork that is not made yet. */
+export const usageFork = z.object({
+  /** The tokens that `usage.context` will estimate for the fork. */
+  estimated: count,
+  /** The counted total of the last call before the edit and its reply, and the estimate of the edit; null where nothing was counted. */
+  since: z.object({ counted: count, edited: z.int() }).nullable(),
+  /** The window of the model; null for an unknown model. */
+  limit: count.nullable(),
+});
+export type UsageFork = z.output<typeof usageFork>;
 
 /** The content of the window by kind, for each call. */
 export const usageSeries = z.object({
@@ -80,6 +96,8 @@ export const usageCache = z.object({
   lostCost: money.optional(),
   /** For an expired cache: the time since the previous call, in milliseconds. */
   idleMs: count.optional(),
+  /** How long the provider kept the cache of the previous call, in milliseconds. Set for a miss if the lifetime is documented. */
+  lifetimeMs: count.optional(),
 });
 export type UsageCache = z.output<typeof usageCache>;
 
@@ -252,6 +270,8 @@ export const usageSessions = z.object({
   totals: sums,
   /** Days and sessions that cost more than the budgets of this machine. */
   overBudget: z.array(z.object({ kind: z.enum(['day', 'session']), key: z.string(), spent: money, budget: z.number() })),
+  /** The budgets of this machine, if it has any. */
+  budgets: z.object({ day: z.number().optional(), session: z.number().optional() }).optional(),
 });
 export type UsageSessions = z.output<typeof usageSessions>;
 
@@ -293,6 +313,15 @@ export const usageContract = {
   )
     .input(z.strictObject({ id: contextPrefix }))
     .output(usageContext),
+  fork: procedure('Returns how many tokens a fork will hold that is cut after an entry and may replace its text, before it is made.')
+    .input(
+      z.strictObject({
+        id: contextPrefix.describe('The commit to fork.'),
+        at: entryKey.describe('The last entry of the fork.'),
+        text: z.string().max(most.content).optional().describe('The new text of that entry. The default is its own.'),
+      }),
+    )
+    .output(usageFork),
   calls: procedure(
     'Lists calls to models with their counted tokens, cost, wait and cache, in the order in which they were sent: of a context’s whole history, of a session with its subagents, or of the project.',
   )

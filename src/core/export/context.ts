@@ -265,16 +265,18 @@ const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && !
 function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
   const tip = commitOf(chain, input.id);
   const { sessionId, ...options } = how;
-  return format.session === undefined && format.sessionTables === undefined
-    ? assemble(chain, walk(chain, tip, input.stop), format, options)
-    : sessionOf(chain, tip, format, { stop: input.stop, sessionId, options });
+  if (format.session !== undefined || format.sessionTables !== undefined)
+    return sessionOf(chain, tip, format, { stop: input.stop, sessionId, options });
+  const assembled = assemble(chain, walk(chain, tip, input.stop), format, options);
+  return { ...assembled, bytes: closed(format, assembled.bytes) };
 }
 
 /** A session, and the prompt that was removed from its end. */
 type Session = Assembled & { readonly prompt?: string };
 
 /**
- * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file. Without a
+ * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file; with
+ * `mayBeEmpty` also if nothing is left for the file. Without a
  * stop it holds the whole chain with the compactions in their places, as the agent's own files do. With a stop it holds the context that
  * this stop materializes.
  */
@@ -282,7 +284,14 @@ export function sessionOf(
   chain: ReadChain,
   tip: ContextRow,
   format: Format,
-  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined; takesPrompt?: boolean; options?: AssembleOptions },
+  how: {
+    stop?: Stop | undefined;
+    sessionId: string;
+    cwd?: string | undefined;
+    takesPrompt?: boolean;
+    mayBeEmpty?: boolean;
+    options?: AssembleOptions;
+  },
 ): Session {
   const materialized = walk(chain, tip, how.stop);
   const whole =
@@ -290,7 +299,8 @@ export function sessionOf(
   // Only files of the same runtime can hold compactions in their places. Another runtime gets the context after the compaction.
   const way = whole.every((step) => step.format === format.id) ? { tip, contributing: whole, stop: 'root' as const } : materialized;
   const assembled = assemble(chain, way, format, how.options);
-  const taken = how.takesPrompt ? withoutPrompt(format, assembled.bytes) : undefined;
+  const taken = how.takesPrompt ? withoutPrompt(format, assembled.bytes, how.mayBeEmpty) : undefined;
+  if (taken?.bytes.length === 0) return { ...assembled, ...taken };
   const session = format.session?.(taken?.bytes ?? assembled.bytes, {
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
@@ -303,18 +313,32 @@ export function sessionOf(
   return { ...assembled, bytes: session ?? assembled.bytes, ...(session && taken && { prompt: taken.prompt }) };
 }
 
+/** The conversation with its open calls closed, in formats whose readers refuse an open call. Without an open call, it stays byte for byte. */
+function closed(format: Format, bytes: Uint8Array): Uint8Array {
+  if (!format.close) return bytes;
+  const all = entriesIn(format, bytes);
+  const results = new Set(all.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
+  return all.some(({ kind, toolCallId }) => kind === 'tool_call' && !results.has(toolCallId)) ? format.close(bytes) : bytes;
+}
+
 /** Maximum length of a prompt on a command line. Longer ones do not work on every system. */
 const maxPromptLength = 30_000;
 
-/** Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it. */
-function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
+/**
+ * Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it and the
+ * rest may not be empty.
+ */
+function withoutPrompt(format: Format, bytes: Uint8Array, mayBeEmpty = false): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
-  const at = entries.findLastIndex(({ role }) => role !== 'user');
+  // Reminders and other texts that the agent added before a prompt stay in the file.
+  const at = entries.findLastIndex((each) => each.kind !== 'text' || promptAt([{ ...each, head: each.text ?? '' }]) === undefined);
   const before = entries[at];
   const prompts = entries.slice(at + 1);
   const prompt = prompts.map(({ text }) => text).join('\n\n');
-  if (!before || prompt === '' || prompt.length > maxPromptLength) return undefined;
-  if (prompts.some((each) => each.kind !== 'text' || promptAt([{ ...each, head: each.text ?? '' }]) === undefined)) return undefined;
+  if (prompt === '' || prompt.length > maxPromptLength) return undefined;
+  if (!before) return mayBeEmpty ? { bytes: new Uint8Array(), prompt } : undefined;
+  // An image is part of what a person asked, and a command cannot pass it.
+  if (before.role === 'user' && before.kind !== 'text') return undefined;
   return { bytes: format.cut(bytes, before.key), prompt };
 }
 

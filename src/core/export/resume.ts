@@ -19,6 +19,8 @@ interface Resumed extends Resumable {
 export interface ResumeInput extends InputOf<'export.resume'> {
   /** Whether the command, and not the file, passes a prompt at the end to the agent. The default is true for a fork. */
   readonly takesPrompt?: boolean | undefined;
+  /** Whether an agent that can start a session under a given id starts one with the first prompt of a fork. Then no file is written. */
+  readonly mayStart?: boolean | undefined;
 }
 
 interface Place {
@@ -35,6 +37,8 @@ interface Driver {
   path(place: Place): string;
   /** The commands, one after the other. `prompt` is the prompt to run at once, or nothing. */
   commands(place: Place, path: string, prompt: readonly string[]): readonly (readonly string[])[];
+  /** The commands that start a new session under the id of the place with a prompt, if the agent can. */
+  start?(place: Place, prompt: string): readonly (readonly string[])[];
   /** Creates the files that the agent needs in its folder to find the session. */
   prepare?(place: Place, path: string): void;
 }
@@ -45,6 +49,7 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     format: 'claude-code-v1',
     path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), `${sessionId}.jsonl`),
     commands: ({ sessionId }, _, prompt) => [['claude', '--resume', sessionId, ...prompt]],
+    start: ({ sessionId }, prompt) => [['claude', '--session-id', sessionId, prompt]],
   },
   codex: {
     name: 'Codex',
@@ -108,7 +113,8 @@ export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers
 
 /**
  * Writes a context into an agent's session folder: a new file with a new id. Without `agent` it is the agent that wrote the
- * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it.
+ * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it. With
+ * `mayStart`, a fork of the first prompt writes no file: the command starts a session under the new id.
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
 export function resumeIn(
@@ -126,25 +132,50 @@ export function resumeIn(
   if (cwd === undefined)
     throw badRequest('cwd', `the folder in which the agent of ${tip.id} worked is not recorded: give the folder to resume it in`);
   if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
-  const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
+  const name = JSON.stringify([tip.id, agent, root, cwd]);
+  const place: Place = { root, cwd, ...plannedFor(chain, name) };
   const path = driver.path(place);
   const session = sessionOf(chain, tip, formatOf(driver.format), {
     sessionId: place.sessionId,
     cwd,
     takesPrompt: input.takesPrompt ?? tip.forked === 1,
+    mayBeEmpty: input.mayStart === true && driver.start !== undefined,
     ...(input.takesPrompt && tip.type === 'snapshot' && { stop: 'compaction' as const }),
   });
   if (!input.dryRun) {
     checkOutput(path, place.sessionId);
-    makeFolders(dirname(path));
-    driver.prepare?.(place, path);
-    writeNew(path, session.bytes);
+    // The agent itself writes the file of a session that it starts.
+    if (session.bytes.length > 0) {
+      makeFolders(dirname(path));
+      driver.prepare?.(place, path);
+      writeNew(path, session.bytes);
+    }
+    planned.get(chain)?.delete(name);
   }
   const { prompt } = session;
   // A word that starts with a hyphen would be read as an option.
-  const commands = driver.commands(place, path, prompt === undefined ? [] : [prompt.startsWith('-') ? ` ${prompt}` : prompt]);
+  const word = prompt?.startsWith('-') ? ` ${prompt}` : prompt;
+  const started = session.bytes.length === 0 && word !== undefined ? driver.start?.(place, word) : undefined;
+  const commands = started ?? driver.commands(place, path, word === undefined ? [] : [word]);
   const command = commandLine(shellOf(thisSystem), cwd, commands);
   return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command, commands };
+}
+
+type Planned = Pick<Place, 'sessionId' | 'now'>;
+
+/** The sessions that were named and are not written yet. */
+const planned = new WeakMap<ReadChain, Map<string, Planned>>();
+const maxPlanned = 100;
+
+/** The id and the time of the next session of a context. They stay until it is written, so the file that a dry run names is the file that is written. */
+function plannedFor(chain: ReadChain, name: string): Planned {
+  const all = planned.get(chain) ?? new Map<string, Planned>();
+  planned.set(chain, all);
+  const known = all.get(name) ?? { sessionId: chain.newId(), now: timestampOf(chain.clock()) };
+  all.delete(name);
+  all.set(name, known);
+  for (const oldest of [...all.keys()].slice(0, -maxPlanned)) all.delete(oldest);
+  return known;
 }
 
 /** The file in which an agent keeps a session of a folder. */

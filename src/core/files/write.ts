@@ -41,19 +41,52 @@ export function writeNew(path: string, bytes: Uint8Array | string): void {
 }
 
 /** As {@link writeNew}, one part at a time. If a part fails, no file remains. */
-export function writeNewParts(given: string, parts: Iterable<Uint8Array | string>): void {
+export function writeNewParts(path: string, parts: Iterable<Uint8Array | string>): void {
+  const file = openNewFile(path);
+  try {
+    for (const part of parts) file.write(part);
+    file.finish();
+  } catch (error) {
+    file.discard();
+    throw error;
+  }
+}
+
+/** A new file that is open for writing. */
+export interface NewFile {
+  write(part: Uint8Array | string): void;
+  /** Syncs and closes it. Returns its size in bytes. */
+  finish(): number;
+  /** Closes and removes it. */
+  discard(): void;
+}
+
+/** Begins a new file for its owner alone. @throws as {@link writeNew} */
+export function openNewFile(given: string): NewFile {
   const path = absolutePath(given);
   const file = openNew(path);
-  try {
-    for (const part of parts) writeFileSync(file, part);
-    fsyncSync(file);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-  syncFolder(dirname(path));
+  let size = 0;
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) closeSync(file);
+    isOpen = false;
+  };
+  return {
+    write: (part) => {
+      writeFileSync(file, part);
+      size += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
+    },
+    finish: () => {
+      fsyncSync(file);
+      close();
+      syncFolder(dirname(path));
+      return size;
+    },
+    discard: () => {
+      close();
+      rmSync(path, { force: true });
+    },
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import type { PlanContext } from '../formats/index.js';
-import type { Signed } from '../import/index.js';
+import type { Hashes, Regrouping, Signed } from '../import/index.js';
 
 export interface GrowthOptions {
   /**
@@ -11,6 +11,8 @@ export interface GrowthOptions {
    */
   readonly what: 'settled' | 'resting' | 'all' | 'end' | 'compaction' | 'now';
   readonly granularity: PlanContext['granularity'];
+  /** How to join the commits of turns and parts of turns; by default, they stay as they are. */
+  readonly regroup?: Regrouping | undefined;
   /** The recording principal, its ticket and its machine. The default machine is this one. */
   readonly signed?: Signed | undefined;
   /** Where the last import ended. Without it, all imported bytes are read again and compared. */
@@ -21,6 +23,8 @@ export interface GrowthOptions {
 export interface Seam {
   readonly at: number;
   readonly bytes: Uint8Array;
+  /** The hashes of the file up to there. */
+  readonly hashes?: Hashes;
 }
 
 /** The commits that one import of a growing transcript added, and facts about the rest. */

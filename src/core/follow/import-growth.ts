@@ -2,8 +2,11 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Located } from '../files/index.js';
 import { type FileBytes, type ImportableFormat, importableFormats, type Progress, TooManyLines } from '../formats/index.js';
 import {
+  type FileResult,
   type FoundFile,
   folderOf,
+  type Hashes,
+  hashesUpTo,
   headOf,
   importFile,
   importHolding,
@@ -12,6 +15,7 @@ import {
   latestSource,
   type OpenFile,
   openFile,
+  type Portion,
   readRange,
   recognized,
   type SourceRow,
@@ -38,7 +42,7 @@ export function importGrowth(chain: WriteChain, located: Located, options: Growt
     const found = { ...located, ...sizeOf(located) };
     if (isDatabaseFile(located))
       return isFollowableDatabase(path) ? importDatabaseOnce(chain, located, options) : importClosedDatabase(chain, found, options);
-    file = openFile(located, { held: 0 });
+    file = openFile(located, { held: 0, hashes: options.what === 'end' ? undefined : hashesAt(located, found.bytes, options.seam) });
     const format = documentFormat(located, headOf(file.bytes));
     return format ? importDocumentGrowth(chain, found, format, options) : importNewLines(chain, found, file, options);
   } catch (error) {
@@ -56,7 +60,8 @@ function importClosedDatabase(chain: WriteChain, found: FoundFile, { what, granu
 }
 
 /** Imports the lines that follow the last import, up to the end of the last complete turn. */
-function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, { what, granularity, seam, signed }: GrowthOptions): Growth {
+function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, options: GrowthOptions): Growth {
+  const { what, granularity, seam, signed, regroup } = options;
   const { path } = found;
   const size = file.bytes.length;
   const before = latestSource(chain, path);
@@ -75,14 +80,23 @@ function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, { w
     ended: progress.ended,
   };
   if (length === 0) return { ...nothing, ...rest, ...(from > 0 && { seam: seam ?? seamAt(found, from) }) };
-  const end = from + length;
-  const last = lastCheckpoint(what, progress);
-  const result = importFile(chain, { ...found, bytes: end }, format, granularity, {
-    file: file.upTo(end),
-    ...(last && { last }),
-    signed: signedHere(chain, signed),
-  });
-  return { ...nothing, ...rest, ...added(result), seam: seamAt(found, latestSource(chain, path)?.resumeAt ?? 0) };
+  const reached = (): Seam => ({ ...seamAt(found, latestSource(chain, path)?.resumeAt ?? 0), hashes: file.hashes });
+  const importTo = (end: number, last: Portion['last'], waits: boolean): FileResult =>
+    importFile(chain, { ...found, bytes: end }, format, granularity, {
+      file: file.upTo(end),
+      ...(last && { last }),
+      ...(regroup && { regroup: { ...regroup, waits } }),
+      signed: signedHere(chain, signed),
+    });
+  const result = importTo(from + length, lastCheckpoint(what, progress), (what === 'settled' || what === 'resting') && !progress.ended);
+  if (result.until) {
+    // The last turns or parts of a turn form no complete commit yet.
+    const { untilByte, last } = result.until;
+    const waiting = { ...nothing, ...rest, pending: size - Math.max(from, untilByte), rests: false };
+    if (untilByte <= from) return { ...waiting, ...(from > 0 && { seam: seam ?? seamAt(found, from) }) };
+    return { ...waiting, ...added(importTo(untilByte, last, false)), seam: reached() };
+  }
+  return { ...nothing, ...rest, ...added(result), seam: reached() };
 }
 
 /** The checkpoint of the last commit of an import; undefined if it is that of a complete turn. */
@@ -149,6 +163,12 @@ function importDatabaseOnce(chain: WriteChain, file: Located, options: GrowthOpt
 function continuesSource(file: OpenFile, { resumeAt, resumeHash }: SourceRow, seam: Seam | undefined): boolean {
   if (seam?.at === resumeAt) return Buffer.compare(file.bytes.subarray(Math.max(0, resumeAt - seamLength), resumeAt), seam.bytes) === 0;
   return file.hash(resumeAt).equals(resumeHash);
+}
+
+/** The hashes of a file that still has the bytes of its last import. At the end of a session, all of it is read and verified. */
+function hashesAt(file: Located, size: number, seam: Seam | undefined): Hashes | undefined {
+  if (!seam?.hashes || size < seam.at || Buffer.compare(seamAt(file, seam.at).bytes, seam.bytes) !== 0) return undefined;
+  return hashesUpTo(seam.hashes, seam.at);
 }
 
 const seamAt = (file: Located, at: number): Seam => ({ at, bytes: readRange(file, Math.max(0, at - seamLength), at) });

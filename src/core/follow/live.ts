@@ -34,6 +34,8 @@ export interface LiveOptions {
   /** Follow only sessions of this working directory and of directories below it. */
   readonly cwd?: string | undefined;
   readonly granularity: PlanContext['granularity'];
+  /** How to join the commits of turns and parts of turns. */
+  readonly regroup?: GrowthOptions['regroup'];
   readonly signed?: GrowthOptions['signed'];
   /** Whether an agent of the format runs in the directory; undefined if that cannot be known. */
   readonly isRunning?: ((format: string, cwd: string) => boolean | undefined) | undefined;
@@ -79,6 +81,8 @@ interface Followed extends Located {
   format: string | undefined;
   cwd: string | undefined;
   tip: ContextId | undefined;
+  /** The newest commit of an earlier import. */
+  readonly known: ContextId | undefined;
   capturedAt: Timestamp | undefined;
 }
 
@@ -97,7 +101,7 @@ const problemsKept = 100;
  * Long because its functions share the table of followed files and its timers.
  */
 export async function follow(chain: WriteChain, options: LiveOptions): Promise<Live> {
-  const { granularity, times = defaultTimes, signed } = options;
+  const { granularity, regroup, times = defaultTimes, signed } = options;
   const startedAt = chain.clock();
   const files = new Map<string, Followed>();
   const due = new Set<Followed>();
@@ -162,7 +166,7 @@ export async function follow(chain: WriteChain, options: LiveOptions): Promise<L
   const importFrom = (file: Followed, what: GrowthOptions['what']): Growth =>
     file.database
       ? importDatabaseGrowth(chain, file.database, { what, granularity, signed }, options.cwd)
-      : importGrowth(chain, file, { what, granularity, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
+      : importGrowth(chain, file, { what, granularity, regroup, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
 
   const noteGrowth = (file: Followed, result: Growth): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);
@@ -347,9 +351,16 @@ export async function follow(chain: WriteChain, options: LiveOptions): Promise<L
       format: undefined,
       cwd: undefined,
       tip: undefined,
+      known: knownTip(chain, path),
       capturedAt: undefined,
     };
   }
+}
+
+/** The newest commit of a file that was imported before. */
+function knownTip(chain: ReadChain, path: string): ContextId | undefined {
+  const tip = latestSource(chain, path)?.tips.at(-1);
+  return tip === undefined ? undefined : chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ?', tip)?.id;
 }
 
 const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) || isFollowableDatabase(path);
@@ -360,7 +371,7 @@ const toCaptured = (file: Followed): CapturedFile => ({
   pending: file.pending,
   open: file.open,
   changedAt: timestampOf(file.changedAt),
-  ...defined({ cwd: file.cwd, tip: file.tip, capturedAt: file.capturedAt }),
+  ...defined({ cwd: file.cwd, tip: file.tip ?? file.known, capturedAt: file.capturedAt }),
 });
 
 /** Imported files below the places whose size has changed: they grew while nothing was recorded. */

@@ -18,6 +18,7 @@ interface RecordingRow {
   readonly machine: string | null;
   readonly sessionId: string | null;
   readonly since: number;
+  readonly recorded: string | null;
 }
 
 /** The settings of a recording when it starts. */
@@ -62,20 +63,25 @@ const maxMs = 7 * 86_400_000;
 const insert = (chain: WriteChain, { places, cwd, granularity, signed, since }: RecordingOptions): number | undefined =>
   attempt(() =>
     chain.db.transaction(() => {
+      const listed = JSON.stringify(places.map((place) => absolutePath(place)));
       chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - maxMs);
       return chain.db.run(
-        'INSERT INTO followed (project, places, cwd, granularity, principal, ticketId, machine, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        'INSERT INTO followed (project, places, cwd, granularity, principal, ticketId, machine, since, recorded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         chain.project,
-        JSON.stringify(places.map((place) => absolutePath(place))),
+        listed,
         cwd ?? null,
         granularity,
         signed?.principal ?? null,
         signed?.ticketId ?? null,
         signed?.machine ?? null,
         since,
+        chain.seal(sealedText(listed)),
       ).rowId;
     }),
   );
+
+/** What this machine seals of a row. A row with other places came with the project, from somebody else. */
+const sealedText = (places: string): string => `followed\0${places}`;
 
 /** Whether a session belongs to another principal: that of another recording, or one under which it was recorded before. */
 const belongsToOther = (chain: ReadChain, sessionId: string, principal: string): boolean =>
@@ -93,10 +99,11 @@ const belongsToOther = (chain: ReadChain, sessionId: string, principal: string):
 
 /**
  * Commits the turn in progress of a followed agent before the agent writes to the project, so that the write refers to everything that the
- * agent knows (K4). Reads only files of recordings and of the agents' own history folders. A problem with a file does not stop the write.
+ * agent knows (K4). Reads only files of recordings of this machine and of the agents' own history folders. A problem with a file does not stop the write.
  */
 export function checkpointInProgress(chain: WriteChain, principal: string, folders: readonly string[]): void {
-  const rows = chain.db.all<RecordingRow>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
+  const all = chain.db.all<RecordingRow>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
+  const rows = all.filter(({ places, recorded }) => recorded === chain.seal(sealedText(places)));
   const mine = rows.filter((row) => row.principal === principal);
   for (const row of mine)
     for (const file of filesOf(row)) {

@@ -109,6 +109,8 @@ export interface Format {
   concatParts?(deltas: Iterable<Iterable<Uint8Array>>): Iterable<Uint8Array>;
   /** The part of a delta up to and including the entry, as a delta, for a fork inside the delta. */
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
+  /** Closes the open calls of a whole conversation, in formats whose readers refuse them. */
+  close?(conversation: Uint8Array): Uint8Array;
   /** A file that the format's agent can resume, from the joined deltas of one context. Absent if no agent can resume it. */
   session?(delta: Uint8Array, options: SessionOptions): Uint8Array;
   /** The file of another program, from the joined deltas of one context, for programs whose files are archives or documents. */
@@ -163,6 +165,11 @@ export interface WriteOptions {
   readonly model?: string;
   /** The parent of the first written record, in formats that link records. */
   readonly parentRecord?: string;
+  /**
+   * True for content of a commit: a call without a result stays open, because no commit contains a result that nobody recorded. Without it, the
+   * format closes open calls as its runtime does.
+   */
+  readonly keepsOpen?: boolean;
   /** The largest size of an account, in tokens. Formats that hold turns ignore it. */
   readonly maxTokens?: number;
 }
@@ -346,6 +353,18 @@ export interface Progress {
   readonly ended: boolean;
 }
 
+/**
+ * Where commits end besides turns and compactions: `tool_call` where the results of a message's calls are complete, `assistant_message` before the
+ * results of its calls, `part` at both.
+ */
+export type Granularity = 'turn_boundary' | 'tool_call' | 'assistant_message' | 'part';
+
+/** Whether commits also end before the results of calls. */
+export const endsBeforeResults = (granularity: Granularity): boolean => granularity === 'assistant_message' || granularity === 'part';
+
+/** Whether commits also end after the results of calls. */
+export const endsAfterResults = (granularity: Granularity): boolean => granularity === 'tool_call' || granularity === 'part';
+
 export interface PlanContext {
   readonly path: string;
   /** The scan of the file, if the writer of its lines knows it. */
@@ -353,7 +372,7 @@ export interface PlanContext {
   readonly known: KnownRecords;
   /** The end of the part that an earlier import stored. */
   readonly resumeAt: number;
-  readonly granularity: 'turn_boundary' | 'tool_call';
+  readonly granularity: Granularity;
   /** Facts from an earlier import: the working folder and the number of branches. */
   readonly before?: { readonly cwd?: string; readonly tips: number };
   /** The parsed metadata file next to a subagent's file, if it exists. */

@@ -30,7 +30,7 @@ import { qwenCode } from './qwen-code/index.js';
 import { unknownFormat } from './unknown.js';
 import { vscodeChat } from './vscode-chat/index.js';
 
-export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
+export { anthropicMessages, systemPromptType, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
@@ -63,6 +63,7 @@ export {
   encodeOutline,
   isHidden,
   type Outline,
+  type Outlined,
   type OutlineEntry,
   outlined,
   outlineOfParsed,
@@ -73,6 +74,7 @@ export { commandIn, commandOutputIn, promptAt, type Told } from './shared/prompt
 export { textParts } from './shared/result-parts.js';
 export { startOf } from './shared/subagents.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
+export { writeZip, type ZipEntry, zipEntries } from './shared/zip.js';
 export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [

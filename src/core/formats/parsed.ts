@@ -63,6 +63,8 @@ export interface Problem {
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface ParsedDelta {
+  /** The time that the agent wrote as the duration of its turns in this delta, in milliseconds. */
+  readonly durationMs?: number;
   readonly entries: readonly ParsedEntry[];
   readonly elisions: readonly Elision[];
   readonly problems: readonly Problem[];

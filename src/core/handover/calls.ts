@@ -11,6 +11,8 @@ import type { TurnRow } from './turn-rows.js';
 export interface SentCall extends Request {
   /** The model, the sampling settings and the tool choice. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The system prompt and the blocks, recorded apart. */
+  readonly prompts: readonly { readonly layer: string; readonly content: string }[];
   /** Number of cards of the output box that the messages contain, counted with all its cards. */
   readonly outputs: number;
   /** The text of a last system message that is not stored in a card. */
@@ -42,6 +44,8 @@ export interface CardCall {
   readonly reply: CallReply | null;
   /** The rebuilt body, in the form of chat completions. */
   readonly body: Record<string, unknown> & { readonly messages: Message[] };
+  /** The system prompt without the blocks of Stemma. */
+  readonly systemPrompt: string;
   readonly digest: string;
   readonly recordedDigest: string | null;
   readonly missing: readonly string[];
@@ -109,7 +113,9 @@ export function recordReply(chain: WriteChain, callNo: number, reply: CallReply)
 function recordCards(chain: WriteChain, row: TurnRow, call: SentCall, last: StoredCall | undefined): string[] {
   const before = last ? cardsInOrder(chain, idsAt(chain, last.box)) : [];
   const drafts: NewCard[] = [
-    { type: 'sys.rendered_prompt', content: { kind: 'text', text: call.messages[0]?.content ?? '' } },
+    ...call.prompts.map(
+      ({ layer, content }): NewCard => ({ type: 'sys.rendered_prompt', content: { kind: 'text', text: content }, metadata: { layer } }),
+    ),
     ...(call.tools ? [{ type: 'sys.tools', content: { kind: 'json' as const, data: { tools: call.tools } } }] : []),
     { type: 'sys.parameters', content: { kind: 'json', data: { ...call.parameters } } },
   ];
@@ -118,7 +124,7 @@ function recordCards(chain: WriteChain, row: TurnRow, call: SentCall, last: Stor
   return drafts.map((draft) => {
     const known = sameAs(draft);
     if (known) return known.cardId;
-    const metadata = { role: 'system' as const, agent_turn_id: row.agentTurnId };
+    const metadata = { ...draft.metadata, role: 'system' as const, agent_turn_id: row.agentTurnId };
     return (addCards(chain, [{ ...draft, authorId: row.agentId, metadata }])[0] as Card).cardId;
   });
 }
@@ -146,6 +152,7 @@ export function callsOfTurn(chain: ReadChain, row: TurnRow): CardCall[] {
       outputs: 0,
       reply: null,
       body: { messages },
+      systemPrompt: messages[0]?.content ?? '',
       digest,
       recordedDigest,
       missing: ['tools', 'parameters'],
@@ -158,14 +165,13 @@ const requestIdOf = (row: Pick<TurnRow, 'agentTurnId'>, number: number): string 
 
 function rebuilt(chain: ReadChain, row: TurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
   const records = cardsInOrder(chain, idsAt(chain, call.box));
-  const [prompt, tools, parameters] = ['sys.rendered_prompt', 'sys.tools', 'sys.parameters'].map(
-    (type) => records.find((card) => card.type === type)?.content,
-  );
+  const prompts = records.flatMap(({ type, content }) => (type === 'sys.rendered_prompt' && content.kind === 'text' ? [content.text] : []));
+  const [tools, parameters] = ['sys.tools', 'sys.parameters'].map((type) => records.find((card) => card.type === type)?.content);
   const shown = new Set(idsAt(chain, row.output).slice(0, call.outputs));
   const cards = [...seen.context, ...seen.output.filter((card) => shown.has(card.cardId))];
   const body = bodyOf({
     messages: [
-      { role: 'system', content: prompt?.kind === 'text' ? prompt.text : '' },
+      ...prompts.map((content) => ({ role: 'system' as const, content })),
       ...messagesOf(cards),
       ...(call.note === null ? [] : [{ role: 'system' as const, content: call.note }]),
     ],
@@ -182,11 +188,18 @@ function rebuilt(chain: ReadChain, row: TurnRow, seen: TurnCards, call: StoredCa
     outputs: call.outputs,
     reply: call.reply === null ? null : (parseJson(call.reply) as unknown as CallReply),
     body,
+    systemPrompt: promptIn(records),
     digest,
     recordedDigest: call.digest,
     missing: [...(tools ? [] : call.source === 'input' ? ['tools'] : []), ...(Object.keys(bodySettings(body)).length ? [] : ['parameters'])],
     problem: problemOf(seen, digest === call.digest),
   };
+}
+
+/** The rendered prompt of the profile. Earlier versions recorded no layer. */
+function promptIn(records: readonly Card[]): string {
+  const found = records.find(({ type, metadata }) => type === 'sys.rendered_prompt' && (metadata.layer ?? 'system_prompt') === 'system_prompt');
+  return found?.content.kind === 'text' ? found.content.text : '';
 }
 
 const bodySettings = ({ messages: _, tools: __, ...settings }: Record<string, unknown>): Record<string, unknown> => settings;

@@ -4,12 +4,13 @@
 export { agentNamed, agentOf, currentOutput, registerAgent, toAgent } from './agents.js';
 export { batchOf, endDueBatches, endIfDue, forkJoin } from './batches.js';
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
+export { profileRules, type Shared, sharedCall, toMemory, toMessages } from './composed.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
 export { handoverMap } from './map.js';
 export { adoptCommit, deliver } from './outside.js';
 export { pack, packWithInstruction, previewPack } from './pack.js';
-export { modelCards } from './pinned.js';
-export { renderPrompt, requestOf, stepBudget } from './request.js';
+export { modelCards, turnCards } from './pinned.js';
+export { dataOfProfile, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
-export { newestCommitOf, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
-export { answerTurn, beginTurn, finishTurn, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';
+export { newestCommitOf, openTurns, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
+export { answerTurn, beginTurn, finishTurn, type InputOptions, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';

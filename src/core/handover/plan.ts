@@ -147,7 +147,7 @@ function inheritedCards(
 function boxIdsIn(value: unknown, argument: string): string[] {
   const wrong = (): Error => badRequest(`arguments.${argument}`, `inherit_context.${argument} must be a box_id or list[box_id]`);
   const idOf = (item: unknown): string => {
-    if ((typeof item === 'string' && item !== '') || (typeof item === 'number' && Number.isFinite(item))) return String(item);
+    if ((typeof item === 'string' && item !== '') || (typeof item === 'number' && Number.isInteger(item))) return String(item);
     throw wrong();
   };
   if (value === null || value === undefined) return [];

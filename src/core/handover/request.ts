@@ -1,4 +1,4 @@
-import { badRequest, isObject, stringAt } from '../base/index.js';
+import { badRequest, isObject, type JsonObject, stringAt } from '../base/index.js';
 import { isCallRecord } from '../cards/index.js';
 import type { Card, Message } from '../contract/index.js';
 import { spacedJson, textOfContent } from '../formats/index.js';
@@ -19,9 +19,13 @@ export interface RequestInput {
   readonly appendix?: string | undefined;
 }
 
+/** The settings of a profile. */
+export const dataOfProfile = (profile: Card | undefined): JsonObject =>
+  profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
+
 /** Builds a request: the prompt with the required result fields, then the cards as messages (H16). */
 export function requestOf({ cards, profile, agentId, tools, appendix }: RequestInput): Request {
-  const data = profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
+  const data = dataOfProfile(profile);
   const prompt = renderPrompt(stringAt(data, 'system_prompt_template') ?? '', {
     display_name: stringAt(data, 'display_name') ?? stringAt(data, 'name') ?? agentId,
   });
@@ -30,8 +34,7 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
     ? ['Required result fields:', ...fields.map(({ name, description }) => `- ${name}${description ? `: ${description}` : ''}`)].join('\n')
     : '';
   const system = [prompt, asked, appendix ?? ''].filter((part) => part !== '').join('\n\n');
-  const allowed = Array.isArray(data.allowed_tools) ? data.allowed_tools : undefined;
-  const offered = allowed ? tools.filter((tool) => allowed.includes(nameOfTool(tool)) || nameOfTool(tool) === finalTool) : [...tools];
+  const offered = tools.filter((tool) => mayUse(data, nameOfTool(tool)));
   return {
     messages: [{ role: 'system', content: system }, ...messagesOf(cards)],
     tools: offered.length ? offered : null,
@@ -56,6 +59,9 @@ export function renderPrompt(template: string, names: Readonly<Record<string, st
  * fields are part of the prompt.
  */
 export function messagesOf(cards: readonly Card[]): Message[] {
+  const said = new Set(cards.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => stringAt(call, 'id'))));
+  const answered = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' ? [] : [toolCallId])));
+  const called = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' && toolCallId !== undefined ? [toolCallId] : [])));
   return cards.flatMap((card): Message[] => {
     const { role } = card.metadata;
     if (isCallRecord(card) || card.type === 'task.result_fields') return [];
@@ -70,10 +76,20 @@ export function messagesOf(cards: readonly Card[]): Message[] {
         },
       ];
     }
-    if (card.type === 'tool.call') return [];
+    // A call that no thought contains is sent with its result, or neither is.
+    if (card.type === 'tool.call')
+      return card.toolCallId !== undefined && !said.has(card.toolCallId) && answered.has(card.toolCallId) ? [callOf(card)] : [];
+    if (card.type === 'tool.result' && !said.has(card.toolCallId) && !called.has(card.toolCallId ?? '')) return [];
     if (card.toolCallId !== undefined) return [{ role, tool_call_id: card.toolCallId, content: resultText(card) }];
     return [{ role, content: textOfContent(card.content) }];
   });
+}
+
+/** A call card as a message of its own. */
+function callOf({ toolCallId, content }: Card): Message {
+  const data = content.kind === 'json' && isObject(content.data) ? content.data : {};
+  const call = { name: stringAt(data, 'tool_name') ?? '', arguments: JSON.stringify(data.arguments ?? {}) };
+  return { role: 'assistant', content: '', tool_calls: [{ id: toolCallId, type: 'function', function: call }] };
 }
 
 /** The message text of a result: its result if it succeeded, else only its error. */
@@ -98,7 +114,15 @@ const cutStreams = (result: unknown): unknown =>
       )
     : result;
 
-const finalTool = 'submit_result';
+/** The tool that ends a turn with a result. */
+export const finalTool = 'submit_result';
+
+/** Whether a profile allows a tool. `allowed_internal_tools` decides for the tools that it names, and alone for `submit_result`. */
+function mayUse({ allowed_tools: allowed, allowed_internal_tools: own }: JsonObject, name: string | undefined): boolean {
+  if (Array.isArray(own) && (name === finalTool || own.length === 0)) return own.includes(name as string);
+  if (Array.isArray(own) && own.includes(name as string)) return true;
+  return !Array.isArray(allowed) || name === finalTool || allowed.includes(name as string);
+}
 const nameOfTool = (tool: unknown): string | undefined =>
   typeof tool === 'string' ? tool : isObject(tool) ? (stringAt(tool.function, 'name') ?? stringAt(tool, 'name')) : undefined;
 

@@ -88,6 +88,14 @@ export const turnsOfBatch = (chain: ReadChain, batch: number): TurnRow[] =>
   chain.db.all<TurnRow>(`${select} WHERE t.batch = ? AND t.project = ? ORDER BY t.taskIndex`, batch, chain.project);
 /** All turns of the project, oldest first. */
 export const allTurns = (chain: ReadChain): TurnRow[] => chain.db.all<TurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
+/** The turns that wait for a performer or have one, oldest first. */
+export const openTurns = (chain: ReadChain): AgentTurn[] =>
+  chain.db
+    .all<TurnRow>(
+      `${select} WHERE t.project = ? AND t.endedAt IS NULL AND t.status IN ('dispatched', 'running', 'suspended') ORDER BY t.no`,
+      chain.project,
+    )
+    .map(toTurn);
 /** The turns of an agent, oldest first. */
 export const turnsOf = (chain: ReadChain, agentId: string): AgentTurn[] =>
   chain.db.all<TurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);

@@ -1,21 +1,14 @@
 import { badRequest, isObject, StemmaError, stringAt } from '../base/index.js';
 import { addCards, appendToBox, idsAt, type NewCard } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import {
-  type AgentTurn,
-  type Card,
-  type EndStatus,
-  endStatuses,
-  type InputOf,
-  type Message,
-  type OutputOf,
-  type TurnStatus,
-} from '../contract/index.js';
+import type { ComposedCall } from '../composer/index.js';
+import { type AgentTurn, type Card, type EndStatus, endStatuses, type InputOf, type OutputOf, type TurnStatus } from '../contract/index.js';
 import { recordCall, type SentCall } from './calls.js';
 import { recommitInput } from './commits.js';
+import { type Shared, sharedCall, toMemory, toMessages } from './composed.js';
 import { end } from './ending.js';
 import { pinInput, turnCards } from './pinned.js';
-import { requestOf, stepBudget } from './request.js';
+import { dataOfProfile, requestOf, stepBudget } from './request.js';
 import { submitted } from './submit.js';
 import { type TurnRow, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
 
@@ -89,6 +82,7 @@ function putOut(chain: WriteChain, row: TurnRow, given: readonly NewCard[]): Car
     chain,
     row.outputBoxId,
     cards.map((card) => card.cardId),
+    row.agentId,
   );
   return cards;
 }
@@ -142,7 +136,10 @@ export function finishTurn(chain: WriteChain, input: Named & { status?: EndStatu
 }
 
 /** The model of `model` replaces the model in the parameters. */
-export type InputOptions = Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview'> & { readonly model?: string | undefined };
+export type InputOptions = Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview'> & { readonly model?: string | undefined } & Pick<
+    Shared,
+    'sharing' | 'sources'
+  >;
 
 export type TurnInput = OutputOf<'agent.input'>;
 
@@ -160,20 +157,49 @@ export function turnInput(chain: WriteChain, input: InputOptions & { agentTurnId
 }
 
 /** The request of a turn and what `recordCall` stores of it. */
-export function inputOf(chain: ReadChain, row: TurnRow, options: InputOptions): { input: TurnInput; sent: Omit<SentCall, 'source'> } {
+export function inputOf(
+  chain: ReadChain,
+  row: TurnRow,
+  options: InputOptions,
+): { input: TurnInput; composed: ComposedCall; sent: Omit<SentCall, 'source'> } {
   const { context, output, profile } = turnCards(chain, row);
   const cards = [...context, ...output];
-  const { tools = [], appendix, stepCount, maxSteps } = options;
+  const { tools = [], appendix, stepCount, maxSteps, sharing, sources } = options;
   const request = requestOf({ cards, profile, agentId: row.agentId, tools, appendix });
+  const [prompt, ...memory] = request.messages;
   const budget = stepCount === undefined || maxSteps === undefined ? undefined : stepBudget(stepCount, maxSteps, request.tools ?? []);
   const note = budget?.message;
-  const messages: Message[] = note === undefined ? request.messages : [...request.messages, { role: 'system', content: note }];
-  const config = profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data.llm_config : undefined;
+  const composed = sharedCall(
+    chain,
+    { profile, sharing, sources },
+    { kind: 'turn', systemPrompt: prompt?.content, memory: memory.map(toMemory), note },
+  );
+  const messages = toMessages(composed, memory);
+  const config = dataOfProfile(profile).llm_config;
   const model = options.model === undefined ? {} : { model: options.model };
   const parameters = { ...(options.parameters ?? (isObject(config) ? config : {})), ...model };
   const left = budget ? budget.tools : request.tools;
-  const input = { messages, tools: left, parameters, cardIds: cards.map((card) => card.cardId) };
-  return { input, sent: { messages, tools: left?.length ? left : null, parameters, outputs: idsAt(chain, row.output).length, note } };
+  const prompts = composed.messages.filter(({ role, layer }) => role === 'system' && layer !== 'checkpoint_messages');
+  const input = {
+    messages,
+    tools: left?.length ? left : null,
+    parameters,
+    cardIds: cards.map((card) => card.cardId),
+    layers: composed.messages.map(({ layer }) => layer),
+    dropped: composed.dropped,
+  };
+  return {
+    input,
+    composed,
+    sent: {
+      messages,
+      prompts: (note === undefined ? prompts : prompts.slice(0, -1)).map(({ layer, content }) => ({ layer, content })),
+      tools: left?.length ? left : null,
+      parameters,
+      outputs: idsAt(chain, row.output).length,
+      note,
+    },
+  };
 }
 
 /** Handles the model's `submit_result` (H16). If fields are missing, the model gets a failed result and the turn continues. */

@@ -3,9 +3,11 @@ import { basename, dirname, extname, join } from 'node:path';
 import { StemmaError, timestampOf } from '../base/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
 import { type Located, listInside } from '../files/index.js';
-import { type FoundFile, ioReason, readEnds } from './files.js';
+import { type FoundFile, ioReason, openFile, readEnds } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
 import { type AgentRoot, formatOfAgent, historyFolders, sessionFiles, sortsByProject } from './places.js';
+import { recognized } from './recognize.js';
+import { refusalOf } from './refusal.js';
 
 /** Bytes read from each end of a transcript to find its title for a list. */
 const lookLength = 64 * 1024;
@@ -54,6 +56,8 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
         continue;
       }
       const { head, tail } = readEnds(file, lookLength);
+      const isImported = imported(file.path, file.bytes);
+      const problem = isImported || recognized(head, file.path) ? undefined : problemOf(file);
       const seen = format?.peek(head, tail) ?? {};
       yield {
         path: file.path,
@@ -63,12 +67,23 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
         bytes: file.bytes,
         modifiedAt: timestampOf(file.modifiedAt),
         subagents: subagentsOf(file),
-        imported: imported(file.path, file.bytes),
+        imported: isImported,
+        ...(problem !== undefined && { problem }),
       };
     } catch (error) {
       // The file was deleted or cannot be read. An import reports it.
       ioReason(error);
     }
+  }
+}
+
+/** Why no format recognizes the file. */
+function problemOf(located: Located): string {
+  const file = openFile(located, { held: 0 });
+  try {
+    return refusalOf(file);
+  } finally {
+    file.close();
   }
 }
 

@@ -124,6 +124,8 @@ export interface OpenFile {
   hash(end?: number): Buffer;
   /** The first `end` bytes, as a file that closes with this one. */
   upTo(end: number): OpenFile;
+  /** The hashes so far, with which a file that has only grown is opened again. */
+  readonly hashes: Hashes;
   /** Whether the file was changed while it was read. `hash` is the hash of its first state. */
   hasChanged(hash: Buffer): boolean;
   close(): void;
@@ -143,16 +145,19 @@ export interface OpenOptions {
   readonly held?: number;
   /** BLAKE3 of the whole file, if it is known. */
   readonly hash?: Buffer;
+  /** The hashes of the same file when it was shorter. Its bytes up to `hashes.at` are not read again. */
+  readonly hashes?: Hashes | undefined;
 }
 
 /** Opens a file for import. @throws Unreadable, also when its bytes are read later. */
-export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: OpenOptions = {}): OpenFile {
+export function openFile(located: Located, { upTo, held = usuallyHeld, hash, hashes: before }: OpenOptions = {}): OpenFile {
   const { fd, stat } = readable(() => openLocated(located, { limit: limits.transcript }), located.path);
   try {
     const { mtimeMs } = stat;
     const size = Math.min(stat.size, upTo ?? stat.size);
-    const hashes = prefixHashes(size, hash);
-    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size, hashes.pass);
+    const hashes = prefixHashes(size, hash, before);
+    // A file that grows may lose what follows its last complete record, so only what is asked for is hashed.
+    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size, before ? undefined : hashes.pass);
     const wholeTo = (end: number): Uint8Array => {
       if (end > limits.whole) throw new Unreadable(`it has ${end} bytes; in its format, the limit is ${limits.whole}`);
       const whole = readFully(fd, 0, end);
@@ -164,6 +169,7 @@ export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: O
       bytes: bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray },
       whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : wholeTo(end)),
       hash: (shorter = end) => hashes.of(bytes, shorter),
+      hashes: hashes.state,
       upTo: (shorter) => beginning(Math.min(shorter, end)),
       hasChanged: (before) =>
         !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
@@ -191,42 +197,59 @@ export function fileOf(bytes: FileBytes): OpenFile {
       return bytes.subarray(0, bytes.length);
     },
     hash: (end = bytes.length) => hashes.of(bytes, end),
+    hashes: hashes.state,
     upTo: (end) => fileOf(bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray }),
     hasChanged: () => false,
     close: () => undefined,
   };
 }
 
+/** The state of hashing a file. */
+export interface Hashes {
+  hasher: ReturnType<typeof blake3Parts>;
+  /** The number of bytes in the hasher. */
+  at: number;
+  /** Hashes of the first bytes, by their number. */
+  readonly known: Map<number, Buffer>;
+}
+
+const newHashes = (): Hashes => ({ hasher: blake3Parts(), at: 0, known: new Map() });
+
+/** The state for a file whose first `end` bytes are unchanged; undefined if it has hashed more. */
+export function hashesUpTo(hashes: Hashes, end: number): Hashes | undefined {
+  if (hashes.at > end) return undefined;
+  for (const other of hashes.known.keys()) if (other < end) hashes.known.delete(other);
+  return hashes;
+}
+
 /**
  * Hashes the first bytes of a file, up to any offset. Bytes that a caller reads in order are hashed on the way. For the rest, only the bytes
  * after the last hash are read.
  */
-function prefixHashes(size: number, whole: Buffer | undefined) {
-  const known = new Map<number, Buffer>(whole && [[size, whole]]);
-  let hasher = blake3Parts();
-  let at = whole ? size : 0;
+function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = newHashes()) {
+  if (whole) {
+    state.known.set(size, whole);
+    state.at = size;
+  }
   let limit = size;
   const pass = (part: Uint8Array, start: number): void => {
     const end = Math.min(start + part.length, limit);
-    if (start > at || end <= at) return;
-    hasher.add(part.subarray(at - start, end - start));
-    at = end;
+    if (start > state.at || end <= state.at) return;
+    state.hasher.add(part.subarray(state.at - start, end - start));
+    state.at = end;
   };
   const of = (bytes: FileBytes, end: number): Buffer => {
-    const before = known.get(end);
+    const before = state.known.get(end);
     if (before) return before;
-    if (end < at) {
-      hasher = blake3Parts();
-      at = 0;
-    }
+    if (end < state.at) Object.assign(state, { hasher: blake3Parts(), at: 0 });
     limit = end;
-    for (let start = at; start < end; start = at) pass(bytes.subarray(start, Math.min(start + hashedAtOnce, end)), start);
+    for (let start = state.at; start < end; start = state.at) pass(bytes.subarray(start, Math.min(start + hashedAtOnce, end)), start);
     limit = size;
-    const digest = hasher.hash();
-    known.set(end, digest);
+    const digest = state.hasher.hash();
+    state.known.set(end, digest);
     return digest;
   };
-  return { pass, of };
+  return { pass, of, state };
 }
 
 function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {

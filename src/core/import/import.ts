@@ -1,12 +1,11 @@
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
+import type { Checkpoint, ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
 import type { Located } from '../files/index.js';
 import {
   type ImportableFormat,
   type ImportPlan,
   importableFormats,
-  type KnownRecords,
   type Lines,
   type Member,
   type PlanContext,
@@ -16,16 +15,18 @@ import { readCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
+import { recordsOfOthers, trackedRecords } from './known.js';
 import { byMapping, mappedFormat } from './mapping.js';
 import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, memberPath, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
+import { importOrder } from './order.js';
 import { storeSide } from './pieces.js';
 import { headOf, recognized } from './recognize.js';
 import { refusalOf } from './refusal.js';
+import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
-import { type FileResult, replaceStored, store } from './storing.js';
-import { attachWaiting } from './waiting.js';
+import { type FileResult, type InTransaction, store } from './storing.js';
 
 /** The unit of a commit: a turn, or a round of tool calls. */
 type Granularity = PlanContext['granularity'];
@@ -35,8 +36,9 @@ export type ImportInput = InputOf<'import.run'>;
 export type ImportEvent = ImportProgress;
 
 /**
- * Imports every transcript at and under the paths, one transaction per file, and reports its progress before each file.
- * The caller may stop between files: every stored file is complete. A file that cannot be imported is reported, and the others follow.
+ * Imports every transcript at and under the paths, and reports its progress before each file or group of small files. Small files share
+ * transactions. The caller may stop between two steps: every stored file is complete. A file that cannot be imported is reported, and the others
+ * follow.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
 export function* importPaths(chain: WriteChain, input: ImportInput): Generator<ImportEvent, ImportResult> {
@@ -53,7 +55,8 @@ export function* importPaths(chain: WriteChain, input: ImportInput): Generator<I
   const startedAt = chain.clock();
   yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
   const { files: found, skipped } = filesOf(input.paths);
-  const { bodies, others: files } = splitBodies(found);
+  const { bodies, others } = splitBodies(found);
+  const files = importOrder(others);
   const notes: Skip[] = [];
   const tips = new Set<ContextId>();
   let sessions = 0;
@@ -61,16 +64,19 @@ export function* importPaths(chain: WriteChain, input: ImportInput): Generator<I
   let entries = 0;
   let bytes = 0;
   const granularity = input.granularity ?? 'turn_boundary';
-  for (const [done, file] of files.entries()) {
-    yield { phase: 'storing', done, total: files.length, bytes, path: file.path };
-    const result = importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
-    sessions += result.sessions;
-    commits += result.commits;
-    entries += result.entries;
-    bytes += file.bytes;
-    skipped.push(...result.skipped);
-    notes.push(...result.notes);
-    for (const tip of result.tips) tips.add(tip);
+  const importOne = (file: FoundFile): FileResult => importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
+  for (let done = 0; done < files.length; ) {
+    yield { phase: 'storing', done, total: files.length, bytes, path: (files[done] as FoundFile).path };
+    for (const result of importSome(chain, files, done, importOne)) {
+      sessions += result.sessions;
+      commits += result.commits;
+      entries += result.entries;
+      bytes += (files[done] as FoundFile).bytes;
+      skipped.push(...result.skipped);
+      notes.push(...result.notes);
+      for (const tip of result.tips) tips.add(tip);
+      done += 1;
+    }
   }
   const calls = importBodies(chain, bodies);
   bytes += bodies.reduce((sum, file) => sum + file.bytes, 0);
@@ -88,6 +94,23 @@ export function* importPaths(chain: WriteChain, input: ImportInput): Generator<I
     tips: [...tips],
     ms: Math.max(0, chain.clock() - startedAt),
   };
+}
+
+/** Files up to this size share a transaction, which ends after these milliseconds: each one alone would cost two syncs of the disk. */
+const smallBytes = 1024 * 1024;
+const groupMs = 50;
+
+/** Imports the file at the position, and small ones after it if it is small itself. Returns the result of each. */
+function importSome(chain: WriteChain, files: readonly FoundFile[], from: number, importOne: (file: FoundFile) => FileResult): FileResult[] {
+  const isSmall = (file: FoundFile | undefined): file is FoundFile => file !== undefined && file.bytes <= smallBytes;
+  const first = files[from] as FoundFile;
+  if (!isSmall(first) || !isSmall(files[from + 1])) return [importOne(first)];
+  return chain.artifacts.transaction(() => {
+    const until = chain.clock() + groupMs;
+    const results = [importOne(first)];
+    for (let next = files[from + 1]; isSmall(next) && chain.clock() < until; next = files[from + results.length]) results.push(importOne(next));
+    return results;
+  });
 }
 
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
@@ -220,8 +243,10 @@ export interface Portion {
   /** The same, if the caller has opened the file already. The caller closes it. */
   readonly file?: OpenFile;
   /** The checkpoint of the last commit, if the agent has ended, is about to compact, or requested a commit in the middle of a turn. */
-  readonly last?: 'session_end' | 'compaction' | 'explicit';
+  readonly last?: Checkpoint;
   readonly signed?: Signed | undefined;
+  /** How to join the commits of turns and parts of turns. With `waits`, the last ones are left for later while they form no complete commit. */
+  readonly regroup?: Regrouping & { readonly waits: boolean };
 }
 
 /** Imports one transcript, or a part of it. `behind` are files that wait for this one, which they continue. */
@@ -274,11 +299,13 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))
     return { ...nothing, notes: [{ path, line: 0, reason: 'a job of Stemma writes this session, and its work is in the chain already' }] };
   const before = latestSource(chain, path);
+  // Ascending, so that each byte is hashed once.
+  const resumed = before && bytes.length >= before.resumeAt ? file.hash(before.resumeAt) : undefined;
   const hash = file.hash();
   const isSame = before?.hash.equals(hash) ?? false;
   const isLost = before !== undefined && isSame && hasLost(chain, before);
   if (before && isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
-  const hasGrown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash);
+  const hasGrown = before !== undefined && resumed?.equals(before.resumeHash);
   // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();
@@ -294,25 +321,40 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   };
   const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
   try {
-    const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
-    const first = planned();
-    const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
-    const plan = origin ? planned() : first;
+    const { plan, origin } = planWithOrigin(chain, file, format, context, asked);
+    if ('untilByte' in plan) return { ...nothing, until: plan };
     // Reads as much as possible before the transaction, because other writers wait during it.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
-    return chain.artifacts.transaction(() => {
-      const now = latestSource(chain, path);
-      const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
-      if (!isSame || (chain.db.version() !== version && !isStillTrue())) return undefined;
-      const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed, last: asked.last });
-      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, replaceStored(chain))] };
+    const inTransaction: InTransaction = (made, work) =>
+      chain.artifacts.transaction(() => {
+        const now = latestSource(chain, path);
+        const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
+        if (!isSame || (chain.db.version() !== version && !isStillTrue(made))) throw new Outdated();
+        return work();
+      });
+    const contentIsRead = (): void => {
       if (file.hasChanged(hash)) throw changed();
-      return origin ? withOrigin(result, origin) : result;
-    });
+    };
+    const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed, last: asked.last }, inTransaction, contentIsRead);
+    return origin ? withOrigin(stored, origin) : stored;
   } catch (error) {
+    if (error instanceof Outdated) return undefined;
     throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
   }
 }
+
+/** Plans an import, after that of the session that this one continues. */
+function planWithOrigin(chain: WriteChain, file: OpenFile, format: ImportableFormat, context: PlanContext, asked: Ask) {
+  const { bytes } = file;
+  const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+  const first = planned();
+  const origin = first.awaits === undefined ? undefined : importOrigin(chain, context.path, first.awaits, { ...asked, format });
+  const whole = origin ? planned() : first;
+  return { plan: asked.regroup ? regrouped(whole, { bytes, format, resumeAt: context.resumeAt }, asked.regroup) : whole, origin };
+}
+
+/** Another process changed what a plan is based on: the file is planned again. */
+class Outdated extends Error {}
 
 /** Whether the session belongs to a command-line agent that works on a job of this project. */
 function isOfJob(chain: ReadChain, sessionId: () => string | undefined): boolean {
@@ -344,39 +386,5 @@ const hasLost = (chain: ReadChain, { no }: SourceRow): boolean =>
           OR EXISTS (SELECT 1 FROM json_each(s.pieces) p LEFT JOIN artifact a ON a.no = json_extract(p.value, '$[0]') WHERE a.no IS NULL OR a.gone = 'lost'))`,
     no,
   ) !== undefined;
-
-/** The records that commits of other sessions contain. */
-const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): KnownRecords => ({
-  has: (record) =>
-    chain.db.one(
-      'SELECT 1 FROM record r JOIN context c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?',
-      chain.project,
-      record,
-      sessionId,
-    ) !== undefined,
-});
-
-/** The records that the project contains. `isStillTrue` tells whether the records that a plan found missing are still missing. */
-function trackedRecords(chain: ReadChain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
-  const { has } = knownRecords(chain);
-  const unknown: string[] = [];
-  const ask = (record: string): boolean => {
-    const isKnown = has(record);
-    if (!isKnown) unknown.push(record);
-    return isKnown;
-  };
-  const isStillTrue = (): boolean =>
-    !chain.db.one(
-      'SELECT 1 FROM record WHERE project = ? AND record IN (SELECT value FROM json_each(?)) LIMIT 1',
-      chain.project,
-      JSON.stringify(unknown),
-    );
-  return { known: { has: ask }, isStillTrue };
-}
-
-/** The records that the project contains. */
-export const knownRecords = (chain: ReadChain): KnownRecords => ({
-  has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
-});
 
 const tipIds = (chain: ReadChain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);

@@ -7,6 +7,8 @@ export { foundSessions, foundSources } from './discover.js';
 export {
   type FoundFile,
   filesUnder,
+  type Hashes,
+  hashesUpTo,
   ioReason,
   logOf,
   mayBeTranscript,
@@ -17,11 +19,15 @@ export {
   sizeOf,
   Unreadable,
 } from './files.js';
-export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
+export { type FileFlaw, fileFlaws } from './flaws.js';
+export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths, type Portion } from './import.js';
+export { storeWritten, type WrittenSession, writtenFiles } from './join-fork.js';
 export { mappedFormat, previewMapping } from './mapping.js';
 export { documentOf, isDatabaseFile, mainFileOf, memberPath } from './members.js';
 export { searchOutside } from './outside.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';
 export { headOf, recognized } from './recognize.js';
+export type { Regrouping } from './regroup.js';
 export { principalOf, type Signed, signedName } from './signed.js';
 export { getSource, importedFiles, isRecordedHere, latestSource, listSources, proveSource, type SourceRow, sourceContent } from './sources.js';
+export type { FileResult } from './storing.js';

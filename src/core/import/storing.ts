@@ -1,17 +1,22 @@
-import { type CommitSeq, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, type ByteRange, type CommitSeq, timestampOf } from '../base/index.js';
 import { addCommit, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
-import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, startOf } from '../formats/index.js';
+import { type FileBytes, formatOf, type ImportPlan, type Outlined, outlined, type PlannedCommit, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
-import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
+import { joinFork } from './join-fork.js';
+import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, sideObjects, splitSide, storeSide } from './pieces.js';
+import type { Until } from './regroup.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
-import { rememberWaiting, type Store } from './waiting.js';
+import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
 
 /** The result of importing one file. */
-export type FileResult = Omit<ImportResult, 'bytes' | 'requests' | 'ms'>;
+export interface FileResult extends Omit<ImportResult, 'bytes' | 'requests' | 'ms'> {
+  /** Set if nothing was stored, because the import should end earlier. */
+  readonly until?: Until;
+}
 
 interface Storing {
   readonly signed?: Signed | undefined;
@@ -26,76 +31,230 @@ interface Storing {
   readonly last: Checkpoint | undefined;
 }
 
+/** The bytes that one transaction stores before their commits. The files of most sessions are smaller and are stored by one transaction. */
+const bytesAtOnce = 4 * 1024 * 1024;
+/** Milliseconds after which a transaction that adds commits ends, and the time that others then have to write. */
+const commitMs = 25;
+const pauseMs = 10;
+
 /** The number of commits whose calls are stored together. */
 const countedAtOnce = 1_000;
 
-/** Stores the planned commits of a file, and the file itself as a source. Call inside a transaction. */
-export function store(chain: WriteChain, { found, file, hash, plan, grown, calls, signed, last }: Storing): FileResult {
-  const { bytes } = file;
-  const from = grown?.resumeAt ?? 0;
-  const recordCalls = openRecorder(chain);
-  const { problem: claim, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });
-  const own = { ...signer, machine };
-  const counted: CountedCommit[] = [];
-  const made = new MadeCommits(chain);
-  const pieces: PlacedPiece[] = [];
-  let commits = 0;
-  let entries = 0;
-  let opening: Pick<PlannedCommit, 'summary'> | undefined;
-  const tip = plan.tips.at(-1);
-  const endsWith = (number: number): Checkpoint | undefined => (tip && 'plan' in tip && tip.plan === number ? last : undefined);
-  const storeAll = function* (): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
-    for (const planned of plan.commits) {
-      const stored = storeCommit(chain, found, bytes, plan.format, planned, made, { ...own, checkpoint: endsWith(made.seqs.length) });
-      made.add(stored.row);
-      counted.push(stored);
-      if (counted.length === countedAtOnce) recordCalls(counted.splice(0));
-      if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
-      pieces.push(...stored.pieces);
-      commits += stored.isNew ? 1 : 0;
-      entries += stored.entries;
-      yield { seq: stored.row.seq, records: planned.records };
+/** Runs work in a transaction of the import. It throws if another process changed what the plan is based on. `made` are the commits so far. */
+export type InTransaction = <T>(made: readonly CommitSeq[], work: () => T) => T;
+
+/**
+ * Stores the planned commits of a file, and the file itself as a source. A large file is stored in many short transactions, so that others can
+ * write meanwhile: first its content, as objects that nothing names yet; then its commits, parents first; and the source last. If the process
+ * ends between them, the next import continues after the commits that are stored.
+ * @param contentIsRead is called when all bytes of the file have been read. If it throws, no commit of a large file is stored.
+ */
+export function store(chain: WriteChain, given: Storing, inTransaction: InTransaction, contentIsRead: () => void): FileResult {
+  const storing = { ...given, plan: joinFork(chain, given.plan, given.file.bytes) };
+  const storer = new Storer(chain, storing);
+  const batches = inBatches(storing.plan.commits);
+  const sides = storing.calls || storing.grown ? [] : sideObjects(storing.plan.side);
+  if (batches.length + sides.length <= 2) {
+    const prepared = storing.plan.commits.map(prepare);
+    return inTransaction([], () => {
+      storer.putContents(prepared);
+      storer.addCommits(Number.POSITIVE_INFINITY);
+      return storer.finish(contentIsRead);
+    });
+  }
+  for (const batch of batches) {
+    const prepared = batch.map(prepare);
+    inTransaction([], () => storer.putContents(prepared));
+  }
+  for (const ranges of sides) inTransaction([], () => storer.putSide(ranges));
+  contentIsRead();
+  while (!storer.hasAll) {
+    inTransaction(storer.made.seqs, () => storer.addCommits(chain.clock() + commitMs));
+    pause(pauseMs);
+  }
+  return inTransaction(storer.made.seqs, () => storer.finish(() => {}));
+}
+
+/** Divides commits into those whose content is stored at once. */
+function inBatches(commits: readonly PlannedCommit[]): PlannedCommit[][] {
+  const batches: PlannedCommit[][] = [];
+  let size = bytesAtOnce;
+  for (const commit of commits) {
+    if (size >= bytesAtOnce) {
+      batches.push([]);
+      size = 0;
     }
-  };
-  rememberAll(chain, storeAll());
-  // Request records are side data. A grown file may contain the answer to a call of its earlier part.
-  const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
-  const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls }) : undefined;
-  const { own: side, others } = splitSide(plan.side, requests?.stored ?? []);
-  pieces.push(...side, ...storeSide(chain, bytes, others));
-  const isOlderCopy = !grown && plan.commits.length === 0;
-  const tips = tipRows(chain, plan, made, isOlderCopy ? plan.sessionId : undefined);
-  const [first] = made.seqs;
-  if (plan.awaits !== undefined && first !== undefined) rememberWaiting(chain, first, plan.awaits);
-  const kept = grown ? piecesUpTo(grown.pieces, from) : [];
-  const laidOut = layOut(chain, bytes, pieces, from);
-  const resumeAt = plan.end;
-  const source = saveSource(chain, {
-    replaces: grown?.no,
-    path: found.path,
-    format: plan.format,
-    size: bytes.length,
-    hash,
-    resumeAt,
-    resumeHash: resumeAt === bytes.length ? hash : file.hash(resumeAt),
-    sessionId: plan.sessionId ?? grown?.sessionId ?? null,
-    title: plan.title ?? grown?.title ?? opening?.summary ?? null,
-    cwd: plan.cwd ?? grown?.cwd ?? null,
-    tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
-    pieces: [...kept, ...laidOut.pieces],
-  });
-  requests?.save(source);
-  joinAnswers(chain, made.seqs);
-  recordCalls(counted);
-  const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
-  return {
-    commits,
-    entries,
-    tips: tips.map((row) => row.id),
-    sessions: 1,
-    skipped: [...plan.skipped, ...(requests?.problems ?? []), ...(claim === undefined ? [] : [{ line: 0, reason: claim }])].map(place),
-    notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
-  };
+    batches.at(-1)?.push(commit);
+    for (const { start, end } of commit.ranges) size += end - start;
+  }
+  return batches;
+}
+
+interface Prepared {
+  readonly planned: PlannedCommit;
+  readonly outline: Outlined;
+}
+
+/** Reads a commit's entries. Slow, so it happens outside of a transaction. */
+const prepare = (planned: PlannedCommit): Prepared => ({ planned, outline: planned.outline ?? outlined(planned) });
+
+/** The stored content of a planned commit. */
+interface Content extends Pick<Outlined, 'counts' | 'calls'> {
+  readonly no: ArtifactNo;
+  readonly ref: ArtifactRef;
+}
+
+/** Stores the bytes of a commit and their outline. */
+function putContent(chain: WriteChain, bytes: FileBytes, format: string, { planned, outline }: Prepared): Content {
+  const { no, ref } = chain.artifacts.put(deltaOf(bytes, planned), { contentType: formatOf(format).contentType, bulk: true });
+  saveOutline(chain, no, format, outline.data);
+  return { no, ref, counts: outline.counts, calls: outline.calls };
+}
+
+function deltaOf(bytes: FileBytes, { ranges, kept }: PlannedCommit): Uint8Array {
+  const own = contiguous(ranges);
+  return joined(bytes, kept ? contiguous([...own, ...kept]) : own);
+}
+
+/** Lets others write for this long. */
+const pause = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+/** Stores one file step by step. Each step runs inside a transaction. */
+class Storer {
+  readonly made: MadeCommits;
+  readonly #contents: Content[] = [];
+  readonly #pieces: PlacedPiece[] = [];
+  readonly #sides: PlacedPiece[] = [];
+  readonly #own: Signed & { readonly machine?: string | undefined };
+  readonly #problem: string | undefined;
+  readonly #recordCalls: ReturnType<typeof openRecorder>;
+  #commits = 0;
+  #entries = 0;
+  #opening: Pick<PlannedCommit, 'summary'> | undefined;
+
+  constructor(
+    private readonly chain: WriteChain,
+    private readonly storing: Storing,
+  ) {
+    const { signed, plan, grown } = storing;
+    const { problem, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });
+    this.#own = { ...signer, machine };
+    this.#problem = problem;
+    this.#recordCalls = openRecorder(chain);
+    this.made = new MadeCommits(chain);
+  }
+
+  /** Whether all commits of the plan are stored. */
+  get hasAll(): boolean {
+    return this.made.seqs.length === this.storing.plan.commits.length;
+  }
+
+  /** Stores the content of the next commits. */
+  putContents(prepared: readonly Prepared[]): void {
+    for (const each of prepared) this.#contents.push(putContent(this.chain, this.storing.file.bytes, this.storing.plan.format, each));
+  }
+
+  /** Stores side data whose ranges no model call contains. */
+  putSide(ranges: readonly ByteRange[]): void {
+    this.#sides.push(...storeSide(this.chain, this.storing.file.bytes, ranges));
+  }
+
+  /** Adds commits whose content is stored, until all are there or the time has come; at least one. */
+  addCommits(until: number): void {
+    const counted: CountedCommit[] = [];
+    rememberAll(this.chain, this.#commitsUntil(until, counted));
+    this.#recordCalls(counted);
+  }
+
+  *#commitsUntil(until: number, counted: CountedCommit[]): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
+    const { chain, made } = this;
+    const { found, file, plan, last } = this.storing;
+    const tip = plan.tips.at(-1);
+    while (!this.hasAll) {
+      const number = made.seqs.length;
+      const planned = plan.commits[number] as PlannedCommit;
+      const content = this.#soundContent(number);
+      const checkpoint = tip && 'plan' in tip && tip.plan === number ? last : undefined;
+      const stored = addPlanned(chain, {
+        file: found,
+        bytes: file.bytes,
+        format: plan.format,
+        planned,
+        content,
+        made,
+        signed: { ...this.#own, checkpoint },
+      });
+      made.add(stored.row);
+      if (number === 0 && plan.awaits !== undefined) rememberWaiting(chain, stored.row.seq, plan.awaits);
+      counted.push(stored);
+      if (planned.type === 'delta') this.#opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
+      this.#pieces.push(...stored.pieces);
+      this.#commits += stored.isNew ? 1 : 0;
+      this.#entries += content.counts.entries;
+      yield { seq: stored.row.seq, records: planned.records };
+      if (counted.length >= countedAtOnce) this.#recordCalls(counted.splice(0));
+      if (chain.clock() >= until) return;
+    }
+  }
+
+  /** The stored content of a commit. It is stored again if it was removed meanwhile, because nothing named it for a long time. */
+  #soundContent(number: number): Content {
+    const content = this.#contents[number] as Content;
+    if (this.chain.artifacts.has(content.no, content.ref)) return content;
+    const { file, plan } = this.storing;
+    const again = putContent(this.chain, file.bytes, plan.format, prepare(plan.commits[number] as PlannedCommit));
+    this.#contents[number] = again;
+    return again;
+  }
+
+  /** Stores the request records and the file as a source. `contentIsRead` is called last. */
+  finish(contentIsRead: () => void): FileResult {
+    const { chain, made } = this;
+    const { found, file, hash, plan, grown, calls } = this.storing;
+    const { bytes } = file;
+    const from = grown?.resumeAt ?? 0;
+    // Request records are side data. A grown file may contain the answer to a call of its earlier part.
+    const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
+    const requests = hasSide
+      ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls })
+      : undefined;
+    const { own: side, others } = splitSide(plan.side, requests?.stored ?? []);
+    const pieces = [...this.#pieces, ...side, ...(this.#sides.length > 0 ? this.#sides : storeSide(chain, bytes, others))];
+    const isOlderCopy = !grown && plan.commits.length === 0;
+    const tips = tipRows(chain, plan, made, isOlderCopy ? plan.sessionId : undefined);
+    const kept = grown ? piecesUpTo(grown.pieces, from) : [];
+    const laidOut = layOut(chain, bytes, pieces, from);
+    const resumeAt = plan.end;
+    const source = saveSource(chain, {
+      replaces: grown?.no,
+      path: found.path,
+      format: plan.format,
+      size: bytes.length,
+      hash,
+      resumeAt,
+      resumeHash: resumeAt === bytes.length ? hash : file.hash(resumeAt),
+      sessionId: plan.sessionId ?? grown?.sessionId ?? null,
+      title: plan.title ?? grown?.title ?? this.#opening?.summary ?? null,
+      cwd: plan.cwd ?? grown?.cwd ?? null,
+      tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
+      pieces: [...kept, ...laidOut.pieces],
+    });
+    requests?.save(source);
+    joinAnswers(chain, made.seqs);
+    const attached = attachWaiting(chain, found.path, replaceStored(chain));
+    contentIsRead();
+    const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
+    return {
+      commits: this.#commits,
+      entries: this.#entries,
+      tips: tips.map((row) => row.id),
+      sessions: 1,
+      skipped: [...plan.skipped, ...(requests?.problems ?? []), ...(this.#problem === undefined ? [] : [{ line: 0, reason: this.#problem }])].map(
+        place,
+      ),
+      notes: [...plan.notes.map(place), ...laidOut.notes.map(place), ...attached],
+    };
+  }
 }
 
 /** The stored commits of a plan, by their numbers in the plan. Holds only the last row in memory, because a file can have many. */
@@ -128,8 +287,10 @@ export const replaceStored =
   (chain: WriteChain): Store =>
   ({ path, importedAt }, bytes, plan) => {
     const made = new MadeCommits(chain);
+    const file = { root: path, path, bytes: bytes.length, modifiedAt: importedAt };
     for (const planned of plan.commits) {
-      const { row } = storeCommit(chain, { root: path, path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, made);
+      const content = putContent(chain, bytes, plan.format, prepare(planned));
+      const { row } = addPlanned(chain, { file, bytes, format: plan.format, planned, content, made });
       made.add(row);
       remember(chain, row, planned.records);
       chain.db.run(
@@ -142,20 +303,23 @@ export const replaceStored =
     return tipRows(chain, plan, made).map(({ seq }) => seq);
   };
 
-function storeCommit(
+interface Addition {
+  readonly file: FoundFile;
+  readonly bytes: FileBytes;
+  readonly format: string;
+  readonly planned: PlannedCommit;
+  readonly content: Content;
+  readonly made: MadeCommits;
+  readonly signed?: Signed & { readonly checkpoint?: Checkpoint | undefined };
+}
+
+/** Adds a commit whose content is stored. */
+function addPlanned(
   chain: WriteChain,
-  file: FoundFile,
-  bytes: FileBytes,
-  format: string,
-  planned: PlannedCommit,
-  made: MadeCommits,
-  { checkpoint, ...signed }: Signed & { readonly checkpoint?: Checkpoint | undefined } = {},
-): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
+  { file, bytes, format, planned, content, made, signed = {} }: Addition,
+): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean } {
   const parent = parentOf(chain, planned, made);
-  const ranges = contiguous(planned.ranges);
-  const delta = joined(bytes, planned.kept ? contiguous([...ranges, ...planned.kept]) : ranges);
-  const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
-  const { data, counts, calls } = planned.outline ?? outlined(planned);
+  const { no, ref, counts, calls } = content;
   const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
   const row = addCommit(chain, {
     parent,
@@ -168,7 +332,7 @@ function storeCommit(
     machine: signed.machine,
     ticketId: signed.ticketId,
     sessionId: planned.sessionId,
-    checkpoint: (planned.type === 'delta' ? checkpoint : undefined) ?? planned.checkpoint,
+    checkpoint: (planned.type === 'delta' ? signed.checkpoint : undefined) ?? planned.checkpoint,
     summary: planned.summary,
     messageCount: planned.type === 'compaction' ? 0 : counts.messages,
     tokenCount: counts.tokens,
@@ -178,7 +342,6 @@ function storeCommit(
     // A turn without a time gets that of its parent or of the file's last change.
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
   });
-  saveOutline(chain, no, format, data);
   if (planned.startedBy)
     chain.db.run(
       'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',
@@ -188,16 +351,15 @@ function storeCommit(
     );
   return {
     row,
-    pieces: piecesIn(no, ranges),
+    pieces: piecesIn(no, contiguous(planned.ranges)),
     isNew: row.seq > highest,
-    entries: counts.entries,
     calls:
       planned.type === 'delta' && calls
         ? calls
         : callsOfDelta({
             format,
             type: planned.type,
-            bytes: () => delta,
+            bytes: () => deltaOf(bytes, planned),
             entries: () => planned.entries,
             before: contentBefore(chain, row),
           }),

@@ -1,12 +1,21 @@
-import { corrupt, isObject } from '../base/index.js';
+import { corrupt, isObject, parseJson } from '../base/index.js';
 import { matchingRow, type ReadableDb, sumColumn } from '../store/index.js';
 
 /** A kind of row that a caller names by an id: its table, and the tables whose rows belong to it. */
 interface NamedRows {
   readonly table: string;
   readonly column: string;
+  /** The column with the number of a row, by which its parts name it. */
+  readonly number?: string;
   readonly parts?: readonly { readonly table: string; readonly of: string }[];
 }
+
+const entityRows: NamedRows = {
+  table: 'entity',
+  column: 'entityId',
+  parts: ['membership', 'goal', 'memory', 'plan'].map((table) => ({ table, of: 'entity' })),
+};
+const commitRows: NamedRows = { table: 'context', column: 'id', number: 'seq' };
 
 /** The rows that a field of an input or an answer names. */
 const namedBy: Readonly<Record<string, readonly NamedRows[]>> = {
@@ -15,26 +24,27 @@ const namedBy: Readonly<Record<string, readonly NamedRows[]>> = {
   boxId: [{ table: 'box', column: 'boxId', parts: [{ table: 'boxPart', of: 'box' }] }],
   agentId: [{ table: 'agent', column: 'agentId' }],
   agentTurnId: [{ table: 'agentTurn', column: 'agentTurnId' }],
-  entityId: [
-    {
-      table: 'entity',
-      column: 'entityId',
-      parts: ['membership', 'goal', 'memory'].map((table) => ({ table, of: 'entity' })),
-    },
-  ],
+  entityId: [entityRows],
+  senderId: [entityRows],
   spaceId: [{ table: 'space', column: 'spaceId' }],
   messageId: [{ table: 'spaceMessage', column: 'messageId' }],
   runId: [{ table: 'run', column: 'runId' }],
   planId: [{ table: 'plan', column: 'planId' }],
   experimentId: [{ table: 'experiment', column: 'experimentId', parts: [{ table: 'experimentVersion', of: 'experiment' }] }],
-  resultId: [{ table: 'experimentResult', column: 'resultId' }],
+  resultId: [{ table: 'experimentResult', column: 'resultId', parts: [{ table: 'experimentVerdict', of: 'result' }] }],
   jobId: [{ table: 'job', column: 'jobId', parts: [{ table: 'jobEvent', of: 'job' }] }],
   sourceId: [{ table: 'source', column: 'sourceId' }],
+  turnId: [commitRows],
+  batchId: [{ table: 'batch', column: 'batchId' }],
   sessionId: [
     { table: 'source', column: 'sessionId' },
     { table: 'sessionMark', column: 'sessionId' },
   ],
 };
+
+/** What a member `id` names, by the first letters of its value. */
+const fieldOfPrefix: Readonly<Record<string, string>> = { ent: 'entityId', space: 'spaceId', msg: 'messageId', run: 'runId' };
+const fieldOf = (field: string, value: string): string => (field === 'id' ? (fieldOfPrefix[value.slice(0, value.indexOf('-'))] ?? field) : field);
 
 /** Maximum depth of the fields of an answer that are looked at. */
 const maxDepth = 8;
@@ -46,9 +56,10 @@ function idsIn(value: unknown, found: Map<string, Set<string>> = new Map(), dept
   else if (isObject(value))
     for (const [field, member] of Object.entries(value))
       if (typeof member === 'object') idsIn(member, found, depth + 1);
-      else if (typeof member === 'string' && Object.hasOwn(namedBy, field)) {
-        const ids = found.get(field) ?? new Set();
-        found.set(field, ids.add(member));
+      else if (typeof member === 'string' && Object.hasOwn(namedBy, fieldOf(field, member))) {
+        const named = fieldOf(field, member);
+        const ids = found.get(named) ?? new Set();
+        found.set(named, ids.add(member));
       }
   return found;
 }
@@ -74,12 +85,12 @@ function changedSql(db: ReadableDb, table: string, alias: string): string | unde
 function damagedAmong(db: ReadableDb, field: string, ids: ReadonlySet<string>): ReadonlySet<string> {
   const damaged = new Set<string>();
   const asked = JSON.stringify([...ids]);
-  for (const { table, column, parts = [] } of namedBy[field] ?? []) {
+  for (const { table, column, number = 'no', parts = [] } of namedBy[field] ?? []) {
     const named = `r."${column}" IN (SELECT value FROM json_each(?))`;
     const queries = [
       { sql: `SELECT r."${column}" AS id FROM "${table}" r WHERE ${named}`, changed: changedSql(db, table, 'r') },
       ...parts.map((part) => ({
-        sql: `SELECT r."${column}" AS id FROM "${table}" r JOIN "${part.table}" p ON p."${part.of}" = r.no WHERE ${named}`,
+        sql: `SELECT r."${column}" AS id FROM "${table}" r JOIN "${part.table}" p ON p."${part.of}" = r."${number}" WHERE ${named}`,
         changed: changedSql(db, part.table, 'p'),
       })),
     ];
@@ -105,7 +116,7 @@ function marked(value: unknown, damaged: ReadonlyMap<string, ReadonlySet<string>
   if (Array.isArray(value)) return value.map((item: unknown) => marked(item, damaged));
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([field, member]) => [field, marked(member, damaged)] as const);
-  const isDamaged = members.some(([field, member]) => typeof member === 'string' && damaged.get(field)?.has(member));
+  const isDamaged = members.some(([field, member]) => typeof member === 'string' && damaged.get(fieldOf(field, member))?.has(member));
   return { ...Object.fromEntries(members), ...(isDamaged && { damaged: true }) };
 }
 
@@ -119,6 +130,39 @@ export function refuseDamaged(db: ReadableDb, field: string, id: string): void {
 }
 
 const advice = 'Run "stemma fsck" to see what is intact, and "stemma fsck --repair" to restore it from a backup.';
+
+/**
+ * Marks each object of an answer that shows a text of a damaged row of these tables, for rows that the answer does not name by an id. The
+ * tables hold what people and agents typed, so they are small enough to be compared whole.
+ */
+export function markDamagedTexts<T>(db: ReadableDb, tables: readonly string[], answer: T): T {
+  const texts = new Set(tables.flatMap((table) => damagedTexts(db, table)));
+  return texts.size === 0 ? answer : (markedTexts(answer, [...texts]) as T);
+}
+
+/** The texts in the damaged rows of a table, those inside of its JSON included. */
+function damagedTexts(db: ReadableDb, table: string): readonly string[] {
+  const changed = changedSql(db, table, 'r');
+  const rows = changed ? db.all<Readonly<Record<string, unknown>>>(`SELECT * FROM "${table}" r WHERE ${changed}`) : [];
+  return rows.flatMap((row) => Object.values(row).flatMap((value) => (typeof value === 'string' ? stringsIn(parseJson(value) ?? value) : [])));
+}
+
+const stringsIn = (value: unknown): readonly string[] =>
+  typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(stringsIn) : [];
+
+/** A shorter text may be a part of another one by chance. */
+const longEnough = 6;
+
+function markedTexts(value: unknown, texts: readonly string[]): unknown {
+  const shows = (one: unknown): boolean =>
+    typeof one === 'string'
+      ? texts.some((text) => one === text || (text.length >= longEnough && one.includes(text)))
+      : Array.isArray(one) && one.some((item) => typeof item === 'string' && shows(item));
+  if (Array.isArray(value)) return value.map((item: unknown) => markedTexts(item, texts));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([field, member]) => [field, markedTexts(member, texts)] as const);
+  return { ...Object.fromEntries(members), ...(members.some(([, member]) => shows(member)) && { damaged: true }) };
+}
 
 /** The first row of the named tables that does not match its checksum, as an error. Undefined if all match. */
 export function damageIn(db: ReadableDb): Error | undefined {

@@ -1,27 +1,54 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ContextId, parseJson } from '../base/index.js';
+import { badRequest, type ContextId, parseJson } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import type { CaptureStatus, InputOf } from '../contract/index.js';
+import { type CaptureStatus, checkpointEvents, type InputOf } from '../contract/index.js';
 import { replaceFile } from '../files/index.js';
 import { checkpointInProgress, follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
 import type { AgentRoot } from '../import/index.js';
-import { historyFolders } from '../import/index.js';
+import { historyFolders, writtenFiles } from '../import/index.js';
+import { isWithin } from '../system/index.js';
 
 /** The live capture of one project: at most one watch at a time. */
 export interface Capture {
   watch(options: LiveOptions): Promise<void>;
+  /** Follows a session file that was written for an agent, whether or not anything else is followed. */
+  addWritten(path: string, isRunning: LiveOptions['isRunning']): Promise<void>;
+  /** Follows the files again that were written for agents before the project was opened, if they changed lately. */
+  followAgain(isRunning: LiveOptions['isRunning']): Promise<void>;
   status(): LiveStatus;
+  /** The sessions that are followed now. */
+  files(): LiveStatus['files'];
   /** With `end`, imports all changed files to their ends, as the ends of their sessions. */
   stop(end: boolean): Promise<void>;
   close(): void;
 }
+
+const filesOf = (live: Live | undefined): LiveStatus['files'] => live?.status().files ?? [];
+
+/** The most files that are followed because they were written for agents. */
+const maxWritten = 20;
+
+/** A written file that did not change for this many milliseconds is not followed after a restart. */
+const rememberedMs = 7 * 86_400_000;
 
 const idle: LiveStatus = { watching: false, since: null, places: [], files: [], checkpoints: 0, last: null, problems: [] };
 
 /** Creates the live capture of a project. It follows nothing before `watch`. */
 export function openCapture(chain: WriteChain): Capture {
   let live: Live | undefined;
+  /** The files that were written for agents, and what follows them. */
+  const written = new Set<string>();
+  let writtenLive: Live | undefined;
+  let isRunning: LiveOptions['isRunning'];
+  const followWritten = async (): Promise<void> => {
+    const before = writtenLive;
+    writtenLive = undefined;
+    await before?.close();
+    const watched = live?.status().places ?? [];
+    const places = [...written].filter((path) => !watched.some((place) => isWithin(path, place.path))).map((path) => ({ path }));
+    if (places.length > 0) writtenLive = await follow(chain, { places, from: 'now', granularity: 'turn_boundary', isRunning });
+  };
   /** The result of the last watch, after its end. */
   let ended = idle;
   const end = async (): Promise<void> => {
@@ -34,13 +61,37 @@ export function openCapture(chain: WriteChain): Capture {
     watch: async (options) => {
       await end();
       live = await follow(chain, options);
+      await followWritten();
     },
-    status: () => live?.status() ?? ended,
+    addWritten: async (path, running) => {
+      isRunning = running;
+      written.delete(path);
+      written.add(path);
+      for (const oldest of [...written].slice(0, -maxWritten)) written.delete(oldest);
+      await followWritten();
+    },
+    followAgain: async (running) => {
+      isRunning = running;
+      const lately = writtenFiles(chain, chain.clock() - rememberedMs, maxWritten);
+      if (lately.length === 0) return;
+      for (const path of lately) written.add(path);
+      await followWritten();
+    },
+    status: () => {
+      const { files, ...status } = live?.status() ?? ended;
+      return { ...status, files: [...files, ...filesOf(writtenLive)] };
+    },
+    files: () => [...filesOf(live), ...filesOf(writtenLive)],
     stop: async (endOfSessions) => {
       live?.flush(endOfSessions);
       await end();
+      await followWritten();
     },
-    close: () => void end(),
+    close: () => {
+      written.clear();
+      void end();
+      void writtenLive?.close();
+    },
   };
 }
 
@@ -49,9 +100,13 @@ const restingMs = 120_000;
 
 /** The ends of the sessions on which an agent works, as live capture observes it. */
 export function liveTips(capture: Capture, now: number): ReadonlySet<ContextId> {
-  const { watching, files } = capture.status();
-  const isLive = ({ open, changedAt }: LiveStatus['files'][number]): boolean => watching && (open || Date.parse(changedAt) >= now - restingMs);
-  return new Set(files.filter(isLive).flatMap(({ tip }) => tip ?? []));
+  const isLive = ({ open, changedAt }: LiveStatus['files'][number]): boolean => open || Date.parse(changedAt) >= now - restingMs;
+  return new Set(
+    capture
+      .files()
+      .filter(isLive)
+      .flatMap(({ tip }) => tip ?? []),
+  );
 }
 
 /** The parts of an engine that live capture needs. */
@@ -75,12 +130,29 @@ export async function watchAgents(engine: CaptureEngine, project: CapturedProjec
     places: input.paths?.map((path) => ({ path })) ?? own.flatMap((place) => historyFolders(place).map((path) => ({ path, agent: place.agent }))),
     from: input.from ?? (input.paths ? 'beginning' : 'now'),
     cwd: input.cwd,
-    granularity: input.granularity ?? 'turn_boundary',
+    ...checkpointsOf(input),
     isRunning,
     signed: { principal: input.principal, ticketId: input.ticketId, machine: input.machine },
   });
   if (input.remember) engine.captured.set(project.dir, true);
   return captureStatus(engine, project);
+}
+
+/** The number of turns of a checkpoint, if the setting does not say it. */
+const usualTurns = 5;
+
+/** Where the commits of a capture end. @throws BAD_REQUEST for settings that do not fit each other. */
+function checkpointsOf({ granularity, checkpoints }: WatchInput): Pick<LiveOptions, 'granularity' | 'regroup'> {
+  if (!checkpoints) return { granularity: granularity ?? 'turn_boundary' };
+  if (granularity !== undefined) throw badRequest('granularity', 'either `granularity` or `checkpoints` says when a checkpoint is taken, not both');
+  const { at, every, events = false } = checkpoints;
+  if (at !== 'turns' && every !== undefined) throw badRequest('checkpoints.every', `a number of turns needs \`at: 'turns'\`, not '${at}'`);
+  const wanted = new Set(events === true ? checkpointEvents : events === false ? [] : events);
+  // A compaction makes a commit of its own anyway.
+  wanted.delete('compaction');
+  const regroup = { atMessages: at === 'assistant', every: at === 'turns' ? (every ?? usualTurns) : 1, events: wanted };
+  if (wanted.size > 0) return { granularity: 'part', regroup };
+  return at === 'turns' ? { granularity: 'turn_boundary', regroup } : { granularity: at === 'assistant' ? 'assistant_message' : 'turn_boundary' };
 }
 
 /** Ends the live capture of a project. */

@@ -3,6 +3,7 @@ import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
 import { type ArtifactNo, type Clock, recent } from '../base/index.js';
 import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
 import { type OpenDatabase, openDatabase, type ReadableDb } from '../store/index.js';
+import { type Seal, sealOfProcess } from '../trust/index.js';
 import type { Access } from './access.js';
 import type { Manifest } from './manifest.js';
 import type { ReadProject } from './reading.js';
@@ -36,14 +37,19 @@ export interface ChainPlace {
   readonly clock: Clock;
   readonly machine: string | undefined;
   readonly usageSettings: (() => string | undefined) | undefined;
+  /** As in `ReadChain`. Without it, the mark of this process. */
+  readonly seal?: Seal | undefined;
   readonly caches: ChainCaches;
   /** Forgets cached content that was removed. */
   readonly forget: () => void;
 }
 
 /** The parts of a chain beside its database and objects. */
-function partsOf({ project, clock, machine, usageSettings = () => undefined, caches: { outlines, parsed, placed } }: ChainPlace, db: ReadableDb) {
-  return { project, clock, machine, usageSettings, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db), offers: [] };
+function partsOf(
+  { project, clock, machine, usageSettings = () => undefined, seal = sealOfProcess, caches: { outlines, parsed, placed } }: ChainPlace,
+  db: ReadableDb,
+) {
+  return { project, clock, machine, usageSettings, seal, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db), offers: [] };
 }
 
 /** The chain of a connection that writes. */

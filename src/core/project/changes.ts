@@ -5,38 +5,47 @@ import { type Area, areas, type ProjectChange } from '../contract/index.js';
 const lookMs = 300;
 const maxAtOnce = 200;
 
-/** SQL for a number per area that changes with each new row and, for turns and jobs, with each change of their state. */
-const latest: Readonly<Record<Area, string>> = {
-  commits: 'SELECT seq AS no FROM context WHERE +project = :project ORDER BY seq DESC LIMIT 1',
-  tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = :project ORDER BY no DESC LIMIT 1), 0)
-                 + COALESCE((SELECT no FROM ticketAnswer WHERE project = :project ORDER BY no DESC LIMIT 1), 0) AS no`,
-  cards: 'SELECT no AS no FROM card WHERE project = :project ORDER BY no DESC LIMIT 1',
-  boxes: 'SELECT no AS no FROM box WHERE project = :project ORDER BY no DESC LIMIT 1',
-  messages: 'SELECT no AS no FROM spaceMessage WHERE project = :project ORDER BY no DESC LIMIT 1',
-  turns: `SELECT 10 * COUNT(*) + TOTAL(CASE status WHEN 'dispatched' THEN 1 WHEN 'running' THEN 2 WHEN 'suspended' THEN 3 ELSE 4 END) AS no
-            FROM agentTurn WHERE project = :project`,
-  jobs: `SELECT COUNT(*) + COUNT(endedAt)
-                + (SELECT COUNT(*) + COUNT(allow) FROM jobQuestion WHERE job IN (SELECT no FROM job WHERE project = :project AND status = 'running'))
-                AS no FROM job WHERE project = :project`,
-};
-type Marks = Readonly<Record<Area, number>>;
+/** The number of changes of each area so far. It only grows, so that no two changes cancel out. */
+type Marks = Readonly<Partial<Record<string, number>>>;
+
+const isArea = (name: string): name is Area => (areas as readonly string[]).includes(name);
+
+function marksOf({ db, project }: ReadChain): Marks {
+  const rows = db.all<{ area: string; changes: number }>('SELECT area, changes FROM areaCount WHERE project = ?', project);
+  return Object.fromEntries(rows.filter(({ area }) => isArea(area)).map(({ area, changes }) => [area, changes]));
+}
+
+/** Where the changes of a project stand, as text. `changes` continues from it. */
+export const standOf = (chain: ReadChain): string => textOf(marksOf(chain));
+
+const textOf = (marks: Marks): string => areas.map((area) => marks[area] ?? 0).join('.');
+
+/** Another text than ours, or one of an earlier version, is older than everything: then every list counts as changed. */
+function marksIn(stand: string): Marks {
+  const numbers = stand.split('.').map(Number);
+  return Object.fromEntries(areas.map((area, at) => [area, numbers[at] ?? -1]));
+}
 
 /**
  * Streams changes of a project by any process, until the signal aborts. It holds no transaction between two checks, so
  * writers never wait for it.
  */
-export async function* changes(chain: ReadChain, after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<ProjectChange> {
+export async function* changes(
+  chain: ReadChain,
+  { after, since }: { readonly after?: number | undefined; readonly since?: string | undefined },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ProjectChange> {
   let state = stateOf(chain);
-  let marks = marksOf(chain);
-  let cursor = after ?? marks.commits;
+  let marks = since === undefined ? marksOf(chain) : marksIn(since);
+  let cursor = after ?? lastCommit(chain);
   let first = true;
   while (!signal?.aborted) {
     const commits = commitsAfter(chain, cursor, maxAtOnce);
     cursor = commits.at(-1)?.seq ?? cursor;
     const now = marksOf(chain);
-    const changed = areas.filter((area) => now[area] !== marks[area] || (area === 'commits' && commits.length > 0));
+    const changed = areas.filter((area) => (now[area] ?? 0) !== (marks[area] ?? 0) || (area === 'commits' && commits.length > 0));
     marks = now;
-    if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed };
+    if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed, stand: textOf(now) };
     first = false;
     if (commits.length === maxAtOnce) continue;
     while (!signal?.aborted && state === stateOf(chain)) await pause(lookMs, signal);
@@ -47,10 +56,8 @@ export async function* changes(chain: ReadChain, after: number | undefined, sign
 /** A value that changes with each commit: `data_version` for other connections, `total_changes` for this one. */
 const stateOf = (chain: ReadChain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
 
-const marksOf = (chain: ReadChain): Marks =>
-  Object.fromEntries(
-    areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], { project: chain.project })?.no ?? 0]),
-  ) as unknown as Marks;
+const lastCommit = ({ db, project }: ReadChain): number =>
+  db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', project)?.seq ?? 0;
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resume) => {

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { layerSources } from '../assist/index.js';
 import { type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
-import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, pulse, type RunnerParts, type Workshop } from '../runner/index.js';
+import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, openPulse, type pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type SignIn } from '../sync/index.js';
 import { comparable } from '../system/index.js';
-import { openTrustedProjects } from '../trust/index.js';
+import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
+import type { Analyst } from './ask.js';
 import { openWanted, type Wanted } from './capture.js';
 import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
@@ -35,6 +37,8 @@ export interface EngineOptions {
   /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
   readonly worker?: string | undefined;
   readonly platform: string;
+  /** Answers SQL in a process of its own, which can be killed. Without it, the engine's thread answers. */
+  readonly analyst?: Analyst | undefined;
   /** The name of this machine, stored with the commits and the default author that it creates. */
   readonly machine?: string | undefined;
   /** Model providers for reruns. */
@@ -128,11 +132,17 @@ const recentKept = 20;
 /** The part of the memory for caches that the thread that writes uses. The rest belongs to the threads that read. */
 export const writerShare = 0.25;
 
+/** Readies the reading threads for a project. A program that has them stays open, so it also follows the agents' answers to forks further. */
+function startReading({ readers, isRunning }: EngineOptions, project: Project): void {
+  readers?.opened(project);
+  if (readers && project.access.mode === 'read-write') void project.capture.followAgain(isRunning).catch(() => {});
+}
+
 /** Starts an engine without an open project. */
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
   const open = new Map<string, Project>();
-  const recentFile = join(options.dataDir, 'recent.json');
+  const [recentFile, copies] = [join(options.dataDir, 'recent.json'), join(options.dataDir, 'copies')];
   // A full or read-only data folder is ignored: projects in other places work without it.
   unlessRefused(() => makeFolders(options.dataDir));
   makePrivateFolder(options.dataDir);
@@ -145,17 +155,17 @@ export function createEngine(options: EngineOptions): Engine {
     worker: options.worker,
     summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
     providers: () => options.providers ?? [],
-    copies: join(options.dataDir, 'copies'),
+    copies,
     usageSettings: () => ownUsageSettings(options.dataDir),
+    seal: openSeal(options.dataDir),
     cacheShare: options.readers && writerShare,
     onGone: options.readers?.forget,
   };
-  removeUnusedCopies(join(options.dataDir, 'copies'));
+  removeUnusedCopies(copies);
   removeLeftovers(temporaryPlaces());
-
   const hold = (project: Project): Project => {
     open.set(comparable(project.dir), project);
-    options.readers?.opened(project);
+    startReading(options, project);
     noteRecent(recentFile, project, clock);
     return project;
   };
@@ -213,6 +223,7 @@ export function createEngine(options: EngineOptions): Engine {
 const runnerOf = ({ options, jobs, policies }: Engine, { chain, dir, projectId }: Project): RunnerParts => ({
   chain,
   dir,
+  layers: layerSources({ chain, dir }),
   environment: policies.get(projectId, dir).environment,
   live: jobs,
   providers: options.providers ?? [],
@@ -225,16 +236,20 @@ const runnerOf = ({ options, jobs, policies }: Engine, { chain, dir, projectId }
 const pulseMs = 1_000;
 
 /** Starts the timer that does due work in the open projects and starts the jobs that their policies allow. */
-const pulseProjects = (engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout =>
-  setInterval(() => {
+function pulseProjects(engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout {
+  const known = new WeakMap<Project, typeof pulse>();
+  return setInterval(() => {
     for (const project of open.values())
       if (project.access.mode === 'read-write')
         unlessBusy(() => {
           const parts = engine.runner(project);
+          const pulse = known.get(project) ?? openPulse();
+          known.set(project, pulse);
           pulse(parts, engine.policies.get(project.projectId, project.dir));
           cleanUp(parts).catch(() => {});
         });
   }, pulseMs);
+}
 
 /** Ignores errors, so that a pulse never ends the engine. Another process may be writing; damage is reported by the calls of a window. */
 function unlessBusy(work: () => void): void {

@@ -9,7 +9,7 @@ import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
 import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type Rebuilt, rebuildDatabase } from '../store/index.js';
 import { nameProblem, thisSystem } from '../system/index.js';
-import { type TrustedProjects, whyUntrusted } from '../trust/index.js';
+import { type Seal, type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
 import { type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
 import {
@@ -95,6 +95,8 @@ export interface OpenFolderOptions {
   readonly machine?: string | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: (() => string | undefined) | undefined;
+  /** As in `ReadChain`. */
+  readonly seal?: Seal | undefined;
   /** The part of the memory for caches that this thread may use. */
   readonly cacheShare?: number | undefined;
   /** Called when content was removed, so that other threads forget it too. */
@@ -108,7 +110,7 @@ export interface OpenFolderOptions {
 export function openFolder(
   path: string,
   clock: Clock,
-  { busyMs, repair = false, restrict, copies, machine, usageSettings, cacheShare, onGone }: OpenFolderOptions = {},
+  { busyMs, repair = false, restrict, copies, machine, usageSettings, seal, cacheShare, onGone }: OpenFolderOptions = {},
 ): ProjectFolder {
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
@@ -123,7 +125,7 @@ export function openFolder(
   };
   const project = projectNo(db, projectId, name, createdAt);
   const behind = access.mode === 'read-only' ? join(dir, objects) : undefined;
-  const parts: ChainPlace = { project, folder: opened.objects, behind, clock, machine, usageSettings, caches, forget };
+  const parts: ChainPlace = { project, folder: opened.objects, behind, clock, machine, usageSettings, seal, caches, forget };
   const chain = writeChain(db, parts);
   let reading: { readonly db: OpenDatabase; readonly chain: ReadChain } | undefined;
   const reopenForReading = (): void => {

@@ -3,6 +3,7 @@
 // The engine reads no environment: paths on the machine are passed in.
 
 export type { Offer } from '../chain/index.js';
+export { changeSettings, settingsOf } from '../chain/index.js';
 export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../import/index.js';
 export type { CheckResult } from '../integrity/index.js';
@@ -11,12 +12,15 @@ export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from 
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { type Access, isUntrusted, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
+export { analystMs, answerOrder, askProject, writeFor } from './analyst.js';
+export type { Analyst, AnalystOrder, Ask } from './ask.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { type OpenedForReading, openForReading, type ReadPlace } from './chains.js';
 export { changes } from './changes.js';
 export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions, type ReadingThreads, writerShare } from './engine.js';
+export { findIn, rulesFolder, rulesIn } from './findings.js';
 export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { changePrices, ownUsageSettings } from './own-prices.js';
@@ -25,7 +29,6 @@ export { type Derived, type Reading, type ReadProject, requireProject } from './
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
 export { type Caller, createSession, prepare, type Session } from './session.js';
-export { changeSettings, settingsOf } from './settings.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
 export {

@@ -4,11 +4,12 @@ import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type ReadableDb } from '../store/index.js';
 import { forgetFetched } from '../sync/index.js';
-import type { TrustedProjects } from '../trust/index.js';
+import type { Seal, TrustedProjects } from '../trust/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { isUntrusted } from './access.js';
 import { openBackups } from './backups.js';
 import { type Capture, liveTips, openCapture } from './capture.js';
+import { standOf } from './changes.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
 import { type Keeper, openKeeper } from './offers.js';
 import type { ReadProject } from './reading.js';
@@ -43,6 +44,8 @@ export interface ForProjects {
   readonly vault?: Vault | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: () => string | undefined;
+  /** As in `ReadChain`. */
+  readonly seal?: Seal | undefined;
   /** The part of the memory for caches that this thread may use. */
   readonly cacheShare?: number | undefined;
   /** Called with the path of a project of which content was removed. */
@@ -76,6 +79,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     copies: machine.copies,
     machine: machine.name,
     usageSettings: machine.usageSettings,
+    seal: machine.seal,
     cacheShare: machine.cacheShare,
     onGone: () => machine.onGone?.(folder.dir),
   });
@@ -100,6 +104,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     backups.wake();
     summarizer.wake();
   };
+  if (mayWrite) upkeep.resume();
   const capture = openCapture(chain);
   const keeper = openKeeper(chain, access);
   const { dir, name, createdAt, tokenizer } = folder;
@@ -130,11 +135,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
 /** Names, counts and sizes for `project.info`. */
 export function projectInfo(project: ReadProject): ProjectInfo {
   const { db, chain } = project;
-  const commits = db.one<{ commits: number; entries: number | null }>(
-    'SELECT COUNT(*) AS commits, SUM(entries) AS entries FROM context WHERE project = ?',
-    chain.project,
-  );
-  const artifacts = chain.artifacts.totals();
+  const totals = totalsOf(db, chain.project);
   return {
     projectId: project.projectId,
     name: project.name,
@@ -143,17 +144,21 @@ export function projectInfo(project: ReadProject): ProjectInfo {
     access: project.access,
     trusted: !isUntrusted(project.access),
     counts: {
-      commits: commits?.commits ?? 0,
-      entries: commits?.entries ?? 0,
-      cards: countOf(db, 'card', chain.project),
-      boxes: countOf(db, 'box', chain.project),
-      artifacts: artifacts.objects,
+      commits: totals.commits ?? 0,
+      entries: totals.entries ?? 0,
+      cards: totals.cards ?? 0,
+      boxes: totals.boxes ?? 0,
+      artifacts: totals.objects ?? 0,
     },
-    bytes: { logical: artifacts.logical, stored: storedBytes(project) },
+    bytes: { logical: totals.bytes ?? 0, stored: storedBytes(project) },
     formatVersion,
     tokenizer: project.tokenizer,
+    stand: standOf(chain),
   };
 }
 
-const countOf = (db: ReadableDb, table: 'card' | 'box', project: number): number =>
-  db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table} WHERE project = ?`, project)?.count ?? 0;
+/** The kept numbers of rows by area. */
+const totalsOf = (db: ReadableDb, project: number): Readonly<Partial<Record<string, number>>> =>
+  Object.fromEntries(
+    db.all<{ area: string; total: number }>('SELECT area, total FROM areaCount WHERE project = ?', project).map(({ area, total }) => [area, total]),
+  );

@@ -1,5 +1,6 @@
 import { catchUpIndex } from '../search/index.js';
 import { catchUpCalls, prepareUsage } from '../usage/index.js';
+import { prepareAnalysis } from './analyst.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 import { type Derived, type Reading, type ReadProject, requireProject } from './reading.js';
@@ -80,6 +81,7 @@ function catchUpFor(chain: Project['chain'], ms: number): void {
 /** Derives what a question is answered from, unless another process is writing. */
 export async function prepare({ chain }: Pick<Project, 'chain'>, what: Derived): Promise<void> {
   if (what === 'search') catchUpIndex(chain);
+  else if (what === 'analysis') await prepareAnalysis({ chain });
   else if (what === 'calls') catchUpFor(chain, callsMs);
   else if (chain.db.isFree()) await prepareUsage(chain);
 }

@@ -1,6 +1,7 @@
+import { analysisIsDue, catchUpAnalysis } from '../analysis/index.js';
 import { keepRestPoints, listIsDue, listPrincipals, type ReadChain, restIsDue, type WriteChain } from '../chain/index.js';
 import { indexInPieces, pendingOf } from '../search/index.js';
-import { catchUpUsage, pendingCommits } from '../usage/index.js';
+import { pendingCommits } from '../usage/index.js';
 
 /**
  * Background work on an idle store: repacks older objects, caches results of long chains, and fills the tables that are derived from commits.
@@ -8,6 +9,8 @@ import { catchUpUsage, pendingCommits } from '../usage/index.js';
 export interface Upkeep {
   /** Reports a call. Work waits for the next idle time. */
   wake(): void;
+  /** Continues the work that an earlier engine left, such as an index that is not complete. */
+  resume(): void;
   close(): void;
 }
 
@@ -25,20 +28,23 @@ const settledMs = 10_000;
 
 /** Does the work in steps. With `shrink`, also returns free pages of the database to the disk, in one step that takes long. */
 export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
+  // Lists and searches wait for derived data, and nothing waits for the rest.
+  yield* derive(chain);
   if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
   yield* keepRestPoints(chain);
-  yield* derive(chain);
 }
 
 /** Fills the tables that are derived from commits: the list by principal, the facts of usage and the search index. */
 function* derive(chain: WriteChain): Generator<undefined, void> {
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
-  for (const _ of catchUpUsage(chain)) yield;
+  for (const _ of catchUpAnalysis(chain)) yield;
   yield* indexInPieces(chain);
 }
 
-const isDue = (chain: ReadChain): boolean =>
-  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;
+const isDue = (chain: ReadChain): boolean => isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || isBehind(chain) || analysisIsDue(chain);
+
+/** Whether commits are not counted or not indexed yet. */
+const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;
 
 function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);
@@ -93,6 +99,9 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   };
   return {
     wake: () => plan(times.quiet, work ? step : begin),
+    resume: () => {
+      if (!chain.db.readonly && isBehind(chain)) plan(times.quiet, begin);
+    },
     close: () => {
       closing.abort();
       clearTimeout(timer);

@@ -5,7 +5,19 @@
 export { diffRequests } from './compare/diff.js';
 export { diffParts, getPart, listParts } from './compare/library.js';
 export { requestSeries } from './compare/series.js';
-export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, ownSpans, printOf, recordOwnRun, type TextChange } from './rebuild/own.js';
+export { parseCardId } from './rebuild/cards.js';
+export {
+  type LayerText,
+  type OwnCall,
+  type OwnQuestion,
+  type OwnRun,
+  ownBody,
+  ownSpans,
+  parseOwnId,
+  printOf,
+  recordOwnRun,
+  type TextChange,
+} from './rebuild/own.js';
 export { getRequest, listRequests, listRequestsInSteps, ownRun, recordedRequests, saveProofs } from './rebuild/requests.js';
 export { bodiesFormat, type RawBody, readBodyIndex, takeBodies } from './record/bodies.js';
 export { captureCall, wireFormat } from './record/capture.js';

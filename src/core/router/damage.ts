@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server';
 import { isObject, StemmaError } from '../base/index.js';
-import { damageIn, markDamage, refuseDamaged } from '../integrity/index.js';
+import { damageIn, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
 import type { ReadableDb } from '../store/index.js';
 
 /** Procedures whose answers are verified elsewhere, by commit or by object, or hold no rows of the project that a name belongs to. */
@@ -8,6 +8,35 @@ const verifiedElsewhere = new Set('context usage search request analysis export 
 /** The field that names the row that a call is about: in the first group for every call, because many change the row. */
 const subjectOfAll: Readonly<Record<string, string>> = { ticket: 'ticketId', card: 'cardId', box: 'boxId', experiment: 'experimentId' };
 const subjectOfGet: Readonly<Record<string, string>> = { space: 'spaceId', run: 'runId', agent: 'agentId', job: 'jobId' };
+/** Calls that show texts of these tables without the ids of their rows. */
+const textsShown: Readonly<Record<string, readonly string[]>> = {
+  'context.graph': ['branchMark'],
+  'context.instantiations': ['instantiation'],
+  'context.versions': ['contextVersion', 'context'],
+  'session.place': ['branchMark'],
+  'session.list': ['sessionMark', 'branchMark'],
+  'template.get': ['template'],
+  'template.list': ['template'],
+  'profile.find': ['profile'],
+  'profile.list': ['profile'],
+  'box.list': ['profile', 'agent', 'card'],
+  'runner.list': ['agent'],
+  'runner.log': ['agent'],
+  'ticket.facets': ['ticket', 'ticketVersion'],
+  'ticket.events': ['ticketEvent', 'ticketAnswer'],
+  'run.goals': ['goal'],
+  'run.memories': ['memory'],
+  'run.plans': ['plan'],
+  'run.timeline': ['goal', 'memory', 'plan', 'run', 'entity', 'space'],
+  'run.preview': ['goal', 'memory', 'plan', 'run', 'entity', 'space'],
+  'card.history': ['cardVersion'],
+  'experiment.get': ['experimentVerdict'],
+  'experiment.export': ['experimentVerdict', 'experimentResult'],
+  'compose.restoreState': ['blackboard'],
+  'project.settings': ['setting'],
+  'context.summarizer': ['setting'],
+  'runner.getPolicy': ['setting'],
+};
 
 /** @throws CORRUPT for a call about one row whose checksum fails. */
 export function refuseDamagedRow(db: ReadableDb, [namespace = '', procedure = '']: readonly string[], input: unknown): void {
@@ -17,8 +46,15 @@ export function refuseDamagedRow(db: ReadableDb, [namespace = '', procedure = ''
 }
 
 /** Marks what an answer shows of rows whose checksum fails. */
-export const withDamage = <T>(db: ReadableDb, [namespace = '']: readonly string[], output: T): T =>
-  verifiedElsewhere.has(namespace) ? output : markDamage(db, output);
+export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T): T {
+  const named = verifiedElsewhere.has(path[0] ?? '') ? output : markDamage(db, output);
+  const texts = textsShown[path.join('.')];
+  const marked = texts ? markDamagedTexts(db, texts, named) : named;
+  return marked !== output && composed.has(path.join('.')) ? { ...marked, damaged: true } : marked;
+}
+
+/** Calls that answer with one text made of everything in the answer. */
+const composed = new Set(['run.timeline', 'run.preview']);
 
 /** The damaged row because of which a call failed in a way that no rule foresees; otherwise the error itself. */
 export function damageBehind(db: ReadableDb | undefined, error: unknown): unknown {

@@ -13,15 +13,18 @@ import {
   type Resumable,
   resumeIn,
 } from '../export/index.js';
+import { formatOfAgent, storeWritten } from '../import/index.js';
 import type { Session } from '../project/index.js';
-import { noteResumed } from '../sessions/index.js';
 import { loadPrices } from '../usage/index.js';
 import { acts, counts, reads } from './procedure.js';
 
-/** Stores which session an agent continues, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
-function remember(session: Session, id: ContextId, made: Resumable): void {
-  const { access, chain } = session.project();
-  if (access.mode === 'read-write' && made.agent !== 'opencode') noteResumed(chain, { ...made, id });
+/** Stores which session an agent continues, and follows its file, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
+async function remember(session: Session, id: ContextId, made: Resumable): Promise<void> {
+  const { access, chain, capture } = session.project();
+  const format = formatOfAgent(made.agent);
+  if (access.mode !== 'read-write' || made.agent === 'opencode' || !format) return;
+  storeWritten(chain, { ...made, id, format: format.id });
+  await capture.addWritten(made.path, session.engine.options.isRunning);
 }
 
 /** A context in another format, with secrets replaced if that was asked for. */
@@ -53,18 +56,23 @@ export const exportRouter = {
     const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(context.chain, input);
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
-  resume: acts.export.resume.handler(({ input, context: { session } }) => {
-    const { commands: _, ...made } = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
-    if (!input.dryRun) remember(session, input.id, made);
+  resume: acts.export.resume.handler(async ({ input, context: { session } }) => {
+    const { commands: _, ...made } = resumeIn(
+      session.project().chain,
+      session.engine.options.agentRoots,
+      { ...input, mayStart: true },
+      session.checkOutput,
+    );
+    if (!input.dryRun) await remember(session, input.id, made);
     return made;
   }),
   continue: acts.export.continue.handler(async ({ input, context: { session } }) => {
     const { agentRoots, openTerminal } = session.engine.options;
     const { chain } = session.project();
     // Checks the folder before anything is written.
-    checkFolder(resumeIn(chain, agentRoots, { ...input, dryRun: true }).cwd);
-    const { commands, ...made } = resumeIn(chain, agentRoots, input, session.checkOutput);
-    remember(session, input.id, made);
+    checkFolder(resumeIn(chain, agentRoots, { ...input, mayStart: true, dryRun: true }).cwd);
+    const { commands, ...made } = resumeIn(chain, agentRoots, { ...input, mayStart: true }, session.checkOutput);
+    await remember(session, input.id, made);
     return { ...made, terminal: (await openTerminal?.({ folder: made.cwd, commands })) ?? null };
   }),
 };

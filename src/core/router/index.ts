@@ -2,15 +2,19 @@
 // One file for each namespace. Every call runs through `procedure.ts`, which handles access, replicas and errors.
 // The router has no SQL and no logic of its own.
 import { agentRouter } from './agent.js';
+import { analysisRouter } from './analysis.js';
 import { artifactRouter } from './artifact.js';
+import { blameRouter } from './blame.js';
 import { boxRouter } from './box.js';
 import { captureRouter } from './capture.js';
 import { cardRouter } from './card.js';
 import { composeRouter } from './compose.js';
 import { contextRouter } from './context.js';
 import { desktopRouter } from './desktop.js';
+import { evidenceRouter } from './evidence.js';
 import { experimentRouter } from './experiment.js';
 import { exportRouter } from './export.js';
+import { findingRouter } from './finding.js';
 import { handoverRouter } from './handover.js';
 import { importRouter } from './import.js';
 import { libraryRouter } from './library.js';
@@ -73,6 +77,10 @@ export const router = base.router({
   usage: usageRouter,
   desktop: desktopRouter,
   price: priceRouter,
+  analysis: analysisRouter,
+  evidence: evidenceRouter,
+  finding: findingRouter,
+  blame: blameRouter,
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */

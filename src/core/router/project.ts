@@ -25,7 +25,7 @@ export const projectRouter = {
     return { projectId, dir, trusted: true as const };
   }),
   info: reads.project.info.handler(({ context }) => projectInfo(context.project)),
-  changes: reads.project.changes.handler(({ input, context, signal }) => changes(context.chain, input.after, signal)),
+  changes: reads.project.changes.handler(({ input, context, signal }) => changes(context.chain, input, signal)),
   settings: reads.project.settings.handler(({ context }) => settingsOf(context.chain)),
   setSettings: writes.project.setSettings.handler(({ input, context }) => changeSettings(context.chain, input)),
   storage: reads.project.storage.handler(({ context }) => inSteps(storageOf(context.project))),

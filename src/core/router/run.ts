@@ -1,12 +1,17 @@
+import { layerSources } from '../assist/index.js';
+import type { ReadProject } from '../project/index.js';
+import { previewRun, previewStart } from '../runner/index.js';
 import * as timeline from '../timeline/index.js';
-import { reads, writes } from './procedure.js';
+import { reads, searches, writes } from './procedure.js';
+
+const optionsOf = ({ project }: { readonly project: ReadProject }) => ({ chain: project.chain, layers: layerSources(project) });
 
 /** The procedures of `run`. */
 export const runRouter = {
   list: reads.run.list.handler(({ input, context }) => timeline.listRuns(context.chain, input)),
   get: reads.run.get.handler(({ input, context }) => timeline.getRun(context.chain, input.runId)),
-  timeline: reads.run.timeline.handler(({ input, context }) => timeline.runTimeline(context.chain, input.runId, input.budget)),
-  preview: reads.run.preview.handler(({ input, context }) => timeline.previewTimeline(context.chain, input)),
+  timeline: searches.run.timeline.handler(({ input, context }) => previewRun({ ...optionsOf(context), budget: input.budget }, input.runId)),
+  preview: searches.run.preview.handler(({ input, context }) => previewStart(optionsOf(context), input)),
   start: writes.run.start.handler(({ input, context }) => timeline.startByTrigger(context.chain, input.entityId, input.trigger)),
   enterSpace: writes.run.enterSpace.handler(({ input, context }) => timeline.enterSpace(context.chain, input.runId, input.spaceId)),
   send: writes.run.send.handler(({ input, context }) => timeline.send(context.chain, input)),

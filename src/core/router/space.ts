@@ -11,6 +11,9 @@ export const spaceRouter = {
   list: reads.space.list.handler(({ input, context }) => timeline.listSpaces(context.chain, input.entityId)),
   get: reads.space.get.handler(({ input, context }) => timeline.getSpace(context.chain, input.spaceId)),
   messages: reads.space.messages.handler(({ input, context }) => timeline.spaceMessages(context.chain, input)),
+  lines: reads.space.lines.handler(({ input, context }) => ({
+    lines: timeline.spaceLines(context.chain, input.spaceId, input.entityId, input.limit ?? 50),
+  })),
   wouldTrigger: reads.space.wouldTrigger.handler(({ input, context }) => timeline.wouldTrigger(context.chain, input)),
   post: writes.space.post.handler(({ input, context }) => timeline.post(context.chain, input)),
   wait: reads.space.wait.handler(({ input, context }) => timeline.getWait(context.chain, input.messageId)),

@@ -2,11 +2,13 @@ import { commitOf } from '../chain/index.js';
 import {
   askContext,
   commonBase,
+  compareFiles,
   compareMany,
   compareTurns,
   fileAt,
   followingTurns,
   listTurns,
+  originalOf,
   recordedProvider,
   replaySteps,
   reproduceTurn,
@@ -41,6 +43,8 @@ export const turnRouter = {
   state: reads.turn.state.handler(({ input, context }) => stateAt(context.chain, input)),
   entries: reads.turn.entries.handler(({ input, context }) => stepEntries(context.chain, input)),
   file: reads.turn.file.handler(({ input, context }) => fileAt(context.chain, input)),
+  original: reads.turn.original.handler(({ input, context }) => originalOf(context.chain, input.id)),
+  compareFiles: reads.turn.compareFiles.handler(({ input, context }) => compareFiles(context.chain, input)),
   reproduce: reads.turn.reproduce.handler(({ input, context }) => reproduceTurn(context.chain, input.turnId)),
   providers: machine.turn.providers.handler(async ({ context: { session } }) => {
     const others = await Promise.all(

@@ -7,6 +7,7 @@ import {
   usageFillers,
   usageLargest,
   usageOfContext,
+  usageOfFork,
   usageSeries,
   usageSessions,
   usageSides,
@@ -19,6 +20,7 @@ export const usageRouter = {
     await loadTokenizer();
     return usageOfContext(context.chain, input.id);
   }),
+  fork: counts.usage.fork.handler(({ input, context }) => usageOfFork(context.chain, input)),
   calls: counts.usage.calls.handler(async ({ input, context }) => {
     await loadPrices();
     const { packed, ...query } = input;

@@ -1,10 +1,9 @@
-import { type Json, type JsonObject, parseJson, stringAt } from '../base/index.js';
+import type { Json } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import { requestBody } from '../composer/index.js';
-import type { MemoryMessage, Message, RequestTokens } from '../contract/index.js';
+import type { ComposedMessage, RequestTokens } from '../contract/index.js';
 import type { CallReply } from '../handover/index.js';
 import { unknownUsage } from '../requests/index.js';
-import { type ModelProvider, mergedTokens, ownMembers, type ReplyPiece } from '../turns/index.js';
+import { composedBody, type ModelProvider, mergedTokens, type ReplyPiece } from '../turns/index.js';
 import type { Happening } from './jobs.js';
 
 /** The services that a turn needs for its model calls. */
@@ -18,7 +17,7 @@ export interface CallParts {
 }
 
 export interface ModelCall {
-  readonly messages: readonly Message[];
+  readonly messages: readonly ComposedMessage[];
   readonly tools: readonly Record<string, unknown>[] | null;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly model: string;
@@ -43,10 +42,11 @@ export interface ModelReply extends CallReply {
  */
 export async function callModel(parts: CallParts, call: ModelCall): Promise<ModelReply> {
   const { chain, provider, signal, tell } = parts;
-  const body = bodyOf(provider, call);
+  const { messages, tools, parameters, model } = call;
+  const body = composedBody(messages, provider.wire, { model, tools: (tools ?? []) as readonly Json[], parameters });
   const at = chain.clock();
   const heard: Heard = { text: '', thinking: '', calls: [], tokens: unknownUsage, cost: null, stop: null };
-  for await (const piece of provider.stream({ model: call.model, body, headers: {} }, signal)) hear(heard, piece, tell);
+  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) hear(heard, piece, tell);
   signal.throwIfAborted();
   const { tokens, cost, stop, text, thinking, calls } = heard;
   tell({ kind: 'usage', text: '', tokens });
@@ -88,27 +88,4 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
     case 'signature':
       return;
   }
-}
-
-/** The body of a call in the format of its provider. */
-function bodyOf(provider: ModelProvider, { messages, tools, parameters, model }: ModelCall): JsonObject {
-  const body = requestBody(messages.map(toMemory), provider.wire, model) as JsonObject;
-  return { ...body, ...ownMembers(provider.wire, (tools ?? []) as readonly Json[], parameters) };
-}
-
-const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool' } as const;
-
-/** A message of a card turn as input for the composer. */
-function toMemory({ role, content, tool_calls: calls, tool_call_id: answers }: Message): MemoryMessage {
-  return {
-    role: speakers[role],
-    content,
-    ...(calls && {
-      tool_calls: calls.map((call) => {
-        const asked = (call.function ?? {}) as JsonObject;
-        return { id: call.id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {} };
-      }),
-    }),
-    ...(answers !== undefined && { tool_call_id: answers }),
-  };
 }

@@ -45,8 +45,8 @@ export const cardTools: readonly Tool[] = [
     'append_to_box',
     'Adds cards to the end of a box.',
     z.strictObject({ box_id: text('The box.'), card_ids: cardIds }),
-    (chain, _actor, { box_id: boxId, card_ids: ids }) => {
-      appendToBox(chain, boxId, ids);
+    (chain, { who }, { box_id: boxId, card_ids: ids }) => {
+      appendToBox(chain, boxId, ids, who);
       return { result: { box_id: boxId } };
     },
   ),

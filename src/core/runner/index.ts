@@ -5,8 +5,11 @@
 export { cleanUp } from './cleaning.js';
 export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
+export { offeredTo } from './offered.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
 export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from './programs.js';
-export { pulse } from './pulse.js';
+export { openPulse, pulse } from './pulse.js';
 export { allowWork } from './received.js';
 export { removeDiscarded, repeatWork } from './repeat.js';
+export { previewRun, previewStart } from './run-call.js';
+export { inputOptions } from './turn.js';

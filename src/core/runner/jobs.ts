@@ -134,6 +134,8 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
 /** Marks the jobs of dead processes as interrupted. */
 export function interruptDeadJobs(chain: WriteChain): void {
   const now = chain.clock();
+  // Only a write waits for other writers.
+  if (!chain.db.one("SELECT 1 FROM job WHERE project = ? AND status = 'running' AND leaseUntil <= ? LIMIT 1", chain.project, now)) return;
   chain.db.run(
     "UPDATE job SET status = 'interrupted', endedAt = ?, error = ? WHERE project = ? AND status = 'running' AND leaseUntil <= ?",
     now,

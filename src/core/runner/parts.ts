@@ -1,4 +1,6 @@
+import type { ContextId } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
+import type { LayerSources } from '../composer/index.js';
 import type { AgentPerformer, InputOf, JobEvent, Performer } from '../contract/index.js';
 import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -43,6 +45,8 @@ export interface RunnerParts {
   readonly dir: string;
   /** Further variables of the environment for agents and checks, by name. */
   readonly environment?: readonly string[] | undefined;
+  /** What the profile of an agent can permit from the rest of the project, for a call on this context. */
+  readonly layers?: ((context: ContextId | null) => LayerSources) | undefined;
   /** Makes folders for tries and runs checks. Without it, this process cannot repeat the work of agents. */
   readonly workshop?: Workshop | undefined;
 }

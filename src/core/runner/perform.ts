@@ -1,7 +1,9 @@
-import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { badRequest, type ContextId, StemmaError, stringAt } from '../base/index.js';
 import { commitOf, type WriteChain } from '../chain/index.js';
 import type { AgentPerformer, Performer, Work } from '../contract/index.js';
-import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
+import { findingText } from '../tickets/index.js';
+import { invokeRun } from '../timeline/index.js';
+import { answerContext, composeContext, type ModelProvider, providerOf } from '../turns/index.js';
 import { performAgent, rootOf } from './agent.js';
 import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
@@ -10,8 +12,10 @@ import type { Diary } from './diary.js';
 import { lastOfOthers, noteTip } from './jobs.js';
 import { removeLeftSessions } from './left-sessions.js';
 import { LimitReached, meteredProvider } from './limits.js';
+import { mayReadProject, offeredTo } from './offered.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
+import { composeRun, parametersOf, profileOfEntity } from './run-call.js';
 import { finalWords, talk } from './talk.js';
 import { tellPart } from './telling.js';
 import { performTurn } from './turn.js';
@@ -97,13 +101,16 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
 }
 
 /** Lets a model carry out a run or the start of a ticket, in the name of its agent. */
-async function converse({ chain }: RunnerParts, work: Performing, own: OwnWork, provider: ModelProvider): Promise<Outcome> {
+async function converse({ chain, layers }: RunnerParts, work: Performing, own: OwnWork, provider: ModelProvider): Promise<Outcome> {
   const { diary, signal, performer, jobId } = work;
   const start = own.start();
   if (!start) return nothingLeft(diary);
   const { from, who, runId, as } = start;
   let tip = from;
-  const model = performer.model ?? (await provider.models()).models[0];
+  const profile = runId === null ? undefined : profileOfEntity(chain, who);
+  const model = performer.model ?? stringAt(parametersOf(profile), 'model') ?? (await provider.models()).models[0];
+  const isAnswer = 'eventId' in work.what && as.threadId !== undefined;
+  const offered = offeredTo(profile, runId === null ? 'ticket' : 'run', work.tools);
   try {
     const done = await talk(
       {
@@ -112,11 +119,26 @@ async function converse({ chain }: RunnerParts, work: Performing, own: OwnWork, 
         signal,
         model,
         tools: work.tools,
+        offered,
+        parameters: parametersOf(profile),
+        layers,
+        sharing: work.enableShareContext,
+        compose: (commit) => {
+          if (runId === null)
+            return composeContext(chain, commitOf(chain, commit), {
+              ...(isAnswer && as.ticketId !== undefined
+                ? { kind: 'answer' as const, finding: findingText(chain, as.ticketId) }
+                : { kind: 'turn' as const }),
+              sharing: work.enableShareContext,
+            });
+          invokeRun(chain, runId);
+          return composeRun({ chain, tools: work.tools, layers, sharing: work.enableShareContext }, runId, commit);
+        },
         as,
         tell: diary.tell,
         ask: (call) => askPerson(work, call),
         made: ({ endCommit }) => diary.made(endCommit),
-        actor: { who, runId, context: () => tip },
+        actor: { who, runId, readsProject: mayReadProject(profile), context: () => tip },
         moved: (commit) => {
           tip = commit;
           noteTip(chain, jobId, commit);
@@ -133,7 +155,7 @@ async function converse({ chain }: RunnerParts, work: Performing, own: OwnWork, 
   }
 }
 
-async function carryOutTurn({ chain }: RunnerParts, work: Performing, turnId: string, provider: ModelProvider): Promise<Outcome> {
+async function carryOutTurn({ chain, layers }: RunnerParts, work: Performing, turnId: string, provider: ModelProvider): Promise<Outcome> {
   const { diary, signal, performer } = work;
   const turn = await performTurn(
     {
@@ -142,6 +164,8 @@ async function carryOutTurn({ chain }: RunnerParts, work: Performing, turnId: st
       signal,
       model: performer.model,
       tools: work.tools,
+      layers,
+      sharing: work.enableShareContext,
       tell: diary.tell,
       ask: (call) => askPerson(work, call),
       made: ({ endCommit }) => diary.made(endCommit),

@@ -3,7 +3,7 @@ import { profileNamed } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { defaultParallel, type PolicyRule, type RunPolicy, type Work } from '../contract/index.js';
 import { missingCases } from '../experiments/index.js';
-import { agentNamed, endDueBatches, handoverMap } from '../handover/index.js';
+import { agentNamed, endDueBatches, openTurns } from '../handover/index.js';
 import { events, ticketOf } from '../tickets/index.js';
 import { isDue, listRuns, tick } from '../timeline/index.js';
 import { interruptDeadJobs, isHeld, lastOfWork, runningBy } from './jobs.js';
@@ -15,13 +15,50 @@ import { targetOf } from './target.js';
 
 /**
  * Carries out due work: ends expired waits, starts plans, applies batch deadlines, and then starts the turns, runs and ticket starts that the policy
- * allows. Each happens only once, in any process, even after a sleep or a restart. Call it regularly while the app is open.
+ * allows. Each happens only once, in any process, even after a sleep or a restart.
  */
 export function pulse(parts: RunnerParts, policy: RunPolicy): void {
-  const { chain } = parts;
+  endDue(parts.chain);
+  startWork(parts, policy);
+}
+
+/** Milliseconds after which work that could not be started is tried again, although nothing has changed. */
+const againMs = 30_000;
+
+/** The pulses of one project, called every second while the app is open. Without a change, a pulse costs the same whatever the project holds. */
+export function openPulse(): typeof pulse {
+  let done = '';
+  let at = 0;
+  return (parts, policy) => {
+    const { chain } = parts;
+    endDue(chain);
+    const state = `${workState(chain)} ${JSON.stringify(policy)}`;
+    if (state === done && chain.clock() - at < againMs) return;
+    startWork(parts, policy);
+    done = state;
+    at = chain.clock();
+  };
+}
+
+/** Ends what is due by its time. What is due is found by indexes. */
+function endDue(chain: WriteChain): void {
   interruptDeadJobs(chain);
   if (isDue(chain)) tick(chain);
   endDueBatches(chain);
+}
+
+/** A text that changes with everything on which it depends what a policy starts. */
+const workState = ({ db, project }: ReadChain): string =>
+  db
+    .all<{ area: string; changes: number }>(
+      "SELECT area, changes FROM areaCount WHERE project = ? AND area IN ('turns', 'jobs', 'tickets', 'messages', 'work')",
+      project,
+    )
+    .map(({ area, changes }) => `${area} ${changes}`)
+    .join(' ');
+
+function startWork(parts: RunnerParts, policy: RunPolicy): void {
+  const { chain } = parts;
   for (const rule of policy.rules) {
     const key = JSON.stringify([rule.for, rule.who ?? null]);
     for (const what of workFor(chain, rule)) {
@@ -54,8 +91,8 @@ function workFor(chain: WriteChain, rule: PolicyRule): Work[] {
   const of = rule.for;
   const isFor = (who: string | null): boolean => rule.who === undefined || who === null || who === rule.who;
   if ('agent' in of)
-    return handoverMap(chain)
-      .turns.filter(({ status, agentId }) => ['dispatched', 'running', 'suspended'].includes(status) && isOf(chain, agentId, of.agent))
+    return openTurns(chain)
+      .filter(({ agentId }) => isOf(chain, agentId, of.agent))
       .map(({ agentTurnId }) => ({ turnId: agentTurnId }));
   if ('space' in of || 'plan' in of)
     return listRuns(chain, { status: 'running' })

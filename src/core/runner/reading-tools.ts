@@ -1,9 +1,32 @@
 import { z } from 'zod';
-import { type ContextId, textOf } from '../base/index.js';
+import { type ContextId, StemmaError, textOf } from '../base/index.js';
 import { batchCards, boxCards, getCard } from '../cards/index.js';
-import { entries, materializedBytes } from '../chain/index.js';
+import { entries, materializedBytes, type ReadChain } from '../chain/index.js';
 import { catchUpIndex, query } from '../search/index.js';
-import { maxResults, type Tool, text, tool } from './tool.js';
+import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
+
+/**
+ * Refuses cards of others, unless the profile permits to read the project (U2): an agent reads the boxes of its turns and of turns that it handed out,
+ * and its own cards. @throws UNAUTHORIZED
+ */
+function refuseOthers(chain: ReadChain, { who, readsProject }: Actor, cardIds: readonly string[], boxId: string | undefined): void {
+  if (readsProject) return;
+  const wanted = boxId === undefined ? cardIds : boxCards(chain, boxId).cards.map(({ cardId }) => cardId);
+  const boxes = chain.db.all<{ boxId: string }>(
+    `SELECT b.boxId FROM agentTurn t JOIN agent a ON a.no = t.agent JOIN box b ON b.no IN (t.context, t.output)
+      WHERE t.project = ? AND (a.agentId = ? OR t.source = ?)`,
+    chain.project,
+    who,
+    who,
+  );
+  if (boxId !== undefined && boxes.some((box) => box.boxId === boxId)) return;
+  const own = new Set(boxes.flatMap((box) => boxCards(chain, box.boxId).cards.map(({ cardId }) => cardId)));
+  const other = batchCards(chain, wanted).cards.find((card) => card.authorId !== who && !own.has(card.cardId));
+  if (other)
+    throw new StemmaError('UNAUTHORIZED', `${boxId === undefined ? `The card ${other.cardId}` : `The box ${boxId}`} was not handed to you.`, {
+      id: boxId ?? other.cardId,
+    });
+}
 
 /** Tools that read the project. */
 export const readingTools: readonly Tool[] = [
@@ -14,7 +37,8 @@ export const readingTools: readonly Tool[] = [
       card_ids: z.array(z.string()).max(maxResults).optional().describe('The ids of the cards.'),
       box_id: z.string().optional().describe('The id of the box.'),
     }),
-    (chain, _actor, input) => {
+    (chain, actor, input) => {
+      refuseOthers(chain, actor, input.card_ids ?? [], input.box_id);
       if (input.box_id !== undefined) return { result: boxCards(chain, input.box_id) };
       const [only, ...others] = input.card_ids ?? [];
       return { result: only !== undefined && others.length === 0 ? getCard(chain, only) : batchCards(chain, input.card_ids ?? []) };

@@ -1,28 +1,30 @@
 import { z } from 'zod';
 import { badRequest } from '../base/index.js';
-import type { Run, SpaceMessage } from '../contract/index.js';
-import { enterSpace, listRuns, post, readMessages, send, spaceMessages } from '../timeline/index.js';
+import type { Run } from '../contract/index.js';
+import { enterSpace, listRuns, post, readMessages, send, spaceLines } from '../timeline/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 
 const spaceId = z.string().optional().describe('The space. The default is the space that you are in.');
 const limit = z.number().int().min(1).max(maxResults).optional().describe('The most messages.');
 
-const shownMessage = ({ messageId, at, sender, text: said, replyTo, expectsReply }: SpaceMessage) => ({
-  message_id: messageId,
-  at,
-  sender: sender.name,
-  text: said,
-  reply_to: replyTo,
-  expects_reply: expectsReply,
-});
+const wait = z
+  .union([
+    z.boolean(),
+    z.strictObject({
+      for: z.string().optional().describe('The member whose next message ends the wait, by name or id.'),
+      timeoutMs: z.number().int().min(0).max(2_592_000_000).optional().describe('The longest wait in milliseconds. The default is 5 minutes.'),
+    }),
+  ])
+  .optional()
+  .describe('Pause until a reply arrives.');
 
 const shownRun = ({ runId, status, trigger, activeSpaceId, createdAt, waiting }: Run) => ({
-  run_id: runId,
+  runId,
   status,
-  started_by: trigger.type,
-  space_id: activeSpaceId,
-  created_at: createdAt,
-  waiting_for: waiting?.for ?? null,
+  startedBy: trigger.type,
+  spaceId: activeSpaceId,
+  createdAt,
+  waitingFor: waiting?.for ?? null,
 });
 
 /** @throws BAD_REQUEST outside of a run */
@@ -33,49 +35,45 @@ function runOf({ runId }: Actor, name: string): string {
 
 /** @throws BAD_REQUEST if no space is named outside of a run */
 function named(space: string | undefined): string {
-  if (space === undefined) throw badRequest('space_id', 'You are not in a space. Name a space.');
+  if (space === undefined) throw badRequest('spaceId', 'You are not in a space. Name a space.');
   return space;
 }
 
-/** Tools of an agent that works in spaces. */
+/** Tools of an agent that works in spaces. They have the same names and arguments at every door. */
 export const spaceTools: readonly Tool[] = [
   tool(
     'send_message',
-    'Sends a message to a space. With `wait`, the run pauses until somebody answers, and continues with the answer.',
+    'Sends a message to a space. With `wait`, the run pauses until somebody replies, and continues with the reply.',
     z.strictObject({
       text: text('The message.'),
-      space_id: spaceId,
-      reply_to: z.string().optional().describe('The message that this message replies to.'),
-      wait: z.boolean().optional().describe('Wait for an answer.'),
-      wait_for: z.string().optional().describe('Wait for the next message of this member, by name or id.'),
-      timeout_seconds: z.number().positive().max(2_592_000).optional().describe('The longest wait. The default is 5 minutes.'),
+      messageId: z.string().optional().describe('The message that this message replies to.'),
+      wait,
+      spaceId,
     }),
-    (chain, actor, { text: said, space_id: space, reply_to: replyTo, ...input }) => {
-      const isWait = input.wait === true || input.wait_for !== undefined;
-      const timeoutMs = input.timeout_seconds === undefined ? undefined : Math.round(input.timeout_seconds * 1_000);
-      const wait = isWait ? { for: input.wait_for, timeoutMs } : undefined;
+    (chain, actor, { text: said, messageId: replyTo, wait: until, spaceId: space }) => {
+      const waits = until === true ? {} : until || undefined;
       if (actor.runId === null) {
-        if (isWait) runOf(actor, 'send_message with wait');
+        if (waits) runOf(actor, 'send_message with wait');
         const { message } = post(chain, { spaceId: named(space), senderId: actor.who, text: said, replyTo });
-        return { result: { message_id: message.messageId } };
+        return { result: { messageId: message.messageId } };
       }
-      const { message, run } = send(chain, { runId: actor.runId, spaceId: space, text: said, replyTo, wait });
-      return { result: { message_id: message.messageId, run_status: run.status }, pauses: run.status === 'waiting_reply' };
+      const { message, run } = send(chain, { runId: actor.runId, spaceId: space, text: said, replyTo, wait: waits });
+      return { result: { messageId: message.messageId, runStatus: run.status }, pauses: run.status === 'waiting_reply' };
     },
   ),
   tool(
     'read_messages',
-    'Returns the newest messages of a space, oldest first.',
-    z.strictObject({ space_id: spaceId, limit }),
-    (chain, actor, { space_id: space, limit: newest = maxResults }) => {
-      const { messages } =
+    'Returns the newest messages of a space, oldest first, as lines of its history.',
+    z.strictObject({ spaceId, limit }),
+    (chain, actor, { spaceId: space, limit: newest = maxResults }) => {
+      const lines =
         actor.runId === null
-          ? spaceMessages(chain, { spaceId: named(space), limit: newest })
-          : readMessages(chain, { runId: actor.runId, spaceId: space, limit: newest });
-      return { result: { messages: messages.map(shownMessage) } };
+          ? spaceLines(chain, named(space), actor.who, newest)
+          : readMessages(chain, { runId: actor.runId, spaceId: space, limit: newest }).lines;
+      return { result: lines.length === 0 ? '(no messages)' : lines.join('\n') };
     },
   ),
-  tool('enter_space', 'Goes to another space of yours.', z.strictObject({ space_id: text('The space.') }), (chain, actor, { space_id: space }) => ({
+  tool('enter_space', 'Goes to another space of yours.', z.strictObject({ spaceId: text('The space.') }), (chain, actor, { spaceId: space }) => ({
     result: shownRun(enterSpace(chain, runOf(actor, 'enter_space'), space)),
   })),
   tool('get_my_runs', 'Lists your runs, newest first, with those that wait.', z.strictObject({}), (chain, { who }) => ({

@@ -1,16 +1,24 @@
 import { badRequest, type ContextId } from '../base/index.js';
 import { commitOf, contextEntries, fork, type ReadChain } from '../chain/index.js';
+import type { ComposedCall } from '../composer/index.js';
 import type { AgentTurn, Entry } from '../contract/index.js';
 import { handoverMap } from '../handover/index.js';
 import { stepContext } from '../turns/index.js';
 import type { CalledTool } from './call.js';
+import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
-import { conversationTools, type ToolAnswer, waitsFor } from './tools.js';
+import { conversationTools, type ToolAnswer } from './tools.js';
 import { carryOut, handedBefore, isOpen, resultOf, type TurnParts, textOfResult } from './turn.js';
 
 /** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnParts {
   readonly actor: Actor;
+  /** The tools that the model is offered. */
+  readonly offered: readonly string[];
+  /** The settings of the calls. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Composes the next call, with everything that is true at its moment. Called in a transaction. */
+  compose(tip: ContextId): ComposedCall;
   /** Metadata of the commits. */
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
   /** Stores the newest commit. Called in the transaction that makes the commit. */
@@ -36,13 +44,13 @@ export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
     let tip = from;
     for (;;) {
       signal.throwIfAborted();
-      const { open, text, system } = readContext(chain, tip);
+      const { open, text } = readContext(chain, tip);
       if (open.length === 0 && text !== undefined) {
         await Promise.all(left);
         return { tip, text, pauses: false };
       }
       if (open.length === 0) {
-        tip = await reply(parts, tip, parts.actor.runId === null ? [] : system);
+        tip = await reply(parts, tip);
         continue;
       }
       for (const call of open) {
@@ -56,9 +64,11 @@ export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
   }
 }
 
-async function reply(parts: TalkParts, tip: ContextId, system: readonly string[]): Promise<ContextId> {
-  const { chain, provider, model, tools, as, signal, tell } = parts;
-  const step = stepContext(chain, { id: tip, provider, model, tools: conversationTools(tools), system, as, made: parts.moved }, signal);
+async function reply(parts: TalkParts, tip: ContextId): Promise<ContextId> {
+  const { chain, provider, model, offered, parameters, as, signal, tell } = parts;
+  const composed = chain.db.transaction(() => parts.compose(tip));
+  const tools = conversationTools(offered);
+  const step = stepContext(chain, { id: tip, provider, model, tools, parameters, composed, as, made: parts.moved }, signal);
   for (;;) {
     const { value, done } = await step.next();
     if (done) {
@@ -84,16 +94,12 @@ interface Read {
   readonly open: readonly CalledTool[];
   /** The text of the last reply. */
   readonly text: string | undefined;
-  /** The first messages, which tell the agent of a run who it is. Not every provider accepts them among the messages. */
-  readonly system: readonly string[];
 }
 
 function readContext(chain: ReadChain, tip: ContextId): Read {
   const all: readonly Pick<Entry, 'role' | 'kind' | 'text' | 'toolName' | 'toolCallId' | 'arguments'>[] = contextEntries(chain, { id: tip }).map(
     ({ entry }) => entry,
   );
-  const first = all.findIndex(({ role }) => role !== 'system');
-  const system = all.slice(0, Math.max(0, first)).flatMap(({ text }) => text ?? []);
   const asked = all.findLastIndex(({ role }) => role === 'user' || role === 'system');
   const since = all.slice(asked + 1);
   const results = new Set(since.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
@@ -102,7 +108,7 @@ function readContext(chain: ReadChain, tip: ContextId): Read {
   );
   const last = since.findLastIndex(({ role }) => role === 'tool');
   const said = since.slice(last + 1);
-  return { open, system, text: said.length === 0 ? undefined : said.flatMap(({ kind, text }) => (kind === 'text' ? [text ?? ''] : [])).join('\n\n') };
+  return { open, text: said.length === 0 ? undefined : said.flatMap(({ kind, text }) => (kind === 'text' ? [text ?? ''] : [])).join('\n\n') };
 }
 
 /**
@@ -130,7 +136,7 @@ async function answerCall(
     return id;
   };
   const handed = (): ToolAnswer | undefined => handedBefore(call.name, handedSince(chain, actor.who, tip), resultsIn(chain, tip).join('\n'));
-  const answer = await resultOf(parts, call, left, { actor, handed, keep });
+  const answer = await resultOf(parts, call, left, { actor, offered: parts.offered, handed, keep });
   parts.signal.throwIfAborted();
   const commit = made ?? chain.artifacts.transaction(() => keep(answer));
   tell({ kind: 'result', text: textOfResult(answer.result), toolName: call.name });

@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { Work } from '../contract/index.js';
+import type { Run, Work } from '../contract/index.js';
 import { caseNamed } from '../experiments/index.js';
 import { handoverMap, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
@@ -55,6 +55,9 @@ function busySource(chain: ReadChain, turnId: string): string | undefined {
   }
 }
 
+/** The name of the work of one invocation of a run. */
+export const workOfRunId = ({ runId, invokedAt }: Pick<Run, 'runId' | 'invokedAt'>): string => `run:${runId}:${invokedAt}`;
+
 function runTarget(chain: WriteChain, id: string): Target {
   const { runId, entityId, status, trigger, activeSpaceId, invokedAt } = getRun(chain, id);
   if (status !== 'running')
@@ -62,7 +65,7 @@ function runTarget(chain: WriteChain, id: string): Target {
   const title = trigger.type === 'space_message' ? (trigger.message ?? '') : trigger.type === 'plan' ? (trigger.instruction ?? '') : trigger.service;
   return {
     holds: `agent:${entityId}`,
-    work: `run:${runId}:${invokedAt}`,
+    work: workOfRunId({ runId, invokedAt }),
     title: title.slice(0, maxTitleLength),
     who: entityId,
     space: activeSpaceId ?? (trigger.type === 'space_message' ? trigger.space.id : null),

@@ -7,27 +7,38 @@ import {
   batchOf,
   beginTurn,
   endIfDue,
+  finalTool,
   finishTurn,
   handoverMap,
+  type InputOptions,
   inputOf,
   recordCall,
   recordReply,
   submitTurn,
   suspendTurn,
+  type TurnRow,
   toTurn,
+  turnCards,
   turnNamed,
   writeTurn,
 } from '../handover/index.js';
 import { type CalledTool, type CallParts, callModel, type ModelReply } from './call.js';
+import { waitsFor } from './handover-tools.js';
 import { LimitReached } from './limits.js';
+import { mayReadProject, offeredTo } from './offered.js';
+import type { RunnerParts } from './parts.js';
 import { inWhole } from './telling.js';
 import type { Actor, Handed } from './tool.js';
-import { answered, definitions, finalTool, type ToolAnswer, waitsFor } from './tools.js';
+import { answered, definitions, type ToolAnswer } from './tools.js';
 
 export interface TurnParts extends CallParts {
   readonly model: string | undefined;
   /** The tools of Stemma to offer; without it, all. */
   readonly tools: readonly string[] | undefined;
+  /** What the profile of an agent can permit from the rest of the project. */
+  readonly layers?: RunnerParts['layers'];
+  /** Whether blocks are sent, in place of the profile's and the project's setting. */
+  readonly sharing?: boolean | undefined;
   /** Asks a person to answer a call of a tool that Stemma does not have. */
   ask(call: CalledTool): Promise<{ readonly allow: boolean; readonly note: string | undefined }>;
   /** Reports that a turn has new commits. */
@@ -92,16 +103,17 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
   const { chain } = parts;
   const row = turnNamed(chain, agentTurnId);
   const { callNo, call } = chain.db.transaction(() => {
-    const { input: request, sent } = inputOf(chain, row, { tools: definitions(parts.tools), model });
+    const { composed, sent } = inputOf(chain, row, { ...optionsOf(parts, row), model });
     const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
-    return { callNo, call: { messages: request.messages, tools: sent.tools, parameters: sent.parameters, model } };
+    return { callNo, call: { messages: composed.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });
   const heard = await callModel(parts, call);
   chain.artifacts.transaction(() => {
     const reply = { ...heard, calls: withOwnIds(chain, heard.calls) };
     recordReply(chain, callNo, { tokens: reply.tokens, ms: reply.ms, cost: reply.cost, stop: reply.stop });
     writeTurn(chain, { agentTurnId, cards: cardsOf(reply) });
-    const others = reply.calls.filter(({ name }) => name !== finalTool);
+    const mayEnd = offered(parts, agentTurnId).includes(finalTool);
+    const others = reply.calls.filter(({ name }) => name !== finalTool || !mayEnd);
     if (others.length > 0) suspendTurn(chain, { agentTurnId, toolCallIds: others.map(({ id }) => id) });
     if (reply.calls.length === 0) finishTurn(chain, { agentTurnId });
   });
@@ -129,6 +141,21 @@ function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[
     return { ...call, id };
   });
 }
+
+/** The options of the next model call of a turn, for the call and for its preview. */
+export const optionsOf = (
+  { chain, tools, layers, sharing }: Partial<Pick<TurnParts, 'tools' | 'layers' | 'sharing'>> & { chain: ReadChain },
+  row: TurnRow,
+) =>
+  ({
+    tools: definitions(offeredTo(turnCards(chain, row).profile, 'turn', tools)),
+    sharing,
+    sources: layers && (() => layers(row.tipId)),
+  }) satisfies InputOptions;
+
+/** The options of `agent.input`: what Stemma's own call would have. */
+export const inputOptions = (parts: Parameters<typeof optionsOf>[0], agentTurnId: string): InputOptions =>
+  optionsOf(parts, turnNamed(parts.chain, agentTurnId));
 
 /** The cards of a reply. Without tool calls, its text is the deliverable of the turn. */
 function cardsOf({ text, thinking, calls }: ModelReply): NewCard[] {
@@ -159,7 +186,7 @@ async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Prom
   if (status !== 'suspended' && status !== 'running') return;
   const cards = outputOf(chain, agentTurnId);
   for (const id of waiting) await answerCall(parts, agentTurnId, calledIn(cards, id), left);
-  for (const call of openResults(cards)) {
+  for (const call of offered(parts, agentTurnId).includes(finalTool) ? openResults(cards) : []) {
     if (!isOpen(read(chain, agentTurnId))) return;
     const { complete } = submitTurn(chain, { agentTurnId, toolCallId: call.id, args: isObject(call.arguments) ? call.arguments : {} });
     tell({ kind: 'result', text: complete ? 'The turn ended with this result.' : 'The result lacks required fields.', toolName: call.name });
@@ -206,6 +233,7 @@ async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledToo
   };
   const answer = await resultOf(parts, call, left, {
     actor: actorOf(chain, agentTurnId),
+    offered: offered(parts, agentTurnId),
     handed: () => handedBy(chain, agentTurnId, call),
     keep,
   });
@@ -230,6 +258,8 @@ export const textOfResult = (result: unknown): string => (typeof result === 'str
 
 interface Answering {
   readonly actor: Actor;
+  /** The tools that the model was offered. */
+  readonly offered: readonly string[];
   /** The turns that an earlier job handed out for this call. */
   handed(): ToolAnswer | undefined;
   /** Stores the answer. Called in the transaction of the tool. */
@@ -244,11 +274,10 @@ export async function resultOf(
   parts: TurnParts,
   call: CalledTool,
   left: Promise<unknown>[],
-  { actor, handed, keep }: Answering,
+  { actor, offered: names, handed, keep }: Answering,
 ): Promise<ToolAnswer> {
   const before = waitsFor(call.name) ? handed() : undefined;
-  const answer =
-    before ?? answered(parts.chain, parts.tools, actor, call.name, call.arguments, (done) => (done.handed?.wait ? undefined : keep(done)));
+  const answer = before ?? answered(parts.chain, names, actor, call.name, call.arguments, (done) => (done.handed?.wait ? undefined : keep(done)));
   if (!answer) {
     const { allow, note } = await parts.ask(call);
     return allow ? { status: 'success', result: note ?? '' } : { status: 'failed', result: note ?? `${call.name} was refused by a person.` };
@@ -260,9 +289,14 @@ export async function resultOf(
   return answer;
 }
 
+/** The tools that a turn is offered. */
+const offered = ({ chain, tools }: TurnParts, agentTurnId: string): readonly string[] =>
+  offeredTo(turnCards(chain, turnNamed(chain, agentTurnId)).profile, 'turn', tools);
+
 const actorOf = (chain: ReadChain, agentTurnId: string): Actor => ({
   who: read(chain, agentTurnId).agentId,
   runId: null,
+  readsProject: mayReadProject(turnCards(chain, turnNamed(chain, agentTurnId)).profile),
   context: () => turnNamed(chain, agentTurnId).tipId ?? undefined,
 });
 

@@ -7,6 +7,7 @@ import { acknowledge, eventNamed, ticketOf } from '../tickets/index.js';
 import { commitTimeline, finishRun, getRun } from '../timeline/index.js';
 import { noteTip, tipOfWork } from './jobs.js';
 import type { Performing } from './parts.js';
+import { shownRun } from './run-call.js';
 
 /** The context from which a performer starts, and the metadata of its commits. */
 export interface Start {
@@ -36,7 +37,7 @@ export interface OwnWork {
 }
 
 /** A run of an agent in a space. */
-export function workOfRun(chain: WriteChain, { jobId, target }: Performing, runId: string): OwnWork {
+export function workOfRun(chain: WriteChain, { jobId, target, tools: limit }: Performing, runId: string): OwnWork {
   return {
     start: () => {
       const { entityId, status } = getRun(chain, runId);
@@ -45,7 +46,8 @@ export function workOfRun(chain: WriteChain, { jobId, target }: Performing, runI
       const from =
         known ??
         chain.artifacts.transaction(() => {
-          const made = commitTimeline(chain, runId, tipOfWork(chain, `run:${runId}:`, { isPrefix: true }));
+          const { tools, budget, asRoles } = shownRun({ chain, tools: limit }, entityId);
+          const made = commitTimeline(chain, runId, { after: tipOfWork(chain, `run:${runId}:`, { isPrefix: true }), tools, budget, asRoles });
           noteTip(chain, jobId, made);
           return made;
         });

@@ -2,6 +2,7 @@ import { type ContextId, type EntryKey, type Json, notFound } from '../base/inde
 import { contextEntries, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, EntryDraft, InputOf, OutputOf, Problem, ProblemKind, SessionChange } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
+import { type FileFlaw, fileFlaws } from '../import/index.js';
 import { listSessions } from './list.js';
 
 /** A fault of a context for which a model's API would refuse it, with the edit that removes it. */
@@ -17,19 +18,31 @@ interface Fault {
 
 /** The faults of a session's latest branch. @throws NOT_FOUND for an unknown session or a file that is not imported */
 export function diagnose(chain: ReadChain, { sessionId, path }: InputOf<'session.diagnose'>): { problems: Problem[] } {
-  const faults = faultsIn(chain, tipOf(chain, sessionId ?? sessionAt(chain, path ?? '')));
-  return { problems: faults.map(({ kind, key, message, fix }) => ({ kind, key, message, fix })) };
+  const session = sessionId ?? sessionAt(chain, path ?? '');
+  const faults = faultsIn(chain, tipOf(chain, session));
+  const ofFiles = fileFlaws(chain, session).map((flaw): Problem => ({ kind: flaw.kind, message: saidOf(flaw), fix: fixOf(flaw) }));
+  return { problems: [...faults.map(({ kind, key, message, fix }) => ({ kind, key, message, fix })), ...ofFiles] };
 }
 
 /** Makes a fork of a session's latest branch without its faults. The original stays as it is. @throws NOT_FOUND for an unknown session */
 export function repairSession(chain: WriteChain, { sessionId, kinds, principal, dryRun }: InputOf<'session.repair'>): OutputOf<'session.repair'> {
   const id = tipOf(chain, sessionId);
   const faults = faultsIn(chain, id).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
-  const changes = faults.map(({ key, kind, before, after }): SessionChange => ({ key, kind, before, after: after === null ? null : shown(after) }));
-  if (dryRun || faults.length === 0) return { commit: null, changes };
+  const flaws = fileFlaws(chain, sessionId).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
+  const changes = [
+    ...faults.map(({ key, kind, before, after }): SessionChange => ({ key, kind, before, after: after === null ? null : shown(after) })),
+    // A fork is made of what was read, so it has neither the damaged lines nor the missing links.
+    ...flaws.map((flaw): SessionChange => ({ key: `line:${flaw.line}` as EntryKey, kind: flaw.kind, before: saidOf(flaw), after: null })),
+  ];
+  if (dryRun || changes.length === 0) return { commit: null, changes };
   const edits = faults.map(({ key, after }): Edit => (after === null ? { op: 'drop', key } : { op: 'replace', key, entry: after }));
+  if (edits.length === 0) return { commit: fork(chain, { id }), changes };
   return { commit: fork(chain, { id, edits, summary: 'Repaired', ...(principal !== undefined && { principal }) }), changes };
 }
+
+const saidOf = ({ path, line, reason }: FileFlaw): string => `Line ${line} of ${path}: ${reason}.`;
+const fixOf = ({ kind }: FileFlaw): string =>
+  kind === 'broken_parent' ? 'The fork has the record where it was read.' : 'The fork does not have the line.';
 
 function tipOf(chain: ReadChain, sessionId: string): ContextId {
   const tip = listSessions(chain, {}).sessions.find((session) => session.sessionId === sessionId)?.tips[0];

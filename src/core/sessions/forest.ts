@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { hiddenCommits, hidingState, type ReadChain } from '../chain/index.js';
+import { beginsTurn, hiddenCommits, hidingState, type ReadChain, type TurnParts, turnParts } from '../chain/index.js';
 
 /** The facts about a commit that the list of sessions needs. */
 export interface Node {
@@ -29,6 +29,9 @@ export interface Forest {
   readonly keyOf: (node: Node) => string | undefined;
   /** The ids under which agents continued a session, by its key. */
   readonly continuedAs: ReadonlyMap<string, readonly string[]>;
+  /** Commits beside the trunk of their session: forks made here, and what an agent added after Resume where its session went on. */
+  readonly beside: ReadonlySet<CommitSeq>;
+  readonly parts: TurnParts;
 }
 
 const forests = new WeakMap<ReadChain, { readonly state: string; readonly forest: Forest }>();
@@ -103,7 +106,26 @@ function readForest(chain: ReadChain): Forest {
     const key = before?.sessionId && deleted.has(before.sessionId) ? keyOf(node) : undefined;
     if (before && key !== undefined) adopted.set(before.seq, key);
   }
-  return { nodes, at, subagentOf, children, keyOf, continuedAs };
+  const parts = turnParts(chain);
+  const beside = besideTrunk({ nodes, at, children, parts }, new Set(continued.keys()));
+  return { nodes, at, subagentOf, children, keyOf, continuedAs, beside, parts };
+}
+
+/** The commits beside the trunk of their session. `resumed` are the ids under which agents continued sessions. */
+function besideTrunk(
+  { nodes, at, children, parts }: Pick<Forest, 'nodes' | 'at' | 'children' | 'parts'>,
+  resumed: ReadonlySet<string>,
+): Set<CommitSeq> {
+  const isAdded = ({ sessionId }: Node): boolean => sessionId !== null && resumed.has(sessionId);
+  const goesOn = ({ seq, sessionId }: Node): boolean =>
+    (children.get(seq) ?? []).some((child) => child.forked === 0 && !isAdded(child) && child.sessionId === sessionId);
+  const beside = new Set<CommitSeq>();
+  for (const node of nodes) {
+    const before = node.parent === null ? undefined : at.get(node.parent);
+    const leaves = before !== undefined && isAdded(node) && node.sessionId !== before.sessionId && goesOn(before);
+    if (node.forked === 1 || leaves || parts.states.has(node.seq) || (before && beside.has(before.seq))) beside.add(node.seq);
+  }
+  return beside;
 }
 
 /** The kind of a subagent from its template, such as `Explore` in `claude-code/Explore`. */
@@ -145,6 +167,9 @@ export function branchCommits({ children }: Forest, start: Node): Node[] {
   }
   return found;
 }
+
+/** The commits of a path that begin turns: typed prompts. */
+export const turnsOn = ({ parts }: Forest, path: readonly Node[]): Node[] => path.filter((node) => beginsTurn(node, parts));
 
 /** The commits from the root to this one. */
 export function pathTo({ at }: Forest, end: Node): Node[] {

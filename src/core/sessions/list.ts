@@ -1,13 +1,13 @@
-import { type CommitSeq, notFound, repositoryOf, timestampOf } from '../base/index.js';
-import { isTurn, type ReadChain } from '../chain/index.js';
+import { type CommitSeq, type ContextId, notFound, repositoryOf, timestampOf } from '../base/index.js';
+import { intactColumn, type ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { driftsOf } from '../usage/index.js';
-import { type Forest, forestOf, type Node, pathTo, subagentKind } from './forest.js';
+import { type Forest, forestOf, type Node, pathTo, subagentKind, turnsOn } from './forest.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
-import { firstPrompt, writtenTitle } from './titles.js';
+import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 
 /** Facts about sessions that the store does not contain. */
 export interface SessionFacts {
@@ -86,7 +86,7 @@ interface Gathered {
 function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers, facts }: Gathered): SessionRow {
   const ends = tipsOf(forest, own);
   const recorded = own.filter(({ forked }) => forked === 0);
-  const main = mainTip(ends);
+  const main = mainTip(forest, own);
   const [first] = own;
   const subagent = first && forest.subagentOf.get(first.seq);
   const tips = ends.map(({ id }) => id);
@@ -94,10 +94,10 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     sessionId,
     agent: agentOf(first),
     ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
-    title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? sessionId,
+    title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
     repository: files?.cwd == null ? null : repositoryOf(files.cwd),
     lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
-    turns: main ? pathTo(forest, main).filter((node) => isTurn(node) && forest.subagentOf.get(node.seq) === subagent).length : 0,
+    turns: main ? turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length : 0,
     branches: ends.length,
     ...numbers,
     errors: own.reduce((sum, { errors }) => sum + errors, 0),
@@ -110,11 +110,45 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     pinned: (mark?.pinnedAt ?? null) !== null,
     archived: (mark?.archivedAt ?? null) !== null,
     tags: [...(mark?.tags ?? [])],
+    ...(first && !isIntact(chain, first) && { damaged: true as const }),
   };
 }
 
+const isIntact = (chain: ReadChain, { seq }: Node): boolean =>
+  chain.db.one<{ intact: number }>(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq)?.intact === 1;
+
 /** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
 const spanFormat = 'otlp-v1';
+
+/** The title of a session in which nobody typed anything. */
+const namelessTitle = (sessionId: string): string => `Session ${sessionId.slice(0, 8)}`;
+
+/**
+ * The titles of the sessions whose main branches end in these commits. A list of commits names a branch by them, so that a session has one name
+ * everywhere.
+ */
+export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> {
+  const forest = forestOf(chain);
+  const wanted = new Set(ends);
+  const keys = new Map<string, Node[]>();
+  for (const node of forest.nodes) {
+    const key = wanted.has(node.id) ? forest.keyOf(node) : undefined;
+    if (key !== undefined) keys.set(key, []);
+  }
+  if (keys.size === 0) return new Map();
+  for (const node of forest.nodes) keys.get(forest.keyOf(node) ?? '')?.push(node);
+  const files = filesBySession(chain, forest);
+  const marks = sessionMarks(chain);
+  return new Map(
+    [...keys].flatMap(([key, own]) => {
+      const main = mainTip(forest, own);
+      const [first] = own;
+      if (!main || !wanted.has(main.id)) return [];
+      const isSubagent = first !== undefined && forest.subagentOf.has(first.seq);
+      return [[main.id, marks.get(key)?.title ?? titleOf(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)] as const];
+    }),
+  );
+}
 
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
 function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
@@ -126,21 +160,40 @@ function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string
       own.filter(({ format }) => format !== spanFormat),
     ) ??
     firstPrompt(chain, own) ??
-    own.find(({ type, summary }) => type === 'delta' && summary !== null)?.summary ??
-    undefined
+    firstWords(own)
   );
 }
 
-/** The ends of the branches of a session, newest first. */
-export const tipsOf = (forest: Forest, own: readonly Node[]): Node[] => {
-  const key = own[0] && forest.keyOf(own[0]);
-  return own
-    .filter(({ seq }) => !forest.children.get(seq)?.some((child) => forest.keyOf(child) === key))
-    .sort((a, b) => b.createdAt - a.createdAt || b.seq - a.seq);
-};
+const newestFirst = (a: Node, b: Node): number => b.createdAt - a.createdAt || b.seq - a.seq;
 
-/** The end of the main branch, where the agent works: the newest recorded one, not a fork made in Stemma. */
-export const mainTip = (tips: readonly Node[]): Node | undefined => tips.find(({ forked }) => forked === 0) ?? tips[0];
+/** The ends of the branches of a session, newest first. The main branch ends where its agent stopped, also if forks continue from there. */
+export function tipsOf(forest: Forest, own: readonly Node[]): Node[] {
+  const { children, keyOf, parts } = forest;
+  const key = own[0] && keyOf(own[0]);
+  const isEnd = (node: Node): boolean => !parts.states.has(node.seq) && !children.get(node.seq)?.some((child) => keyOf(child) === key);
+  const ends = own.filter((node) => isEnd(node) && !isBeginning(forest, own, node));
+  const main = mainTip(forest, own);
+  return [...new Set([...ends, ...(main ? [main] : [])])].sort(newestFirst);
+}
+
+/** Whether a commit is the part of a turn with which a forked subagent begins. It is stored again for the subagent and is no branch. */
+const isBeginning = ({ children, subagentOf }: Forest, own: readonly Node[], { seq, parent }: Node): boolean =>
+  (children.get(seq) ?? []).some((child) => subagentOf.get(child.seq) === child) && own.some((one) => one.seq !== seq && one.parent === parent);
+
+/** The end of the main branch, where the agent works: the newest commit that is not beside the trunk; without a trunk, the newest end. */
+export function mainTip({ children, keyOf, beside, parts }: Forest, own: readonly Node[]): Node | undefined {
+  const key = own[0] && keyOf(own[0]);
+  const endsOf = (nodes: readonly Node[], isSame: (child: Node) => boolean): Node | undefined =>
+    nodes.filter(({ seq }) => !children.get(seq)?.some((child) => keyOf(child) === key && isSame(child))).sort(newestFirst)[0];
+  const trunk = own.filter(({ seq }) => !beside.has(seq));
+  return (
+    endsOf(trunk, ({ seq }) => !beside.has(seq)) ??
+    endsOf(
+      own.filter(({ seq }) => !parts.states.has(seq)),
+      () => true,
+    )
+  );
+}
 
 /** The commits on the main branch of the session of a commit; none for a commit of no session. */
 export function mainPathOf(forest: Forest, node: Node): ReadonlySet<Node> {
@@ -149,10 +202,8 @@ export function mainPathOf(forest: Forest, node: Node): ReadonlySet<Node> {
     key === undefined
       ? undefined
       : mainTip(
-          tipsOf(
-            forest,
-            forest.nodes.filter((one) => forest.keyOf(one) === key),
-          ),
+          forest,
+          forest.nodes.filter((one) => forest.keyOf(one) === key),
         );
   return new Set(main ? pathTo(forest, main) : []);
 }
@@ -179,7 +230,9 @@ interface SessionFiles {
 function filesBySession(chain: ReadChain, forest: Forest): ReadonlyMap<string, SessionFiles> {
   const found = new Map<string, SessionFiles>();
   const rows = chain.db.all<{ sessionId: string | null; title: string | null; cwd: string | null; tips: string }>(
-    'SELECT sessionId, title, cwd, tips FROM source WHERE project = ? ORDER BY length(path), no',
+    // Files that agents wrote after Resume come last: they name and place nothing that their session names itself.
+    `SELECT sessionId, title, cwd, tips FROM source WHERE project = ?
+      ORDER BY EXISTS (SELECT 1 FROM resumed r WHERE r.project = source.project AND r.sessionId = source.sessionId), length(path), no`,
     chain.project,
   );
   for (const { sessionId, title, cwd, tips } of rows) {

@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
-import { commitOf, isTurn, type ReadChain } from '../chain/index.js';
+import { commitOf, type ReadChain } from '../chain/index.js';
 import type { CommitPlace } from '../contract/index.js';
-import { branchStart, type Forest, forestOf, type Node, pathTo } from './forest.js';
+import { branchStart, type Forest, forestOf, type Node, pathTo, turnsOn } from './forest.js';
 import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
@@ -18,9 +18,10 @@ export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): Commi
   const row = key === undefined ? undefined : sessionOf(chain, key);
   const own = node ? (key === undefined ? familyOf(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
   const tips = tipsOf(forest, own);
-  const main = mainTip(tips);
+  const main = mainTip(forest, own);
   const through = node ? tips.filter((end) => isOn(forest, node, end, false)) : [];
-  const tip = node && (tips.find((end) => isOn(forest, node, end, true)) ?? through.find((end) => end === main) ?? through[0] ?? node);
+  const isOnMain = node !== undefined && main !== undefined && isOn(forest, node, main, false);
+  const tip = isOnMain ? main : node && (tips.find((end) => isOn(forest, node, end, true)) ?? through[0] ?? node);
   const titles = branchMarks(chain);
   const mainPath = new Set(main ? pathTo(forest, main) : []);
   const branchOf = (end: Node): CommitPlace['branches'][number] & { named: boolean } => {
@@ -29,9 +30,16 @@ export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): Commi
     const title = mark?.title ?? (end === main ? 'main' : (start.summary ?? end.summary ?? end.id));
     return { tip: end.id, title, main: end === main, archived: (mark?.archivedAt ?? null) !== null, named: (mark?.title ?? null) !== null };
   };
-  const path = tip ? pathTo(forest, tip).filter((one) => isTurn(one) && forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip.seq)) : [];
-  const turns = path.map((one, at) => ({ commit: one.id, number: at + 1, title: one.summary ?? one.id }));
-  const turn = turns.find(({ commit }) => commit === full);
+  const whole = tip ? pathTo(forest, tip) : [];
+  const path = turnsOn(forest, whole).filter((one) => forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip?.seq ?? one.seq));
+  // A turn is named by its last commit, which holds the answer to its prompt.
+  const turns = path.map((one, at) => {
+    const parts = [one, ...whole.filter(({ seq }) => forest.parts.partOf.get(seq) === one.seq)];
+    const last = parts.pop() ?? one;
+    return { commit: last.id, number: at + 1, title: one.summary ?? one.id, ...(parts.length > 0 && { parts: parts.map(({ id }) => id) }) };
+  });
+  const first = forest.parts.partOf.get(seq) ?? seq;
+  const turn = turns[path.findIndex((one) => one.seq === first)];
   const here = tip && branchOf(tip);
   return {
     sessionId: row?.sessionId ?? null,

@@ -3,13 +3,23 @@ import { planHeading } from '../formats/index.js';
 import type { Node } from './forest.js';
 
 /** Texts that are no requests of a person: slash commands, shell commands, interrupted turns and their replacements by an agent. */
-const notAPrompt =
-  /^(\/[\w:-]+(\s|$)|!\s|\[(image|Request interrupted)|Caveat:|<(local-command|command)|This session is being continued|Compaction\b)/;
+const notAPrompt = new RegExp(
+  `^(?:${[
+    '/[\\w:-]+(?:\\s|$)|!\\s|\\[(?:image|Request interrupted)|Caveat:|<(?:local-command|command)|Compaction\\b',
+    // What agents and Stemma write so that work continues.
+    'This session is being continued|Your work was interrupted\\.|(?:Please )?continue(?: the conversation)? from where (?:you|we) left',
+  ].join('|')})`,
+  'i',
+);
+
+/** The words of the first commit that has some; a command or a continuation is no title. */
+export const firstWords = (own: readonly Node[]): string | undefined =>
+  own.find(({ type, summary }) => type === 'delta' && summary !== null && !notAPrompt.test(summary))?.summary ?? undefined;
 
 /** The title that an agent wrote. The first prompt, which an import stores if there is no title, does not count. */
 export const writtenTitle = (titles: readonly string[], own: readonly Node[]): string | undefined => {
   const prompts = new Set(own.map(({ summary }) => summary));
-  return titles.find((title) => title.trim() !== '' && !prompts.has(title));
+  return titles.find((title) => title.trim() !== '' && !prompts.has(title) && !notAPrompt.test(title));
 };
 
 /** The first prompt that a person typed, on one line. A plan to implement is named by its heading. */

@@ -13,7 +13,7 @@ export interface OpenOptions {
   readonly readonly?: boolean;
   /** Returns the path for a copy of an older database, made before it is migrated. `from` is the old format version. */
   readonly backupPath?: (from: number) => string;
-  /** Milliseconds to wait for another process's transaction. The default is a minute: an import holds one transaction per file. */
+  /** Milliseconds to wait for another process's transaction. The default is a minute. */
   readonly busyMs?: number;
   /** Why nothing may be recorded. With it, only tables of caches and indexes accept writes. */
   readonly derivedOnly?: string;
@@ -120,7 +120,7 @@ function backUp(raw: Database.Database, path: string | undefined): void {
 }
 
 /** Tables that can be derived from the others at any time. */
-const derivedTables = /^(artifact|block|pack|progress|materialized|outline|record|principalCommit|replicaCopy|search.*|usage.*|sqlite_.*)$/;
+const derivedTables = /^(artifact|block|pack|progress|materialized|outline|record|principalCommit|replicaCopy|search.*|usage.*|areaCount|sqlite_.*)$/;
 
 /** Makes this connection refuse every change of a table that is not derived. */
 function refuseRecords(raw: Database.Database, message: string): void {

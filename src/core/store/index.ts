@@ -2,6 +2,8 @@
 // Acknowledged writes are synced: WAL with synchronous=FULL, one sync per commit.
 // migrations/ has the tables, one file per step; sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
 
+export { chunkType } from './area-counts.js';
+export { type Confined, type ConfinedDatabase, openConfined } from './confined.js';
 export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
 export { databaseBytes, type Mirror, mirrorOf, withForeign } from './foreign.js';

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
+import { recountAreas } from './area-counts.js';
 import { makeFresh, rememberFresh } from './fresh.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { formerTrigger, refuseForeignObjects, schemaOf } from './schema.js';
@@ -50,6 +51,7 @@ function runSteps(raw: Database.Database, from: number): void {
   for (const step of migrations.slice(from)) raw.exec(step);
   unwatchRows(raw);
   addSums(raw, before);
+  recountAreas(raw);
   if (from === 0) rememberFresh(raw);
 }
 

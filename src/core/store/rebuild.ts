@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { corrupt } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
+import { recountAreas } from './area-counts.js';
 import { migrate, refuseNewer, versionOf } from './migrate.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { tablesAfter } from './schema.js';
@@ -33,7 +34,7 @@ export interface Rebuilt {
 }
 
 /** Tables that are derived from the others. A rebuilt database starts with empty ones. */
-const derived = /^(outline|materialized|principalCommit|search.*|usage.*|progress)$/;
+const derived = /^(outline|materialized|principalCommit|search.*|usage.*|progress|areaCount)$/;
 
 /**
  * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A
@@ -120,6 +121,7 @@ function copyRows(file: string, beside: string, backups: readonly string[]): Omi
       const isPlaced = insertUnverified(fresh, table, doubtful);
       if (!isPlaced || !(isRead || backedUp.includes(true))) lost.push(table.name);
     }
+    recountAreas(fresh);
     const [old] = opened;
     const traces = { lostCommits: lostCommitsOf(old, fresh), lostObjects: lostObjectsOf(old, fresh) };
     fresh.exec('COMMIT');

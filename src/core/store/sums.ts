@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
+import { watchAreas } from './area-counts.js';
 
 /**
  * Every row has a checksum over its other columns. Temporary triggers update it, so that no statement needs to mention it, and tables of
@@ -9,7 +10,7 @@ export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
 /** Tables without checksums: derived ones. Their readers detect damage by other means, or lose nothing. */
-const unsummed = /^(sqlite_.*|outline|record|principalCommit|progress|replicaCopy|search(?!Entry$).*|requestMessage|usage.*|teamItem)$/;
+const unsummed = /^(sqlite_.*|outline|record|principalCommit|progress|replicaCopy|search(?!Entry$).*|requestMessage|usage.*|teamItem|areaCount)$/;
 
 /** Large columns that the object's hash verifies. The checksum covers only their length. */
 const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };
@@ -139,11 +140,12 @@ function triggersOf(table: TableShape): string[] {
   return insertedWithSum.test(table.name) ? [updated] : [inserted, updated];
 }
 
-/** Makes this connection update the checksums of rows that it writes, until `unwatchRows`. */
+/** Makes this connection update the checksums of rows that it writes and the counts of the areas, until `unwatchRows`. */
 export function watchRows(raw: Database.Database): void {
   const schema = JSON.stringify(raw.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").raw().all());
   if (lastWatched.schema !== schema) lastWatched = { schema, triggers: tablesOf(raw).filter(hasSums).flatMap(triggersOf).join(';\n') };
   raw.exec(lastWatched.triggers);
+  watchAreas(raw);
 }
 
 /** The triggers of the last watched schema. Most databases of a process share a schema, and listing the triggers takes half of the time. */

@@ -1,9 +1,11 @@
-import { badRequest, type ContextId, StemmaError, timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, entries, fork, isAncestor, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { Entry, InputOf, OutputOf, ReplyPart, TicketThread } from '../contract/index.js';
+import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { commitOf, fork, type WriteChain } from '../chain/index.js';
+import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
+import { findingText } from './finding.js';
 import { answererOf, recordOf, write } from './rows.js';
+import { messageOf } from './thread.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
 const maxSummaryLength = 200;
@@ -54,48 +56,15 @@ export async function* answer(
   const speaker = answererOf(chain, row) ?? principal ?? template;
   const { commits, from: found } = yield* answerContext(
     chain,
-    { id: tip, provider: input.provider, model: input.model, as: { template, principal: speaker, ticketId: row.ticketId, threadId: row.threadId } },
+    {
+      id: tip,
+      provider: input.provider,
+      model: input.model,
+      call: { kind: 'answer', finding: findingText(chain, row.ticketId) },
+      as: { template, principal: speaker, ticketId: row.ticketId, threadId: row.threadId },
+    },
     providers,
     signal,
   );
   return { threadId: row.threadId, commit: commits[0] ?? null, from: found };
-}
-
-/** The messages of a ticket's thread, oldest first. */
-export function thread(chain: ReadChain, ticketId: string): TicketThread {
-  const row = recordOf(chain, ticketId);
-  const tip = discussionTip(chain, row);
-  const last = tip && commitOf(chain, tip);
-  const said =
-    row.threadId === null
-      ? []
-      : chain.db.all<{ seq: ContextRow['seq'] }>(
-          'SELECT seq FROM context WHERE project = ? AND threadId = ? ORDER BY seq',
-          chain.project,
-          row.threadId,
-        );
-  return {
-    threadId: row.threadId,
-    from: knownContext(chain, standpoint(chain, row)),
-    tip: tip ?? null,
-    answers: answererOf(chain, row),
-    messages: said.map(({ seq }) => messageOf(chain, commitAt(chain, seq), (commit) => last !== undefined && isAncestor(chain, commit, last))),
-  };
-}
-
-function messageOf(chain: ReadChain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
-  const own: Entry[] = entries(chain, { id: commit.id, stop: commit.id }).entries;
-  const role = own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user';
-  // A command-line agent records its environment as entries of the user, which are no part of its answer.
-  const spoken = own.filter((entry) => entry.kind === 'text' && entry.role === role);
-  return {
-    commit: commit.id,
-    parent: commit.parentId,
-    by: commit.principal,
-    role,
-    text: spoken.map((entry) => entry.text ?? '').join('\n\n'),
-    tools: own.flatMap((entry) => (entry.kind === 'tool_call' ? (entry.toolName ?? []) : [])),
-    at: timestampOf(commit.createdAt),
-    current: isCurrent(commit),
-  };
 }

@@ -3,10 +3,10 @@
 // spaces/ stores entities, spaces, messages and runs. Runs wait, resume, and are committed to the chain when they end.
 export { renderBlock, renderTimeline, timelineMessages } from './render/timeline.js';
 export { goalsOf, memoriesOf, plansOf, setGoals, setMemory, setPlan } from './spaces/agent.js';
-export { commitTimeline } from './spaces/commit.js';
-export { previewTimeline, runTimeline } from './spaces/input.js';
+export { commitTimeline, type RunShown, runMessages } from './spaces/commit.js';
+export { invokeRun, previewTimeline, runMessage, runTimeline, type Shown } from './spaces/input.js';
 export { post, wouldTrigger } from './spaces/posting.js';
-export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, startByTrigger, tick } from './spaces/runs.js';
+export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, spaceLines, startByTrigger, tick } from './spaces/runs.js';
 export { addEntity, createSpace, getSpace, joinSpace, leaveSpace, listEntities, listSpaces, readReceipt, spaceMessages } from './spaces/spaces.js';
 export { contextMessages, contextTimeline } from './spaces/transcript.js';
 export { getWait, openWaits } from './spaces/waits.js';

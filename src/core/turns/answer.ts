@@ -1,7 +1,9 @@
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, commitOf, entries, type ForkInput, fork, lineage, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
+import { type ContextRow, commitOf, entries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import type { ComposedCall } from '../composer/index.js';
 import type { ReplyPart } from '../contract/index.js';
-import { recordedRequests } from '../requests/index.js';
+import type { LayerText } from '../requests/index.js';
+import { type ContextCall, composeContext, nearestCall, systemTexts } from './composed.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import { recordedReply } from './recorded.js';
 import { asked, type Reply, recordedReplies, type Said } from './reply.js';
@@ -13,6 +15,10 @@ export interface Answering {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly samples?: number | undefined;
+  /** The system messages of the call, if the composer has made them already. */
+  readonly system?: readonly LayerText[] | undefined;
+  /** How the call is composed. The default is a question about the context. */
+  readonly call?: ContextCall | undefined;
   /** Metadata of the reply's commit that differs from the context. */
   readonly as?: Pick<ForkInput, 'template' | 'principal' | 'ticketId' | 'threadId'> | undefined;
 }
@@ -28,12 +34,8 @@ export interface Answered {
 export const nothingRecorded =
   'The recording has no answer: this project has no other branch that asks the same from the same context. Choose a model, or leave the question open.';
 
-/** The number of commits to search for a recorded call, whose system prompt, tools and settings are reused. */
-const nearCalls = 32;
-
 /**
- * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The system prompt is the content of the context's
- * template, if the project stores this template. A tool call gets the result of the same call earlier in the context; at any other call, the run
+ * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The composer makes the call. A tool call gets the result of the same call earlier in the context; at any other call, the run
  * stops and leaves the call open. The provider `recorded` returns the reply of another branch that asks the same question, or a notice that no other
  * branch has a reply. @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
  */
@@ -53,7 +55,12 @@ export async function* answerContext(
   const commits: ContextId[] = [];
   for (let sample = 0; sample < (input.samples ?? 1); sample++) {
     const said = (part: Said): ReplyPart => ({ sample, ...part });
-    const question = questionOf(chain, base, input.model);
+    const question = questionOf(
+      chain,
+      base,
+      input.model,
+      input.system ?? systemTexts(composeContext(chain, base, input.call ?? { kind: 'question' })),
+    );
     const reply = yield* provider
       ? asked(chain, { ...question, provider }, said, signal)
       : recordedReplies(chain, question, found?.entries ?? [], said, signal);
@@ -95,8 +102,10 @@ export interface Step {
   readonly model?: string | undefined;
   /** The tools to offer, in the form of the Messages API. */
   readonly tools: readonly Record<string, unknown>[];
-  /** The system prompt, appended to the template's system prompt. Without both, the system prompt of the last recorded call is sent again. */
-  readonly system?: readonly string[] | undefined;
+  /** Settings, such as `temperature`, in place of those of the nearest recorded call. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** The composed call. */
+  readonly composed: ComposedCall;
   readonly as: Answering['as'];
   /** Called in the transaction that commits the reply. */
   readonly made: (commit: ContextId) => void;
@@ -108,11 +117,10 @@ export interface Step {
  */
 export async function* stepContext(chain: WriteChain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = commitOf(chain, step.id);
-  const asking = questionOf(chain, base, step.model);
-  const system = [...(asking.request?.system ?? []), ...(step.system ?? [])];
   const question = {
-    ...asking,
-    request: { tools: [...step.tools], ...(system.length > 0 && { system }) },
+    ...questionOf(chain, base, step.model, systemTexts(step.composed)),
+    request: { tools: [...step.tools] },
+    parameters: step.parameters,
     recording: [],
     provider: step.provider,
     once: true,
@@ -126,18 +134,13 @@ export async function* stepContext(chain: WriteChain, step: Step, signal?: Abort
   });
 }
 
-function questionOf(chain: ReadChain, base: ContextRow, model: string | undefined) {
-  const template = templateText(chain, base.template);
-  const row = lineage(chain, base)
-    .slice(-nearCalls)
-    .findLast((step) => recordedRequests(chain, { turnId: step.id }).length > 0);
+function questionOf(chain: ReadChain, base: ContextRow, model: string | undefined, composed: readonly LayerText[]) {
   return {
-    row: row ? commitOf(chain, row.id) : base,
+    row: nearestCall(chain, base),
     base,
     model,
     edited: 'anything' as const,
-    // K4: a stored template determines the system prompt, even if an earlier call was sent another one.
-    ...(template !== undefined && { request: { system: [template] } }),
+    composed,
     recording: entries(chain, { id: base.id, stop: 'root' }).entries,
   };
 }

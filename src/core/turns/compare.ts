@@ -4,6 +4,7 @@ import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, InputOf, Outl
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { ownRun } from '../requests/index.js';
 import { countedInput } from '../usage/index.js';
+import { withAnswer } from './original.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
@@ -77,7 +78,8 @@ export const fieldsOf = (a: Entry, b: Entry): FieldChange[] =>
   a.kind === 'tool_call' && b.kind === 'tool_call' ? changedFields((a.arguments ?? {}) as Json, (b.arguments ?? {}) as Json) : [];
 
 /** Compares two turns: what their models saw and replied, and their tokens, cost and time. */
-export function compareTurns(chain: ReadChain, a: ContextId, b: ContextId): TurnComparison {
+export function compareTurns(chain: ReadChain, left: ContextId, right: ContextId): TurnComparison {
+  const [a, b] = [withAnswer(chain, left), withAnswer(chain, right)];
   const { base, same, added, removed, changed, hunks } = compareContexts(chain, { a, b });
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
@@ -90,7 +92,8 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
   const whole = outlineRows(chain, { id: row.id });
   const shared = {
     turnId: row.id,
-    summary: row.summary,
+    // A damaged row may say anything.
+    summary: row.intact ? row.summary : null,
     context: { entries: whole.total, tokens: whole.tokens, counted: countedInput(chain, row.id) },
   };
   // A snapshot copies earlier turns; it is not a turn.
@@ -98,7 +101,7 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
     return { ...shared, calls: 0, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
   // A fork contains entries of the original and of its author, so the time between them is not working time.
   const isWork = row.forked === 0 || ownRun(chain, row.id) !== undefined;
-  const { model, tokens, usage, cost, costAtLeast, startedAt, endedAt, input } = turnOf(chain, row.id);
+  const { model, tokens, usage, cost, costAtLeast, ms, input } = turnOf(chain, row.id);
   return {
     ...shared,
     model,
@@ -107,14 +110,8 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
     usage,
     cost,
     ...(costAtLeast && { costAtLeast }),
-    ms: isWork ? timeBetween(startedAt, endedAt) : null,
+    ms: isWork ? ms : null,
   };
-}
-
-/** The time between two records in milliseconds; null if the clock ran backwards, or if both are the same record. */
-function timeBetween(start: string | null, end: string | null): number | null {
-  const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
-  return ms > 0 ? ms : null;
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */

@@ -3,11 +3,15 @@
 // Stemma executes nothing from a transcript: a rerun calls a model and answers its tool calls from the recording.
 export { answerContext, askContext, stepContext } from './answer.js';
 export { commonBase, compareCalls, compareContexts, compareMany, compareTurns, fieldsOf, sideOf } from './compare.js';
+export { compareFiles } from './compare-files.js';
+export { type ContextCall, composeContext, nearestCall, systemPromptOf, systemTexts } from './composed.js';
+export { nothingKnown, touchOf } from './files.js';
 export { followingTurns } from './following.js';
+export { originalOf } from './original.js';
 export { type ModelProvider, type ModelRequest, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';
-export { ownMembers, turnRequest } from './request.js';
+export { composedBody, recordedWire, turnRequest } from './request.js';
 export { rerunTurn } from './rerun.js';
 export { rowFacts } from './row-facts.js';
 export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';

@@ -3,6 +3,7 @@ import { parsedOf, type ReadChain, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type Outline, outlineOfParsed } from '../formats/index.js';
 import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
+import { lastedIn } from './lasted.js';
 
 type OutlineEntry = Outline['entries'][number];
 
@@ -18,6 +19,7 @@ export interface RecordedTurn {
   readonly tokens: number;
   readonly startedAt: Timestamp | null;
   readonly endedAt: Timestamp | null;
+  readonly ms: number | null;
 }
 
 /** The position of an entry's content. */
@@ -105,18 +107,14 @@ export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {
   if (commit.type === 'compaction') dropWindow(tape, first, commit.id);
   for (const { toolCallIds, text } of outline.elisions) elide(tape.window, toolCallIds, text);
   let errors = 0;
-  let startedAt: Timestamp | null = null;
-  let endedAt: Timestamp | null = null;
   for (const [index, entry] of outline.entries.entries()) {
     if (entry.hidden) continue;
     const at = parsed.entries[index]?.at;
-    startedAt ??= at ?? null;
-    endedAt = at ?? endedAt;
     if (entry.isError) errors++;
     addEntry(chain, tape, entry, { artifact: commit.artifact, format: commit.format, index }, { commit: commit.id, first, at });
   }
   const { seq, id: turnId, type, tokenCount: tokens } = commit;
-  tape.turns.push({ seq, turnId, type, first, count: tape.steps.length - first, errors, tokens, startedAt, endedAt });
+  tape.turns.push({ seq, turnId, type, first, count: tape.steps.length - first, errors, tokens, ...lastedIn(parsed) });
 }
 
 /** A compaction empties the window. */

@@ -1,7 +1,9 @@
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../base/index.js';
 import type { ContextRow, ReadChain } from '../chain/index.js';
-import type { RequestEdits, TurnRequest, Wire } from '../contract/index.js';
-import { getRequest, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
+import { requestBody } from '../composer/index.js';
+import type { ComposedMessage, RequestEdits, TurnRequest, Wire } from '../contract/index.js';
+import { getRequest, type LayerText, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
+import { settingMembers } from './settings.js';
 
 /** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
 export interface Question {
@@ -14,6 +16,10 @@ export interface Question {
   readonly edited: readonly Replaced[] | 'anything';
   /** Changes to the system prompt, tools and settings. */
   readonly request?: RequestEdits | undefined;
+  /** The texts of the system messages that the composer made. They replace the recorded system prompt. */
+  readonly composed?: readonly LayerText[] | undefined;
+  /** Settings in the words of chat completions, which precede the recorded ones. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const defaultModel = 'claude-sonnet-4-5';
@@ -24,16 +30,24 @@ export interface Replaced {
 }
 
 /** Builds the request around the messages from the turn's first call, converted to the wire format, with the changes. */
-export function questionOf(chain: ReadChain, { row, base, wire: asked, model, edited, request }: Question): OwnQuestion & { readonly model: string } {
+export function questionOf(
+  chain: ReadChain,
+  { row, base, wire: asked, model, edited, request: changed, composed, parameters }: Question,
+): OwnQuestion & { readonly model: string } {
+  const request = composed ? { ...changed, system: composed.map(({ text }) => text) } : changed;
   const recorded = recordedParts(chain, row);
   const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
   const own = recorded?.wire === wire ? recorded : undefined;
   // Unchanged parts in the same wire format are sent again byte for byte.
-  const system = own && !request?.system ? own.around.system : systemFor(wire, request?.system ?? textsOf(recorded?.system ?? []), own);
+  const system =
+    own && !request?.system ? own.around.system : systemFor(wire, request?.system ?? textsOf(recorded?.system ?? []), own, composed !== undefined);
   const tools =
     own && !request?.tools ? own.around.tools : toolsFor(wire, (request?.tools as readonly Json[] | undefined) ?? recorded?.tools ?? [], own);
-  const settings = (request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded);
+  const settings = withSettings(
+    (request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded),
+    settingMembers(wire, parameters ?? {}, Object.keys(tools).length > 0),
+  );
   // If all sent messages are recorded, send them again with the replaced texts.
   const changes = own?.isSent ? changesIn(own.messages, edited) : undefined;
   const sent = own && changes && { requestId: own.requestId, messages: own.messages, from: request?.system ? own.leading : 0, changes };
@@ -44,9 +58,13 @@ export function questionOf(chain: ReadChain, { row, base, wire: asked, model, ed
     headers: own?.headers ?? {},
     body: { ...settings, ...(wire !== 'gemini' && { model: named }), ...system.members, ...tools },
     before: !sent || request?.system ? system.messages : [],
+    composed,
     sent,
   };
 }
+
+/** The wire format of the first recorded call of a turn, if a call is recorded. */
+export const recordedWire = (chain: ReadChain, row: Pick<ContextRow, 'id'>): Wire | undefined => recordedParts(chain, row)?.wire;
 
 /** The editable parts of a turn's request: system prompt and tools as in the Messages API, settings as on the wire. */
 export function turnRequest(chain: ReadChain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
@@ -144,8 +162,8 @@ function leadingIn(messages: readonly Json[]): number {
   return leading < 0 ? messages.length : leading;
 }
 
-/** Converts a system prompt to a wire format; as messages if it was sent as messages. */
-function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined): System {
+/** Converts a system prompt to a wire format; as messages if it was sent as messages. Composed blocks stay messages of their own. */
+function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined, isApart: boolean): System {
   if (texts.length === 0) return { members: {}, messages: [] };
   const role = own?.leading ? (stringAt(own.messages[0], 'role') ?? 'system') : undefined;
   switch (wire) {
@@ -153,7 +171,7 @@ function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined)
       return { members: { system: texts.map((text) => ({ type: 'text', text })) }, messages: [] };
     case 'openai':
       if (role !== undefined) return { members: {}, messages: texts.map((content) => ({ role, content })) };
-      return { members: {}, messages: [{ role: 'system', content: texts.join('\n\n') }] };
+      return { members: {}, messages: (isApart ? texts : [texts.join('\n\n')]).map((content) => ({ role: 'system', content })) };
     case 'responses':
       if (role === undefined) return { members: { instructions: texts.join('\n\n') }, messages: [] };
       return { members: {}, messages: texts.map((text) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })) };
@@ -179,6 +197,13 @@ const defaultSettings: Readonly<Record<Wire, JsonObject>> = {
   responses: { store: false },
   gemini: {},
 };
+
+/** Settings of a call that replace the recorded ones, each by itself. */
+function withSettings(recorded: JsonObject, own: JsonObject): JsonObject {
+  const { generationConfig: before } = recorded;
+  const { generationConfig: after } = own;
+  return { ...recorded, ...own, ...(isObject(before) && isObject(after) && { generationConfig: { ...before, ...after } }) };
+}
 
 /** Converts settings. Another wire format gets only the common settings. */
 function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
@@ -259,15 +284,17 @@ const toolFor: Readonly<Record<Wire, (tool: JsonObject, name: string) => Json>> 
   gemini: (tool, name) => ({ name, description: descriptionOf(tool), parametersJsonSchema: schemaOf(tool) }),
 };
 
-/**
- * Tools and settings for a request that Stemma composes itself, as members of the body. `tools` may have the form of any provider. Settings
- * other than temperature, top_p and max_tokens are not sent.
- */
-export function ownMembers(wire: Wire, tools: readonly Json[], settings: Readonly<Record<string, unknown>>): JsonObject {
-  const given = { temperature: settings.temperature, topP: settings.top_p, most: settings.max_tokens };
-  const common = Object.fromEntries(
-    commonSettings.flatMap((name) => (typeof given[name] === 'number' ? [[commonNames[wire][name], given[name]]] : [])),
-  );
-  const said = wire === 'gemini' && Object.keys(common).length ? { generationConfig: common } : common;
-  return { ...said, ...toolsFor(wire, tools.flatMap(asTool), undefined) } as JsonObject;
+/** The body of a call whose messages the composer made, in the format of its provider. */
+export function composedBody(
+  messages: readonly ComposedMessage[],
+  wire: Wire,
+  { model, tools, parameters }: { readonly model: string; readonly tools: readonly Json[]; readonly parameters: Readonly<Record<string, unknown>> },
+): JsonObject {
+  return { ...(requestBody(messages, wire, model) as JsonObject), ...ownMembers(wire, tools, parameters) };
+}
+
+/** Tools and settings for a request that Stemma composes itself, as members of the body. `tools` may have the form of any provider. */
+function ownMembers(wire: Wire, tools: readonly Json[], settings: Readonly<Record<string, unknown>>): JsonObject {
+  const offered = toolsFor(wire, tools.flatMap(asTool), undefined);
+  return { ...settingMembers(wire, settings, Object.keys(offered).length > 0), ...offered };
 }

@@ -1,6 +1,7 @@
 import { badRequest, type ContextId } from '../base/index.js';
 import { type ContextRow, commitOf, contextEntries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, Entry, InputOf, ReplyPart } from '../contract/index.js';
+import type { WritableEntry } from '../formats/index.js';
 import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
@@ -145,13 +146,22 @@ export function keepReply(chain: WriteChain, reply: Reply, { turn, base, provide
   return chain.artifacts.transaction(() => {
     const { id } = fork(chain, {
       id: base.id,
-      edits: entries.map((entry) => ({ op: 'append' as const, entry })),
+      edits: inMessages(entries, chain.newId).map((entry) => ({ op: 'append' as const, entry })),
       summary: `Run again: ${provider}${question && provider !== 'recorded' ? ` (${question.model})` : ''}`,
       ...signed,
     });
     if (question && calls.length) recordOwnRun(chain, id, { turn, provider, model: question.model, question, calls });
     made?.(id);
     return id;
+  });
+}
+
+/** The entries of a reply, those of one answer with the id of one message: a text and its calls are one message of the assistant. */
+function inMessages(entries: readonly WritableEntry[], newId: () => string): WritableEntry[] {
+  let messageId: string | undefined;
+  return entries.map((entry) => {
+    messageId = entry.role === 'assistant' ? (messageId ?? `msg_${newId().replaceAll('-', '').slice(0, 24)}`) : undefined;
+    return messageId === undefined ? entry : { ...entry, messageId };
   });
 }
 

@@ -1,10 +1,11 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import { commitOf, type ReadChain } from '../chain/index.js';
+import { type ContextRow, commitOf, parsedOf, type ReadChain } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
 import { callsIn, costsAt, lastModels } from '../usage/index.js';
 import { type Lines, touchOf } from './files.js';
+import { lastedIn } from './lasted.js';
 import { deltaEntries } from './turns.js';
 
 /**
@@ -21,16 +22,24 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
   const runs = ownSpans(chain, seqs);
   const cardTurns = turnsOfCommits(chain, seqs);
   const models = lastModels(chain, seqs);
+  const durationAt = (row: ContextRow): number | null => {
+    // Entries of a commit that Stemma made have the time of the commit, not the time of the reply.
+    if (row.forked) return runs.get(row.seq) ?? null;
+    const parsed = parsedOf(chain, row.artifact, row.format);
+    if (!cardTurns.has(row.seq)) return lastedIn(parsed).ms;
+    return spanOf([
+      ...parsed.entries.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)])),
+      ...callsIn(chain, [row.seq]).flatMap(callTimes),
+    ]);
+  };
   return rows.flatMap((row): RowFacts | [] => {
     const own = row.type === 'delta' ? entriesUnlessGone(chain, row) : [];
     if (!own) return [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
     const touched = filesOf(row.format, own, calls);
-    const cardCalls = cardTurns.has(row.seq) ? callsIn(chain, [row.seq]) : undefined;
     return {
       id: row.id,
-      // Entries of a commit that Stemma made have the time of the commit, not the time of the reply.
-      ms: row.forked ? (runs.get(row.seq) ?? null) : spanOf([...timesOf(own), ...(cardCalls ?? []).flatMap(callTimes)]),
+      ms: durationAt(row),
       tools: calls.length,
       files: touched.length,
       touched: touched.slice(0, maxTouched),
@@ -55,7 +64,6 @@ function spanOf(times: readonly number[]): number | null {
   return ms === 0 ? null : ms;
 }
 
-const timesOf = (own: readonly Entry[]): number[] => own.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)]));
 const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number]): number[] => [askedAt ?? at, endedAt ?? at];
 
 /** The most files that the facts of a commit name. */

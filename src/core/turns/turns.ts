@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type ContextRow, commitOf, entries, outlineRows, type ReadChain, resolve } from '../chain/index.js';
+import { type ContextRow, commitAt, commitOf, entries, outlineRows, type ReadChain, resolve, turnParts } from '../chain/index.js';
 import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { promptAt } from '../formats/index.js';
 import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
@@ -8,7 +8,10 @@ import { costsAt } from '../usage/index.js';
 import type { RecordedTurn } from './recorder.js';
 import { recordingOf } from './recording.js';
 
-/** A turn of a chain and its commits. A card turn of an agent has several commits: its input and its output. */
+/**
+ * A turn of a chain and its commits. Several commits are one turn if they are the input and the output of an agent's card turn, or a prompt that was
+ * edited here and its answer.
+ */
 interface Group {
   readonly commits: readonly [RecordedTurn, ...RecordedTurn[]];
   readonly cardTurn: CardTurn | undefined;
@@ -44,10 +47,12 @@ function groupsOf(chain: ReadChain, turns: readonly RecordedTurn[]): Group[] {
     turns.map(({ seq }) => seq),
   );
   const groups: { commits: [RecordedTurn, ...RecordedTurn[]]; cardTurn: CardTurn | undefined }[] = [];
+  const { partOf } = turnParts(chain);
   for (const turn of turns) {
     const cardTurn = cardTurns.get(turn.seq);
     const last = groups.at(-1);
-    if (cardTurn && last?.cardTurn?.no === cardTurn.no) last.commits.push(turn);
+    const fork = partOf.get(turn.seq);
+    if (cardTurn ? last?.cardTurn?.no === cardTurn.no : fork !== undefined && last?.commits[0].seq === fork) last?.commits.push(turn);
     else groups.push({ commits: [turn], cardTurn });
   }
   return groups;
@@ -91,6 +96,10 @@ const namesOf = (chain: ReadChain, turns: readonly RecordedTurn[]): ReadonlyMap<
 function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow {
   const [head] = commits;
   const last = commits.at(-1) ?? head;
+  // An edited prompt keeps the time of the original, so the turn of a fork begins with its answer.
+  const timed = cardTurn || commits.length === 1 ? commits : commits.slice(1);
+  const startedAt = timed.find((turn) => turn.startedAt !== null)?.startedAt ?? null;
+  const endedAt = timed.findLast((turn) => turn.endedAt !== null)?.endedAt ?? null;
   const sum = (part: 'count' | 'tokens' | 'errors'): number => commits.reduce((total, turn) => total + turn[part], 0);
   return {
     turnId: last.turnId,
@@ -102,9 +111,16 @@ function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly Rep
     tokens: sum('tokens'),
     errors: sum('errors'),
     first: head.first,
-    startedAt: commits.find(({ startedAt }) => startedAt !== null)?.startedAt ?? null,
-    endedAt: commits.findLast(({ endedAt }) => endedAt !== null)?.endedAt ?? null,
+    startedAt,
+    endedAt,
+    // The commits of a card turn are its input and its output; between them, its model worked.
+    ms: cardTurn ? timeBetween(startedAt, endedAt) : sumOf(timed.map(({ ms }) => ms)),
   };
+}
+
+function timeBetween(start: string | null, end: string | null): number | null {
+  const ms = start && end ? Date.parse(end) - Date.parse(start) : -1;
+  return ms > 0 ? ms : null;
 }
 
 function triggerOf(turn: RecordedTurn, all: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
@@ -136,8 +152,8 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
   const cardTurn = turnsOfCommits(chain, [row.seq]).get(row.seq);
   const isOf = cardTurn ? group?.cardTurn?.no === cardTurn.no : found?.turnId === row.id;
   if (!found || !group || !isOf) throw badRequest('turnId', `${row.id} is a snapshot, not a turn.`);
-  const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, row);
-  const requests = listRequests(chain, { turnId: row.id });
+  const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, group, row);
+  const requests = group.commits.flatMap(({ turnId }) => listRequests(chain, { turnId }));
   const ran = ownRun(chain, row.id);
   const price = ran ? undefined : costsAt(chain, [row.id]).get(row.id);
   const last = requests.at(-1);
@@ -158,7 +174,7 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
     usage: usageOf(requests),
     cost: ran ? sumOf(ran.calls.map((call) => call.cost)) : (price?.amount ?? null),
     ...(price?.atLeast && { costAtLeast: true }),
-    ...(ran && timesOf(ran)),
+    ...(ran && runTimes(ran)),
   };
 }
 
@@ -170,11 +186,12 @@ interface TurnEntries {
   readonly parent: ContextId | null;
 }
 
-function commitEntries(chain: ReadChain, row: ContextRow): TurnEntries {
-  const own = deltaEntries(chain, row);
+function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): TurnEntries {
+  const own = commits.flatMap(({ seq }) => deltaEntries(chain, commitAt(chain, seq)));
   const given = ownInput(own);
-  const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
-  return { own, given, input: [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given], parent: row.parentId };
+  const { parentId } = commitAt(chain, commits[0].seq);
+  const before = parentId === null ? undefined : outlineRows(chain, { id: parentId });
+  return { own, given, input: [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given], parent: parentId };
 }
 
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
@@ -247,11 +264,17 @@ const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'inst
 export const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
-/** Start and end of Stemma's own calls, because replies to them have no times in their entries. */
-/** A recorded reply has no end time, because Stemma did not wait for it. */
-function timesOf({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt'> {
+/**
+ * Start and end of Stemma's own calls, because replies to them have no times in their entries. A recorded reply has no end time, because Stemma did
+ * not wait for it.
+ */
+function runTimes({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt' | 'ms'> {
   const [first, last] = [calls[0], provider === 'recorded' ? undefined : calls.at(-1)];
-  return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
+  return {
+    startedAt: first ? timestampOf(first.at) : null,
+    endedAt: last ? timestampOf(last.at + last.ms) : null,
+    ms: first && last ? last.at + last.ms - first.at : null,
+  };
 }
 
 /** The sum of the known numbers; null if all are unknown. */

@@ -6,7 +6,10 @@ import type { PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
 import { type CallRow, isBeside } from './rows.js';
 
-/** A loss below this share of the cached input still counts as a hit, because the newest messages are often cached one call later. */
+/**
+ * The share of the cached input that may be missing where the new part of a call is unknown, or where the provider caches automatically: it then
+ * often caches the newest messages one call later.
+ */
 const smallLoss = 0.1;
 /** Providers that cache automatically do so in steps of this many tokens, and report no writes. */
 const step = 128;
@@ -15,11 +18,13 @@ const longLifetimeMs = 60 * 60_000;
 
 const isClaude = ({ model }: CallRow): boolean => /claude/i.test(model ?? '');
 
+/** Whether the agent says what to cache. Other providers cache automatically, and report no writes. */
+const writesCache = (call: CallRow): boolean => isClaude(call) || (call.cacheWrite ?? 0) > 0;
+
 /** The tokens that the previous call left in the cache as a prefix of this call. Zero after a compaction, which replaces the prefix. */
 function cachedBefore({ before, begins }: PlacedCall): number {
   if (!before || begins) return 0;
-  if (isClaude(before) || (before.cacheWrite ?? 0) > 0)
-    return Math.min((before.cacheRead ?? 0) + (before.cacheWrite ?? 0), before.windowTokens ?? Number.POSITIVE_INFINITY);
+  if (writesCache(before)) return Math.min((before.cacheRead ?? 0) + (before.cacheWrite ?? 0), before.windowTokens ?? Number.POSITIVE_INFINITY);
   const window = windowOf(before) ?? 0;
   return isCaching(before) ? window - (window % step) : 0;
 }
@@ -30,26 +35,34 @@ function isCaching(call: PlacedCall): boolean {
   return false;
 }
 
-/** Tokens that the previous call left in the cache and that this call did not read from it. */
-const unread = (call: PlacedCall): number => Math.max(0, cachedBefore(call) - (call.cacheRead ?? 0));
+/** The input of a call, or of its last step if the provider made it in several steps. */
+const sentIn = (call: CallRow): number | null => call.windowTokens ?? windowOf(call);
+
+/** The tokens that a call could read: what the previous call left in the cache, and at most what the call sent. */
+const expected = (call: PlacedCall): number => Math.min(cachedBefore(call), sentIn(call) ?? Number.POSITIVE_INFINITY);
+
+/** Expected tokens that the call did not read. */
+const unread = (call: PlacedCall): number => Math.max(0, expected(call) - (call.cacheRead ?? 0));
 
 /** The missed tokens that the call had to pay again. The others were not sent again. */
 const lostTokens = (call: PlacedCall): number => Math.min(unread(call), (call.cacheWrite ?? 0) + (call.input ?? 0));
 
-/** Whether a call read the cached tokens of its predecessor. */
-function isHit(call: PlacedCall): boolean {
-  if ((call.cacheRead ?? 0) === 0) return false;
-  return unread(call) <= cachedBefore(call) * smallLoss;
+/** The tokens that a call may leave unread: as many as are new in it. */
+function allowed(call: PlacedCall): number {
+  const [from, to] = [call.before && sentIn(call.before), sentIn(call)];
+  const added = from == null || to === null ? 0 : to - from;
+  const isExact = added > 0 && call.before !== undefined && writesCache(call.before);
+  return isExact ? added : Math.max(added, expected(call) * smallLoss);
 }
 
-/** Whether the cache held nothing for a call, for instance because a provider does not cache short inputs. Such a call cannot miss. */
-const hadNothing = (call: PlacedCall): boolean => call.before !== undefined && !call.begins && cachedBefore(call) === 0;
-
 /**
- * Whether a call is known to have missed the cache: its cache reads were counted, it is not a hit, and the cache held tokens for it. For a call
- * outside the conversation, the cached tokens are unknown.
+ * Whether a call is known to have missed the cache: its cache reads were counted, and it read less than the cache held for it by more than what is
+ * new. The first call of a conversation misses if it read nothing. For a call outside the conversation, the cached tokens are unknown.
  */
-export const isMiss = (call: PlacedCall): boolean => call.cacheRead !== null && !isBeside(call) && !isHit(call) && !hadNothing(call);
+export function isMiss(call: PlacedCall): boolean {
+  if (call.cacheRead === null || isBeside(call)) return false;
+  return call.before === undefined || call.begins ? call.cacheRead === 0 : unread(call) > allowed(call);
+}
 
 /** Returns the id of a call whose body an agent or a recorder stored. */
 export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
@@ -59,11 +72,13 @@ export function cacheOf(chain: ReadChain, call: PlacedCall, recordedId: Recorded
   // Without a count of its cache reads, only the existence of cached tokens is known.
   if (isBeside(call)) return { hit: (call.cacheRead ?? 0) > 0 };
   if (call.cacheRead === null) return { hit: false, cause: !call.before || call.begins ? 'first' : 'unknown' };
-  const hit = isHit(call);
+  const missed = isMiss(call);
   const lost = lostTokens(call);
+  const lifetimeMs = missed ? documentedLifetime(call) : undefined;
   return {
-    hit,
-    ...(!hit && !hadNothing(call) && causeOf(chain, call, recordedId)),
+    hit: !missed && call.cacheRead > 0,
+    ...(missed && causeOf(chain, call, recordedId)),
+    ...(lifetimeMs !== undefined && { lifetimeMs }),
     ...(lost > 0 && { lostTokens: lost, ...costOfLoss(chain, call, lost) }),
   };
 }
@@ -76,10 +91,17 @@ function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pi
   if (different) return different;
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
-  if (idleMs > (isClaude(call) && !hasLongLifetime(before) ? shortLifetimeMs : longLifetimeMs)) return { cause: 'expired', idleMs };
+  if (idleMs > (documentedLifetime(call) ?? longLifetimeMs)) return { cause: 'expired', idleMs };
   const [elision] = outlineOf(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
   if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
   return { cause: 'unknown' };
+}
+
+/** How long the cache of the previous call lived; undefined if its provider documents no lifetime, or for a first call. */
+function documentedLifetime(call: PlacedCall): number | undefined {
+  const { before, begins } = call;
+  if (!before || begins || !isClaude(call)) return undefined;
+  return hasLongLifetime(before) ? longLifetimeMs : shortLifetimeMs;
 }
 
 /** Whether the last earlier cache write had a lifetime of one hour. */

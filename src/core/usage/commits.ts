@@ -1,7 +1,9 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
-import { graph, type ReadChain } from '../chain/index.js';
-import type { Money } from '../contract/index.js';
+import { type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
+import { commitAt, graph, type ReadChain } from '../chain/index.js';
+import type { GraphRow, Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
+import { countedInput } from './context.js';
+import { continuedFrom } from './continued.js';
 import { isCounted } from './facts.js';
 import { moneyOf } from './prices.js';
 import { callsIn, peakOfCalls, windowsOf } from './rows.js';
@@ -110,13 +112,36 @@ export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1
     ...rest,
     rows: rows.map((row) => {
       const seq = seqs.get(row.commit.id);
-      const tokens = seq === undefined ? undefined : counted.get(seq);
+      const tokens = seq === undefined ? undefined : row.forked ? countedAt(chain, row.commit.id) : counted.get(seq);
       const isCompaction = seq !== undefined && row.commit.type === 'compaction';
       return {
         ...row,
         ...(tokens !== undefined && !isCompaction && { countedTokens: tokens }),
         ...(isCompaction && { compacted: compactedAt(chain, seq) }),
+        ...(seq !== undefined && isUnseen(row, tokens) && estimateAt(chain, seq)),
       };
     }),
   };
+}
+
+/** Whether a row is a fork, a rerun or a snapshot that no call has seen. */
+const isUnseen = ({ commit, forked }: GraphRow, counted: number | undefined): boolean =>
+  counted === undefined && (forked || commit.type === 'snapshot') && commit.type !== 'compaction';
+
+/** The count of a fork: calls that a fork repeats count only if they saw what it holds. */
+const countedAt = (chain: ReadChain, id: ContextId): number | undefined => unlessGone(() => countedInput(chain, id)) ?? undefined;
+
+function unlessGone<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StemmaError) return undefined;
+    throw error;
+  }
+}
+
+/** The tokens of a context after an edit, from what was counted before. Nothing if its content is missing. */
+function estimateAt(chain: ReadChain, seq: CommitSeq): Pick<GraphRow, 'estimatedTokens'> {
+  const continued = unlessGone(() => continuedFrom(chain, commitAt(chain, seq)));
+  return continued ? { estimatedTokens: Math.max(0, Math.round(continued.counted + continued.edited)) } : {};
 }

@@ -1,86 +1,90 @@
 import type { ContextId } from '../base/index.js';
-import { commitOf, lineage, outlineOf, type ReadChain } from '../chain/index.js';
-import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
+import { commitOf, lineage, parsedOf, type ReadChain } from '../chain/index.js';
+import { partKinds, type UsageSeries } from '../contract/index.js';
+import { isHidden } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
+import { factorsOf } from './calibrate.js';
 import { usageOfContext } from './context.js';
+import type { Factors } from './fit.js';
 import { limitOf } from './limits.js';
+import { emptyWindow, partsOf, type Size, statedMeasures } from './parts.js';
 import { placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds } from './rows.js';
-import { partKindOf } from './window.js';
 
-/** A call, the tokens before it by kind (in the order of `partKinds`), and the number of earlier compactions. */
+/** A call, the tokens before it by kind, and the number of earlier compactions. */
 interface Point {
   readonly call: CallRow;
-  readonly sums: readonly number[];
+  readonly sizes: readonly Size[];
   readonly cuts: number;
 }
 
 /**
- * Returns the content of the window at each call of a context's history: counted totals, divided by kind. @throws NOT_FOUND for an unknown commit.
+ * Returns the content of the window at each call of a context's history: counted totals, divided by kind. A call has the same parts as the
+ * context that ends with it. @throws NOT_FOUND for an unknown commit.
  */
 export function usageSeries(chain: ReadChain, id: ContextId): UsageSeries {
   const tip = commitOf(chain, id);
-  const last = usageOfContext(chain, tip.id);
-  const steps = lineage(chain, tip);
   const inOrder = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
-  // Reversed, so that the first of several calls with the same key counts.
-  const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
-  const sums = partKinds.map(() => 0);
-  const found = new Map<number, Omit<Point, 'call'>>();
-  let cuts = 0;
-  for (const step of steps) {
-    if (step.type === 'snapshot' && step.parent !== null) continue;
-    if (step.type !== 'delta') {
-      sums.fill(0);
-      cuts += 1;
-    }
-    for (const entry of outlineOf(chain, step.artifact, step.format).entries) {
-      const call = byKey.get(entry.key);
-      if (call && !found.has(call.no)) found.set(call.no, { sums: [...sums], cuts });
-      const kind = partKinds.indexOf(partKindOf(entry));
-      if (!entry.hidden) sums[kind] = (sums[kind] ?? 0) + entry.tokens;
-    }
-  }
-  const points = inOrder.flatMap((call): Point[] => {
-    const at = found.get(call.no);
-    return at ? [{ call, ...at }] : [];
-  });
-  const scales = scalesOf(last.parts, points.at(-1)?.sums);
-  const { idOf } = requestIds(
-    chain,
-    points.map(({ call }) => call),
-  );
+  const { idOf, recordedId } = requestIds(chain, inOrder);
+  const points = pointsOf(chain, tip, inOrder, recordedId);
+  const [last] = usageOfContext(chain, tip.id).parts;
   return {
     kinds: [...partKinds],
-    basis: last.parts[0]?.basis ?? 'estimated',
-    calls: points.map(({ call, sums: own }, at) => {
-      const requestId = idOf(call);
+    basis: last?.basis ?? 'estimated',
+    calls: points.map(({ call, sizes, cuts }, at) => {
       const counted = windowOf(call);
-      // The last call has exactly the parts of its context.
-      const isLast = at === points.length - 1 && requestId === last.requestId;
-      const sizes = isLast
-        ? partKinds.map((kind) => last.parts.find((part) => part.kind === kind)?.tokens ?? 0)
-        : own.map((size, kind) => size * (scales[kind] ?? 1));
-      const total = sizes.reduce((sum, size) => sum + size, 0);
-      const scale = counted !== null && total > counted ? counted / total : 1;
-      const parts = sizes.map((size) => Math.floor(size * scale));
+      const { parts, notRecorded } = partsOf(sizes, counted, 'estimated');
       return {
-        requestId,
+        requestId: idOf(call),
         replyKey: call.key,
         counted,
         limit: call.windowLimit ?? limitOf(chain, call.model, counted),
-        parts,
-        notRecorded: counted === null ? null : counted - parts.reduce((sum, size) => sum + size, 0),
-        ...(at > 0 && points[at]?.cuts !== points[at - 1]?.cuts && { cut: true as const }),
+        parts: partKinds.map((kind) => parts.find((part) => part.kind === kind)?.tokens ?? 0),
+        notRecorded,
+        ...(at > 0 && cuts !== points[at - 1]?.cuts && { cut: true as const }),
       };
     }),
   };
 }
 
-/** The ratio of the calibrated parts of the last window to its quick estimates, by kind. */
-const scalesOf = (parts: readonly { readonly kind: PartKind; readonly tokens: number }[], sums: readonly number[] = []): readonly number[] =>
-  partKinds.map((kind, at) => {
-    const quick = sums[at] ?? 0;
-    const part = quick > 200 ? parts.find((each) => each.kind === kind) : undefined;
-    return part ? part.tokens / quick : 1;
+/** The calls in order, each with the window that it was sent. */
+function pointsOf(
+  chain: ReadChain,
+  tip: Parameters<typeof lineage>[1],
+  inOrder: readonly CallRow[],
+  recordedId: (call: CallRow) => string | undefined,
+): Point[] {
+  // Reversed, so that the first of several calls with the same key counts.
+  const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
+  const byModel = new Map<string | null, Factors | undefined>();
+  for (const { model } of inOrder) if (!byModel.has(model)) byModel.set(model, factorsOf(chain, model));
+  const window = emptyWindow();
+  const elided = new Map<string, string>();
+  const found = new Map<number, Omit<Point, 'call'>>();
+  let cuts = 0;
+  for (const step of lineage(chain, tip)) {
+    if (step.type === 'snapshot' && step.parent !== null) continue;
+    if (step.type !== 'delta') {
+      window.clear();
+      elided.clear();
+      cuts += 1;
+    }
+    const { entries, elisions } = parsedOf(chain, step.artifact, step.format);
+    for (const { toolCallIds, text } of elisions) {
+      window.elide(toolCallIds, text);
+      for (const toolCallId of toolCallIds) elided.set(toolCallId, text);
+    }
+    for (const entry of entries) {
+      const call = byKey.get(entry.key);
+      if (call && !found.has(call.no))
+        found.set(call.no, { sizes: window.sizes(byModel.get(call.model), statedMeasures(chain, recordedId(call))), cuts });
+      if (isHidden(entry)) continue;
+      const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;
+      window.add(text === undefined ? entry : { ...entry, text });
+    }
+  }
+  return inOrder.flatMap((call): Point[] => {
+    const at = found.get(call.no);
+    return at ? [{ call, ...at }] : [];
   });
+}

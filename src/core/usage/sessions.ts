@@ -5,6 +5,7 @@ import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
 import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
+import { settingsOf } from './settings.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
 
 /** Sums of calls by session, day, model, repository or agent. @throws BAD_REQUEST for an unknown time zone. */
@@ -31,6 +32,7 @@ export function usageSessions(
     add(group.all, row);
     if (groupBy === 'session' && row.subagent !== '') add(group.subagents, row);
   }
+  const { budgets } = settingsOf(chain);
   const byDay = groupBy === 'day';
   const rows = [...groups].sort(([a, x], [b, y]) => (byDay ? (a < b ? 1 : -1) : y.all.latest - x.all.latest || (a < b ? -1 : 1)));
   return {
@@ -42,6 +44,7 @@ export function usageSessions(
     })),
     totals: shown(totals),
     overBudget: overBudget(chain, filter, days),
+    ...(Object.keys(budgets).length > 0 && { budgets }),
   };
 }
 

@@ -113,6 +113,9 @@ const checkpointWords: Readonly<Record<Commit['checkpoint'], string>> = {
   compaction: 'compaction',
   session_end: 'end',
   explicit: 'explicit',
+  assistant_message: 'message',
+  every_n_turns: 'turns',
+  event: 'event',
 };
 
 function commitLine({ id, type, checkpoint, createdAt, summary, template, tokenCount }: Commit): Text {

@@ -1,12 +1,15 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { block, line, printPart, say, sayError, sayJson } from '../terminal/index.js';
+import { addAnalysisCommands } from './analysis.js';
 import { addCallCommand } from './call.js';
 import { addCompactionCommand } from './compaction.js';
 import { addContextCommands } from './contexts.js';
 import { refusalOf, UsageError } from './errors.js';
+import { addEvidenceCommands } from './evidence.js';
 import { addExperimentCommands } from './experiments.js';
 import { addExportCommand } from './export.js';
+import { addFindingCommands } from './findings.js';
 import { addHookCommand } from './hooks.js';
 import { addJobCommands } from './jobs.js';
 import { addLiveCommands } from './live.js';
@@ -65,6 +68,9 @@ export function buildProgram(): Command {
   addHookCommand(program);
   addRequestCommands(program);
   addUsageCommands(program);
+  addAnalysisCommands(program);
+  addEvidenceCommands(program);
+  addFindingCommands(program);
   addPriceCommands(program);
   addRepairCommands(program);
   addCompactionCommand(program);

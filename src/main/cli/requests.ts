@@ -1,15 +1,17 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { PartDiff, RequestDiff, RequestPartRow, RequestRow } from '../../core/contract/index.js';
+import { maxRequests, type PartDiff, type RequestDiff, type RequestPartRow, type RequestRow } from '../../core/contract/index.js';
 import { block, dim, green, line, printExact, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, rawOption, withProject } from './command.js';
-import { counted, size } from './numbers.js';
+import { counted, size, wholeNumber } from './numbers.js';
 
 /** Adds `stemma request …` for model calls as they were sent, and `stemma source …` for imported files as they were read. */
 export function addRequestCommands(program: Command): void {
   const request = program.command('request').description('show model calls as they were sent');
   addProjectCommand(request, 'list [commit]', 'list the calls behind a commit, or all calls, in the order sent')
     .addOption(new Option('--session <id>', 'only calls of this session and its subagents'))
+    .addOption(new Option('--offset <count>', 'number of calls to skip').argParser(wholeNumber))
+    .addOption(new Option('--limit <count>', 'largest number of calls').argParser(wholeNumber).default(maxRequests))
     .action(listRequests);
   addProjectCommand(request, 'show <request>', 'print the body of a call on standard output, and its proof on standard error')
     .addOption(rawOption())
@@ -24,16 +26,17 @@ export function addRequestCommands(program: Command): void {
     .action(getSource);
 }
 
-function listRequests(id: string | undefined, options: ProjectOptions & { session?: string }): Promise<void> {
+function listRequests(id: string | undefined, options: ProjectOptions & { session?: string; offset?: number; limit: number }): Promise<void> {
   return withProject(options, async ({ client }) => {
     const commit = id === undefined ? {} : { id: commitName(id), stop: 'root' as const };
-    const rows = await client.request.list({ ...commit, sessionId: options.session });
-    if (options.json) return printJson(rows);
+    const page = await client.request.list({ ...commit, sessionId: options.session, offset: options.offset, limit: options.limit });
+    if (options.json) return printJson(page);
+    const { total, requests: rows } = page;
     for (const row of rows) printText(describeCall(row));
     const number = (proof: RequestRow['proof']): string => rows.filter((row) => row.proof === proof).length.toLocaleString('en-US');
     printText(
       dim(
-        `${counted(rows.length, 'call')}: ${number('digest')} verified by digest (✓), ${number('recorded')} recorded (◐), ${number('rebuilt')} rebuilt (○)`,
+        `${rows.length < total ? `${rows.length.toLocaleString('en-US')} of ` : ''}${counted(total, 'call')}: ${number('digest')} verified by digest (✓), ${number('recorded')} recorded (◐), ${number('rebuilt')} rebuilt (○)`,
       ),
     );
   });

@@ -19,7 +19,11 @@ sayUncaughtErrors(isEvent ? 0 : 1);
 storeCompiledCode();
 protectFiles();
 
-if (isNewEnough && isEvent) {
+if (isNewEnough && command === 'answer-question') {
+  // The engine asks a question of this process (engine/analyst.ts).
+  const { answerQuestion } = await import('../analyst/index.js');
+  await answerQuestion();
+} else if (isNewEnough && isEvent) {
   const { runHook } = await import('../hook/index.js');
   await runHook(words);
 } else if (isNewEnough) {

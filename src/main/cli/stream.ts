@@ -90,11 +90,23 @@ function eventIn(line: string): Event | undefined {
   }
 }
 
-/** The prompt after `-p`, or the last argument; undefined if the prompt comes on standard input. */
+/** Options of Claude Code that take no value, so that the word after them can be the prompt. */
+const switches = new Set(
+  '-p --print -c --continue -d --verbose --no-session-persistence --dangerously-skip-permissions --include-partial-messages --fork-session --ide --bare --strict-mcp-config --disable-slash-commands'.split(
+    ' ',
+  ),
+);
+
+/** The prompt: the word after `-p`, or another word that is no option and no value of one; undefined if the prompt comes on standard input. */
 function promptIn(args: readonly string[]): string | undefined {
+  const isWord = (word: string | undefined): word is string => word !== undefined && word !== '' && !word.startsWith('-');
   const at = args.findIndex((word) => word === '-p' || word === '--print');
-  const next = at >= 0 ? args[at + 1] : undefined;
-  if (next !== undefined && !next.startsWith('-')) return next;
-  const end = args.at(-1) ?? '';
-  return at >= 0 && !end.startsWith('-') && !args.at(-2)?.startsWith('--') ? end : undefined;
+  if (at < 0) return undefined;
+  if (isWord(args[at + 1])) return args[at + 1];
+  const end = args.indexOf('--');
+  if (end >= 0) return args[end + 1];
+  const first = args.findIndex((word) => word.startsWith('-'));
+  const found = args.find((word, place) => place > first && isWord(word) && (switches.has(args[place - 1] ?? '') || args[place - 1]?.includes('=')));
+  // The last word may follow the value of an option.
+  return found ?? (isWord(args.at(-1)) && !args.at(-2)?.startsWith('-') && args.length - 1 > first + 1 ? args.at(-1) : undefined);
 }

@@ -8,6 +8,7 @@ import { openAgents, openWorkshop } from '../runner/index.js';
 import { openTerminal, protectFiles } from '../system/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
+import { openAnalyst } from './analyst.js';
 import { sendSpans } from './collector.js';
 import { openUpdates } from './updates.js';
 
@@ -38,6 +39,7 @@ export function startEngine(options: EngineOptions, desktop?: Desktop): Engine {
     get providers() {
       return accounts.providers();
     },
+    analyst: openAnalyst(command, process.env),
     agents: options.agents ?? openAgents(machine),
     workshop: openWorkshop(machine, options.dataDir),
     isRunning: agentIsRunning,

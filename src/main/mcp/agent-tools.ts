@@ -1,3 +1,4 @@
+import { conversationTools } from './conversation-tools.js';
 import { type AgentTool, ownAgent, ownRun, ownTurn, toolsOf } from './tool.js';
 
 const [spaces, runs, cards, handovers, composing] = [toolsOf('spaces'), toolsOf('runs'), toolsOf('cards'), toolsOf('handover'), toolsOf('compose')];
@@ -20,13 +21,18 @@ const spaceTools: readonly AgentTool[] = [
 
 const runTools: readonly AgentTool[] = [
   runs('run_list', 'reads', 'run.list', 'Lists runs of agents in spaces, newest first, each with its trigger and the entity that it waits for.'),
-  runs('run_send', 'writes', 'run.send', "Sends a message of a run's agent. With `wait`, the run pauses until the answer comes.", { check: ownRun }),
+  ...conversationTools,
+  runs('run_send', 'writes', 'run.send', "Sends a message of a run's agent. With `wait`, the run pauses until the answer comes.", {
+    check: ownRun,
+    isOld: true,
+  }),
   runs('run_timeline', 'reads', 'run.timeline', 'Returns the event context that a run reads now.', { check: ownRun }),
   runs('run_read', 'writes', 'run.read', 'Returns the newest messages of a space, oldest first. The run counts them as seen.', {
     check: ownRun,
     limit: defaultMessages,
+    isOld: true,
   }),
-  runs('run_enter_space', 'writes', 'run.enterSpace', "Changes the space that a run's agent is in.", { check: ownRun }),
+  runs('run_enter_space', 'writes', 'run.enterSpace', "Changes the space that a run's agent is in.", { check: ownRun, isOld: true }),
 ];
 
 const cardTools: readonly AgentTool[] = [

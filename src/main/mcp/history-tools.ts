@@ -7,6 +7,7 @@ const tool = toolsOf('history');
 const defaultEntries = 50;
 const defaultLosses = 40;
 const defaultTokens = 10_000;
+const defaultRows = 100;
 
 /** Tools that store and read contexts. */
 export const historyTools: readonly AgentTool[] = [
@@ -50,6 +51,24 @@ export const historyTools: readonly AgentTool[] = [
     `Returns the size of the context before and after a compaction, and the files, decisions, errors and results that its summary does not mention (default \`limit\` ${defaultLosses}).`,
     { limit: defaultLosses },
   ),
+  tool(
+    'sql',
+    'reads',
+    'analysis.sql',
+    `Answers one SELECT statement over all sessions of the project: what they cost, what failed, which files they changed (default \`limit\` ${defaultRows}). Read \`sql_views\` first for the views and their columns.`,
+    { limit: defaultRows },
+  ),
+  tool(
+    'findings',
+    'reads',
+    'finding.list',
+    `Lists what rules find in all sessions: errors that were retried, commands that destroy, edits without a read (default \`limit\` ${defaultRows}).`,
+    {
+      limit: defaultRows,
+    },
+  ),
+  tool('blame', 'reads', 'blame.file', 'Names the turn that wrote each line of a file, where recorded edits prove it.'),
+  tool('sql_views', 'reads', 'analysis.schema', 'Lists the views that `sql` reads, with their columns.'),
   tool('resolve', 'reads', 'context.resolve', 'Returns the context that a principal had at a time (ISO 8601), or null.'),
   tool('turn_reproduce', 'reads', 'turn.reproduce', 'Rebuilds the model calls of a turn and compares them with the recorded calls.'),
 ];

@@ -29,12 +29,14 @@ export async function serveTools({ client, version, names, caller = {}, signal, 
   const tools = toolsFor(names, caller);
   const server = new Server({ name: 'stemma', version }, { capabilities: { tools: {} }, instructions: instructionsFor(caller) });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools.map(({ name, description, inputSchema, readOnly }) => ({
-      name,
-      description,
-      inputSchema,
-      annotations: { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
-    })),
+    tools: tools
+      .filter(({ isOld }) => !isOld)
+      .map(({ name, description, inputSchema, readOnly }) => ({
+        name,
+        description,
+        inputSchema,
+        annotations: { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
+      })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const tool = tools.find((each) => each.name === params.name);

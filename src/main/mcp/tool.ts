@@ -25,6 +25,8 @@ export interface AgentTool {
   readonly who: string | undefined;
   /** True if the tool starts a model or writes in the name of others, which only a person or a policy may do. */
   readonly starts: boolean;
+  /** True for a name of an earlier version, which still works and is not listed. */
+  readonly isOld: boolean;
   /** Calls the procedure. The contract checks the input. */
   call(client: ContractClient, input: Given, caller: Caller): Promise<unknown>;
 }
@@ -32,6 +34,7 @@ export interface AgentTool {
 interface More {
   readonly who?: string;
   readonly starts?: boolean;
+  readonly isOld?: boolean;
   /** Refuses calls on things that belong to others. */
   readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<void>;
 }
@@ -44,7 +47,7 @@ export function customTool<Input>(
   description: string,
   input: z.ZodType<unknown, Input>,
   call: (client: ContractClient, input: Input) => Promise<unknown>,
-  { who, starts = false, check }: More = {},
+  { who, starts = false, isOld = false, check }: More = {},
 ): AgentTool {
   return {
     name,
@@ -54,6 +57,7 @@ export function customTool<Input>(
     inputSchema: { ...z.toJSONSchema(input, { io: 'input' }), type: 'object' },
     who,
     starts,
+    isOld,
     async call(client, given, caller) {
       await check?.(client, given, caller);
       return call(client, given as Input);

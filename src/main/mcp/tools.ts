@@ -14,7 +14,7 @@ export function toolsFor(names: readonly string[] | undefined, caller: Caller): 
   return tools
     .filter(({ name, group }) => names === undefined || names.includes(group) || names.includes(name))
     .filter(({ starts }) => !(starts && caller.as !== undefined))
-    .map((tool) => ownTool(tool, caller));
+    .map((tool) => ownTool(caller.as === undefined && tool.who !== undefined ? notAsPerson(tool, tool.who.split('.')) : tool, caller));
 }
 
 /** A tool without the fields that the server's command line sets. */
@@ -31,6 +31,17 @@ function ownTool(tool: AgentTool, caller: Caller): AgentTool {
   };
   return { ...tool, inputSchema: withoutFields(tool.inputSchema, Object.keys(own)) as AgentTool['inputSchema'], call };
 }
+
+/** A tool of a server that names no caller. Agents choose their own names, but none of them is the person of a machine. */
+const notAsPerson = (tool: AgentTool, path: readonly string[]): AgentTool => ({
+  ...tool,
+  call: async (client, given, caller) => {
+    const name = path.reduce<unknown>((value, field) => fieldsOf(value)[field], given);
+    if (typeof name === 'string' && /^user(?:@|$)/i.test(name.trim()))
+      throw new NotYours(`An agent cannot act as the person ${name}. Give your own name in ${path.join('.')}, or start "stemma mcp" with --as.`);
+    return tool.call(client, given, caller);
+  },
+});
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});

@@ -2,6 +2,7 @@
 // knows where a system keeps its own. The pure parts (paths, names, quotes) are in core/system. Each function that decides something takes
 // the system as an argument, so that all three are tested on any of them.
 export { protectFiles } from './access.js';
+export { limitMemory } from './memory.js';
 export { commandOf, endProcess, isRoot, isRunning, processesIn } from './processes.js';
 export { type Found, findProgram, launchOf } from './programs.js';
 export { type Ended, endBySignal, endLike, forwardSignals, onEndSignal, onReload, type SignalWatch } from './signals.js';

@@ -11,6 +11,8 @@ export type HubClient = ContractRouterClient<HubContract>;
 
 /** The time limit of a call, in milliseconds. */
 const answerMs = 120_000;
+/** The largest answer of a call, as it is sent. A hub answers with parcels of some 40 MB at most. */
+const maxAnswerBytes = 256 * 1024 * 1024;
 
 /**
  * Calls a hub, with a token or as the person who signed in there. Refusals keep their code and message; if the hub does not answer, the call fails
@@ -20,7 +22,7 @@ export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, log
   const link = new RPCLink({
     url: `${hub.replace(/\/+$/, '')}/rpc`,
     headers: async () => ({ authorization: `Bearer ${token ?? (await logins?.bearer(hub)) ?? ''}` }),
-    fetch: (request, init) => fetchPatiently(request, { ...init, redirect: 'error' }),
+    fetch: async (request, init) => limited(hub, await fetchPatiently(request, { ...init, redirect: 'error' })),
     interceptors: [
       async ({ next }) => {
         try {
@@ -49,8 +51,32 @@ async function fetchPatiently(request: Request, init: RequestInit): Promise<Resp
   }
 }
 
+/** The answer, which fails as soon as it is too large: it would fill the memory before anybody looks at it. */
+function limited(hub: string, answer: Response): Response {
+  const tooLarge = (): StemmaError =>
+    new StemmaError('UNAVAILABLE', `The hub ${hub} answers with more than ${maxAnswerBytes / 1024 ** 2} MB to one call. Its answer was not read.`, {
+      hub,
+    });
+  if (!answer.body) return answer;
+  if (Number(answer.headers.get('content-length') ?? 0) > maxAnswerBytes) {
+    void answer.body.cancel().catch(() => {});
+    throw tooLarge();
+  }
+  let left = maxAnswerBytes;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, stream) {
+      left -= chunk.length;
+      if (left < 0) stream.error(tooLarge());
+      else stream.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body.pipeThrough(counted), answer);
+}
+
 function asError(hub: string, error: unknown): StemmaError {
   if (error instanceof StemmaError) return error;
+  const { cause } = error as { readonly cause?: unknown };
+  if (cause instanceof StemmaError) return cause;
   const code = error instanceof ORPCError ? errorCodes.find((each) => each === error.code) : undefined;
   if (error instanceof ORPCError && code !== undefined)
     return new StemmaError(code, named(hub, error.message), { hub, ...(code === 'UNAUTHORIZED' && { field: 'token' }) });

@@ -15,6 +15,7 @@ import { StatusBar } from './StatusBar';
 import { useStartup } from './startup';
 import { Toast } from './Toast';
 import { TopBar } from './TopBar';
+import { useAnswers } from './useAnswers';
 
 /** The whole window. */
 export function App() {
@@ -23,6 +24,7 @@ export function App() {
   useKeys();
   useStartup();
   useDesktop();
+  useAnswers();
   useEffect(loadViews, []);
 
   useEffect(() => {

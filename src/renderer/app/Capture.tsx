@@ -1,8 +1,19 @@
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { CapturedFile, CaptureStatus, Runtime } from '../../core/contract/index.js';
+import type { CapturedFile, CaptureStatus, Checkpointing, Runtime } from '../../core/contract/index.js';
 import { agents, Button, CardButton, notifyProblem, say } from '../parts';
-import { go, isDesktop, readCapture, setNotifyTurns, switchCapture, useLive, useNotifyTurns } from '../state';
+import {
+  checkpointNow,
+  chooseCheckpoints,
+  chosenCheckpoints,
+  go,
+  isDesktop,
+  readCapture,
+  setNotifyTurns,
+  switchCapture,
+  useLive,
+  useNotifyTurns,
+} from '../state';
 
 /**
  * Milliseconds between two loads of the state while the card is open. Polling is necessary because a running turn makes no commit and so reports no
@@ -74,6 +85,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
           Claude Code can also record itself without a window: <code>stemma hook --install</code> shows the change to its settings and asks first.
         </p>
       )}
+      {watching && <When />}
       {watching && isDesktop && (
         <label>
           <input type="checkbox" checked={notifies} onChange={(event) => setNotifyTurns(event.target.checked)} />
@@ -92,6 +104,39 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
         </p>
       )}
       {problems.length > 0 && <Problems problems={problems} />}
+    </>
+  );
+}
+
+const choices: Readonly<Record<Checkpointing['at'], string>> = {
+  turn: 'At the end of each turn',
+  assistant: 'At each message of the assistant, before its tools run',
+  turns: 'Every 5 turns',
+};
+
+/** When a checkpoint is taken. */
+function When() {
+  const [{ at, events }, setChosen] = useState(chosenCheckpoints);
+  const change = (next: Checkpointing) => {
+    setChosen(next);
+    void chooseCheckpoints(next).catch(notifyProblem);
+  };
+  return (
+    <>
+      <label className="row">
+        Checkpoint
+        <select className="field grow" value={at} onChange={(event) => change({ at: event.target.value as Checkpointing['at'], events })}>
+          {Object.entries(choices).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <input type="checkbox" checked={events === true} onChange={(event) => change({ at, events: event.target.checked })} />
+        Also at an error, a permission or a change of the model
+      </label>
     </>
   );
 }
@@ -134,6 +179,11 @@ function Sessions({ files, since, onShow }: SessionsProps) {
               <span className="ellipsis grow">{file.cwd ?? file.path}</span>
               <span className="muted">{wordsOf(file)}</span>
             </button>
+            {file.pending > 0 && (
+              <Button small title="Store the turn in progress up to now" onClick={() => void checkpointNow(file.path).catch(notifyProblem)}>
+                Checkpoint now
+              </Button>
+            )}
           </li>
         ))}
       </ul>

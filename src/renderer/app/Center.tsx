@@ -1,25 +1,36 @@
 import { Suspense, useEffect } from 'react';
 import { api } from '../client';
 import { Button, Empty, Failure, Loading, notifyProblem } from '../parts';
-import { followAddress, go, move, type Route, useNavigation, useProject, type ViewName } from '../state';
+import { followAddress, go, move, type Route, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
 import { openSample } from '../views/sessions';
 import { Boundary } from './Boundary';
+import { later } from './later';
 import { PageBar } from './PageBar';
-import { viewOf } from './views';
+import { placeOf, viewOf } from './views';
+
+const AgentsPane = later(() => import('./AgentsPane'));
 
 /** The current view, or its replacement while it cannot be shown. */
 export function Center() {
   const route = useNavigation((state) => state.route);
   const { needs, View } = viewOf(route.view);
+  const dir = useOpenDir();
   return (
     <section className="center" aria-label="View">
       <PageBar />
-      <div className="view">
-        <Boundary key={route.view} what="This view cannot be shown">
-          <Suspense fallback={<Loading what="Loading the view" />}>
-            {needs === 'nothing' ? <View project="" /> : <InProject route={route} />}
+      <div className="view-row">
+        {dir !== undefined && placeOf(route) === 'agents' && (
+          <Suspense fallback={null}>
+            <AgentsPane key={dir} project={dir} />
           </Suspense>
-        </Boundary>
+        )}
+        <div className="view">
+          <Boundary key={route.view} what="This view cannot be shown">
+            <Suspense fallback={<Loading what="Loading the view" />}>
+              {needs === 'nothing' ? <View project="" /> : <InProject route={route} />}
+            </Suspense>
+          </Boundary>
+        </div>
       </div>
     </section>
   );
@@ -72,6 +83,9 @@ const contents: Readonly<Partial<Record<ViewName, string>>> = {
   context: 'Everything that a model saw at one turn appears here, in order.',
   calls: 'Every call to a model appears here with its tokens, its cache hits and its cost.',
   replay: 'A session plays here step by step, with its files and its context window.',
+  usage: 'The tokens, cost, cache and errors of all sessions appear here.',
+  findings: 'Things in your sessions that deserve a look appear here.',
+  sql: 'You can ask questions about all sessions in SQL here.',
   compare: 'The differences between two turns appear here.',
   run: 'The request of a turn appears here as a form. You can change it and run it again.',
   jobs: 'Work that a model or an agent carries out for you appears here.',

@@ -1,10 +1,11 @@
 import { ChevronLeft } from 'lucide-react';
-import { addressOf, go, isPage, useNavigation } from '../state';
+import { addressOf, go, isPage, useNavigation, useOpenDir } from '../state';
 import { backFrom, viewOf, viewsIn } from './views';
 
 /** The bar above a view: on a page, the way back to the view from which it was opened; in a place with several views, links to these views. */
 export function PageBar() {
   const { route } = useNavigation();
+  const project = useOpenDir();
   const view = viewOf(route.view);
   if (isPage(route.view)) {
     const back = backFrom(route);
@@ -19,7 +20,8 @@ export function PageBar() {
     );
   }
   const siblings = viewsIn(view.place);
-  if (siblings.length < 2) return null;
+  // The pane of Agents has its own links.
+  if (siblings.length < 2 || (view.place === 'agents' && project !== undefined)) return null;
   return (
     <nav className="page-bar row" aria-label="Pages">
       {siblings.map(({ id, title, keys }) => (

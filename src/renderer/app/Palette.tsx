@@ -2,6 +2,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
 import {
   ChevronDown,
+  CircleHelp,
   FileInput,
   FolderOpen,
   GitCommitHorizontal,
@@ -263,6 +264,7 @@ const WindowActions = ({ matches }: { matches: Matches }) => (
     {matches('Theme: dark') && <Item icon={Moon} name="Theme: dark" act={() => setTheme('dark')} />}
     {matches('Theme: as the system') && <Item name="Theme: as the system" act={() => setTheme('system')} />}
     {matches('Imports') && <Item icon={FileInput} name="Imports" act={() => show({ kind: 'imports' })} />}
+    {matches('What the words mean') && <Item icon={CircleHelp} name="What the words mean" act={() => show({ kind: 'words' })} />}
     {matches('Keyboard shortcuts') && <Item icon={Keyboard} name="Keyboard shortcuts" keys="?" act={() => show({ kind: 'keys' })} />}
   </Group>
 );

@@ -7,6 +7,7 @@ import { ForkSheet } from '../views/fork';
 import { ImportsSheet, MappingSheet, NewProjectSheet, OpenPathSheet, SessionSheet } from '../views/sessions';
 import { keyGroups } from './keys';
 import { Palette } from './Palette';
+import { WordSheet } from './WordSheet';
 
 const ProvidersSheet = lazy(() => import('../views/settings').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
 
@@ -22,6 +23,8 @@ export function Sheets() {
       return <Palette />;
     case 'keys':
       return <KeySheet />;
+    case 'words':
+      return <WordSheet />;
     case 'imports':
       return <ImportsSheet />;
     case 'fork':

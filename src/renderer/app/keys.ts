@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { go, show, useUi, type ViewName } from '../state';
+import { go, show, undoLast, useUi, type ViewName } from '../state';
 import { toggleInspector } from './panes';
 import { places, views, viewsIn } from './views';
 
@@ -12,6 +12,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['?', 'Show this list'],
       ['/', 'Filter or find'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
+      ['Ctrl/Cmd Z', 'Undo the last action'],
       ['Alt ←  Alt →', 'Back, forward'],
       ['Esc', 'Close the top sheet or menu'],
     ],
@@ -32,12 +33,24 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
     ],
   },
   {
+    name: 'Session',
+    keys: [
+      ['o', 'Open the context'],
+      ['F2', 'Rename'],
+      ['t', 'Tags'],
+      ['p', 'Pin or unpin'],
+      ['a', 'Archive or bring back'],
+      ['Delete', 'Delete from the project'],
+    ],
+  },
+  {
     name: 'Commit',
     keys: [
       ['E', 'Edit the prompt and fork'],
       ['f', 'Fork'],
       ['d', 'Compare the two selected commits'],
       ['p', 'Compare with parent'],
+      ['o', 'Compare a fork with the original'],
       ['e', 'Export'],
       ['r', 'Replay'],
       ['R', 'Resume in the agent'],
@@ -51,6 +64,13 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd F', 'Find in the context'],
       ['f', 'Fork from the selected entry'],
       ['y', 'Copy the key of the selected entry'],
+    ],
+  },
+  {
+    name: 'Calls',
+    keys: [
+      ['m  M', 'Next, previous cache miss'],
+      ['J', 'Next large jump'],
     ],
   },
   {
@@ -89,6 +109,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 const commandKeys: ReadonlyMap<string, () => void> = new Map([
   ['k', () => show({ kind: 'palette' })],
   ['j', toggleInspector],
+  ['z', undoLast],
 ]);
 
 /** What a key does by itself. */
@@ -132,7 +153,15 @@ export function useKeys(): void {
       const hasCommand = event.ctrlKey || event.metaKey;
       const isFree = !hasCommand && !event.altKey && !useUi.getState().sheet && !isTyping(event.target);
       if (event.key === 'Escape') useUi.setState({ drawer: false });
-      const act = hasCommand ? commandKeys.get(event.key.toLowerCase()) : isFree ? actionOf(event.key, rememberGo) : undefined;
+      // A field undoes what was typed in it.
+      const isUndoOfField = event.key.toLowerCase() === 'z' && (isTyping(event.target) || event.shiftKey);
+      const act = isUndoOfField
+        ? undefined
+        : hasCommand
+          ? commandKeys.get(event.key.toLowerCase())
+          : isFree
+            ? actionOf(event.key, rememberGo)
+            : undefined;
       if (act) {
         event.preventDefault();
         act();

@@ -1,6 +1,6 @@
 import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/index.js';
 import { type MenuEntry, repositoryName, say } from '../parts';
-import { go, isPage, type Route, useNavigation, useOpenDir, usePlace, useProject, useSessionList } from '../state';
+import { go, isPage, type Route, useCommitInView, useNavigation, useOpenDir, usePlace, useProject, useSessionList } from '../state';
 import { projectName, useProjectItems } from './Rail';
 import { placeOf, places, viewOf, viewsIn } from './views';
 
@@ -21,7 +21,7 @@ export function useCrumbs(): readonly Crumb[] {
   const { route } = useNavigation();
   const project = useProject(({ state }) => state);
   const projects = useProjectItems();
-  const ofCommit = useCommitCrumbs(route.commit);
+  const ofCommit = useCommitCrumbs(useCommitInView());
   const place = placeOf(route);
   const title = places.find(({ id }) => id === place)?.title ?? '';
   const here: Crumb = {

@@ -4,18 +4,21 @@ import {
   BookOpen,
   Bot,
   Boxes,
+  ChartColumn,
   CirclePlay,
   FlaskConical,
   GitCompare,
   GitFork,
   IdCard,
   Layers,
+  Lightbulb,
   ListChecks,
   MessagesSquare,
   Play,
   Repeat,
   Rows3,
   Settings,
+  SquareTerminal,
 } from 'lucide-react';
 import type { Icon } from '../parts';
 import { isPage, type Route, type ViewName } from '../state';
@@ -34,7 +37,7 @@ export interface Place {
   /** True for the first place of a group, which has a line above it. */
   readonly begins?: true;
 }
-type PlaceId = 'sessions' | 'chain' | 'context' | 'calls' | 'replay' | 'agents' | 'reviews' | 'experiments' | 'settings';
+type PlaceId = 'sessions' | 'chain' | 'context' | 'calls' | 'replay' | 'usage' | 'agents' | 'reviews' | 'experiments' | 'settings';
 
 /** The places in the order of the rail. Settings stands at its foot. */
 export const places: readonly Place[] = [
@@ -43,6 +46,7 @@ export const places: readonly Place[] = [
   { id: 'context', title: 'Context', icon: BookOpen, digit: '3' },
   { id: 'calls', title: 'Calls', icon: ArrowDownUp, digit: '4' },
   { id: 'replay', title: 'Replay', icon: CirclePlay, digit: '5' },
+  { id: 'usage', title: 'Usage', icon: ChartColumn, digit: '6' },
   { id: 'agents', title: 'Agents', icon: Bot, begins: true },
   { id: 'reviews', title: 'Reviews', icon: ListChecks },
   { id: 'experiments', title: 'Experiments', icon: FlaskConical },
@@ -73,6 +77,25 @@ export const views: readonly ViewDefinition[] = [
   { id: 'context', title: 'Context', icon: BookOpen, keys: 'g x', place: 'context', needs: 'commit', View: ContextView },
   { id: 'calls', title: 'Calls', icon: ArrowDownUp, keys: 'g q', place: 'calls', needs: 'commit', View: later(() => import('../views/request')) },
   { id: 'replay', title: 'Replay', icon: CirclePlay, keys: 'g r', place: 'replay', needs: 'commit', View: later(() => import('../views/replay')) },
+  {
+    id: 'usage',
+    title: 'Usage',
+    icon: ChartColumn,
+    keys: 'g u',
+    place: 'usage',
+    needs: 'project',
+    View: later(() => import('../views/usage')),
+  },
+  {
+    id: 'findings',
+    title: 'Findings',
+    icon: Lightbulb,
+    keys: 'g f',
+    place: 'usage',
+    needs: 'project',
+    View: later(() => import('../views/findings')),
+  },
+  { id: 'sql', title: 'SQL', icon: SquareTerminal, keys: 'g l', place: 'usage', needs: 'project', View: later(() => import('../views/sql')) },
   { id: 'compare', title: 'Compare', icon: GitCompare, keys: 'g d', place: 'chain', needs: 'project', View: later(() => import('../views/diff')) },
   { id: 'run', title: 'Run again', icon: Repeat, keys: 'g a', place: 'chain', needs: 'commit', View: later(() => import('../views/run')) },
   { id: 'jobs', title: 'Jobs', icon: Play, keys: 'g j', place: 'agents', needs: 'project', View: later(() => import('../views/jobs')) },

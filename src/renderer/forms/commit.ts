@@ -1,7 +1,7 @@
 import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem, say } from '../parts';
-import { download, type FormSpec, givenIn, go, notify, numberIn, refreshProject, textIn, timeIn } from '../state';
+import { copy, download, type FormSpec, givenIn, go, notify, numberIn, refreshProject, textIn, timeIn } from '../state';
 import { providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
@@ -108,6 +108,48 @@ async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>)
     notify(`Summaries: ${say.exact(step.value.done)} of ${say.exact(step.value.total)}`);
   }
 }
+
+/** Assembles a context from a chosen beginning as one object, which files, tickets and programs can name. */
+export async function materializeForm({ id }: Named): Promise<FormSpec> {
+  const [chain, formats] = await Promise.all([api.context.history({ id, depth: shownAncestors }), api.export.formats({ id })]);
+  const nameOf = ({ id: at, summary, type }: Commit): string => `${say.shortId(at)} · ${(summary ?? type).slice(0, 80)}`;
+  return {
+    title: 'Materialize from here',
+    intro: 'This assembles the context up to this commit as one object of the project. Its reference names exactly this content.',
+    fields: [
+      {
+        name: 'stop',
+        label: 'From',
+        kind: 'choice',
+        options: [
+          { value: 'compaction', name: 'The last compaction: as the model had it' },
+          { value: 'root', name: 'The first prompt: the full history' },
+          ...chain.map((commit) => ({ value: commit.id, name: `From ${nameOf(commit)}` })),
+        ],
+      },
+      {
+        name: 'format',
+        label: 'Format',
+        kind: 'choice',
+        placeholder: 'As it is stored',
+        options: formats.map(({ format, name }) => ({ value: format, name })),
+      },
+    ],
+    start: { stop: 'compaction', format: '' },
+    action: 'Materialize',
+    submit: async (values) => {
+      const format = givenIn(values, 'format');
+      const made = await api.context.materialize({ id, stop: textIn(values, 'stop') as never, ...(format && { format }) });
+      notify(`${say.plural(made.messageCount, 'message')} · ${made.artifactRef}`, {
+        name: 'Copy the reference',
+        act: () => void copy(made.artifactRef, 'Copied the reference'),
+      });
+    },
+  };
+}
+
+/** The number of commits before a commit from which it can be materialized. */
+const shownAncestors = 200;
 
 /** Finds the newest commit of a principal at a moment. */
 export const resolveForm = async ({ id }: Named): Promise<FormSpec> => ({

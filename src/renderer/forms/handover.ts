@@ -1,7 +1,9 @@
 import type { AgentTurn, Strategy } from '../../core/contract/index.js';
 import { api } from '../client';
-import { say } from '../parts';
+import { notifyProblem, say } from '../parts';
 import {
+  ask,
+  FieldError,
   type FormField,
   type FormOption,
   type FormSpec,
@@ -13,23 +15,24 @@ import {
   numberIn,
   refreshProject,
   rowsIn,
+  startJob,
   textIn,
 } from '../state';
-import { agentOptions, boxOptions, profileOptions } from './options';
+import { agentOptions, boxOptions, profileOptions, providerOptions } from './options';
+import { defaultPerformer, limitsIn, performerIn, programOptions, workFields } from './run';
 
-/** Shows the first turn that a handover dispatched. A rejected handover dispatched no turn. */
-async function dispatched({
-  status,
-  errorCode,
-  turns,
-}: {
-  status: string;
-  errorCode?: string | undefined;
-  turns: readonly AgentTurn[];
-}): Promise<void> {
+/** Starts the work on the first turn that a handover dispatched, or shows the turn. A rejected handover dispatched no turn. */
+async function dispatched(
+  { status, errorCode, turns }: { status: string; errorCode?: string | undefined; turns: readonly AgentTurn[] },
+  work?: FormValues,
+): Promise<void> {
   if (status === 'rejected') throw new Error(`The handover was rejected: ${(errorCode ?? 'no reason given').replaceAll('_', ' ')}.`);
   await refreshProject();
-  go({ view: 'handover', handovers: undefined, turn: turns[0]?.agentTurnId });
+  const [first] = turns;
+  go({ view: 'handover', handovers: undefined, turn: first?.agentTurnId });
+  if (work && first && work.by !== 'later')
+    // The turn exists from here on, so a start that fails must not dispatch it again.
+    return startJob({ what: { turnId: first.agentTurnId }, performer: performerIn(work), limits: limitsIn(work) }).catch(notifyProblem);
   notify(`Dispatched ${say.plural(turns.length, 'turn')}. A turn waits until someone begins it or runs it here.`);
 }
 
@@ -90,16 +93,49 @@ const taskIn = (values: FormValues) => {
 
 const emptyTask: FormValues = { targetStrategy: 'new', targetRef: '', instruction: '', contextBoxId: '' };
 
+const newCardField: FormField = {
+  name: 'cardText',
+  label: 'What it needs to know',
+  kind: 'long',
+  shown: ({ contextBoxId }) => contextBoxId === '',
+  hint: 'Becomes a card in a new box. Leave it empty if the instruction is enough.',
+};
+
+/** Stores the typed text as a card in a box of its own. Returns the task with this box. */
+async function withCard(values: FormValues): Promise<FormValues> {
+  const text = givenIn(values, 'cardText');
+  if (text === undefined || textIn(values, 'contextBoxId') !== '') return values;
+  const card = await api.card.add({ card: { type: 'task.context', content: { kind: 'text', text }, authorId: textIn(values, 'sourceAgentId') } });
+  const { boxId } = await api.box.create({ cardIds: [card.cardId] });
+  return { ...values, contextBoxId: boxId };
+}
+
 /** Delegates an instruction to one agent. */
-export const delegateForm = (from = '', box = ''): FormSpec => ({
+export const delegateForm = (from = '', box = '', start: Partial<FormValues> = {}): FormSpec => ({
   title: 'Delegate',
   intro: 'One agent gives another an instruction and, if you choose, a box. The other agent gets a turn.',
-  fields: [sender, ...taskFields],
-  start: { sourceAgentId: from, ...emptyTask, contextBoxId: box },
+  fields: [sender, ...taskFields, newCardField, ...workFields],
+  start: { sourceAgentId: from, ...emptyTask, contextBoxId: box, cardText: '', ...defaultPerformer, ...given(start) },
   action: 'Delegate',
   draft: `delegate ${from} ${box}`,
-  submit: async (values) => dispatched(await api.handover.delegate({ sourceAgentId: textIn(values, 'sourceAgentId'), ...taskIn(values) })),
+  submit: async (values) =>
+    dispatched(await api.handover.delegate({ sourceAgentId: textIn(values, 'sourceAgentId'), ...taskIn(await withCard(values)) }), values),
 });
+
+const given = (values: Partial<FormValues>): FormValues =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+
+/** Asks for a delegation, with the first provider, profile and agent already chosen. */
+export async function askToDelegate(from = '', box = ''): Promise<void> {
+  const [agents, profiles, work] = await Promise.all([agentOptions(), profileOptions(), usualPerformer()]);
+  ask(delegateForm(from || (agents[0]?.value ?? ''), box, { targetRef: profiles[0]?.value ?? '', ...work }));
+}
+
+/** Who works if the person chooses nobody: the first provider with a model, else the first agent on this machine. */
+async function usualPerformer(): Promise<FormValues> {
+  const [[provider], [agent]] = await Promise.all([providerOptions(), programOptions()]);
+  return { by: provider || !agent ? 'model' : 'agent', provider: provider?.value ?? '', agent: agent?.value ?? '' };
+}
 
 /** Delegates several tasks at once and joins their results. */
 export const forkJoinForm = (from = ''): FormSpec => ({
@@ -136,17 +172,49 @@ const profile: FormField = {
   required: true,
 };
 
-/** Starts a new agent with a profile. */
-export const launchForm = (profileName = ''): FormSpec => ({
+/** The value of the choice that writes a new profile. A name of a profile has no line break. */
+const newProfile = '\nnew';
+const isNew = ({ profileName }: FormValues): boolean => profileName === newProfile;
+
+/** Starts a new agent with a profile, and its work. The profile can be written in the same form. */
+export const launchForm = (profileName = '', start: Partial<FormValues> = {}): FormSpec => ({
   title: 'Launch an agent',
   intro: 'A new agent starts with a profile and an instruction. It works for you, not for another agent.',
-  fields: [profile, { name: 'instruction', label: 'Instruction', kind: 'long', required: true }],
-  start: { profileName, instruction: '' },
+  fields: [
+    { ...profile, options: async () => [...(await profileOptions()), { value: newProfile, name: 'A new profile…' }] },
+    { name: 'newName', label: 'Name of the new profile', required: true, shown: isNew },
+    { name: 'newPrompt', label: 'System prompt', kind: 'long', shown: isNew, hint: 'Tells every agent of this profile how to work.' },
+    { name: 'instruction', label: 'Instruction', kind: 'long', required: true },
+    ...workFields,
+  ],
+  start: { profileName, newName: '', newPrompt: '', instruction: '', ...defaultPerformer, ...given(start) },
   action: 'Launch',
   draft: `launch ${profileName}`,
-  submit: async (values) =>
-    dispatched(await api.handover.launchPrincipal({ profileName: textIn(values, 'profileName'), instruction: textIn(values, 'instruction') })),
+  submit: async (values) => {
+    if (isNew(values) && (await profileOptions()).some(({ value }) => value === textIn(values, 'newName')))
+      throw new FieldError('newName', `A profile ${textIn(values, 'newName')} exists already. Choose it above, or type another name.`);
+    const chosen = isNew(values) ? (await api.profile.put(profileCard(values))).name : textIn(values, 'profileName');
+    await dispatched(await api.handover.launchPrincipal({ profileName: chosen, instruction: textIn(values, 'instruction') }), values);
+  },
 });
+
+const profileCard = (values: FormValues) => {
+  const name = textIn(values, 'newName');
+  return {
+    name,
+    card: { type: 'sys.profile', content: { kind: 'json' as const, data: { name, system_prompt_template: textIn(values, 'newPrompt') } } },
+  };
+};
+
+/** Asks for the launch of an agent, with what exists already chosen: a profile, a provider or an agent on this machine. */
+export async function askToLaunch(profileName = ''): Promise<void> {
+  try {
+    const [profiles, work] = await Promise.all([profileOptions(), usualPerformer()]);
+    ask(launchForm(profileName, { ...work, profileName: profileName || (profiles[0]?.value ?? newProfile) }));
+  } catch (error) {
+    notifyProblem(error);
+  }
+}
 
 /** Asks a new agent a question. */
 export const expertForm = (from = ''): FormSpec => ({

@@ -2,8 +2,8 @@
 // A form is data (`state/forms.ts`), drawn by `parts/Form.tsx`. Views open forms with `ask`.
 // This folder draws nothing.
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
-export { budgetForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
-export { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from './handover';
+export { budgetForm, materializeForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
+export { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from './handover';
 export { cardOptions, providerField } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';

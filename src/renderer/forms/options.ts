@@ -1,6 +1,6 @@
 import { api } from '../client';
 import { say, textOfContent } from '../parts';
-import type { FormField, FormOption } from '../state';
+import { dismiss, type FormField, type FormOption, go } from '../state';
 
 const maxOptions = 1_000;
 
@@ -52,4 +52,12 @@ export const providerField: FormField = {
   placeholder: 'Choose a provider',
   required: true,
   hint: 'Providers are added in Settings.',
+  offer: {
+    words: 'No provider has a model yet.',
+    name: 'Add a provider',
+    act: () => {
+      dismiss();
+      go({ view: 'settings', settings: 'providers' });
+    },
+  },
 };

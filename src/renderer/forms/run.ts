@@ -4,10 +4,10 @@ import { type FormField, type FormOption, type FormSpec, type FormValues, givenI
 import { providerField } from './options';
 
 const byAgent = ({ by }: FormValues): boolean => by === 'agent';
-const byModel = ({ by }: FormValues): boolean => by !== 'agent';
+const byModel = ({ by }: FormValues): boolean => by !== 'agent' && by !== 'later';
 
 /** The command-line agents that can run on this machine. */
-async function programOptions(): Promise<readonly FormOption[]> {
+export async function programOptions(): Promise<readonly FormOption[]> {
   const all = await api.runner.agents({});
   return all.filter(({ problem }) => problem === null).map(({ agent, title }) => ({ value: agent, name: title }));
 }
@@ -89,6 +89,13 @@ export const performerFields = (at = ''): readonly FormField[] => [
     hint: 'The job stops before the call that would exceed a limit.',
   },
 ];
+
+/** The fields for the performer of a turn that is about to be dispatched. The turn can also wait until someone begins it. */
+export const workFields: readonly FormField[] = performerFields().map((field) =>
+  field.name === 'by'
+    ? { ...field, options: [...(field.options as readonly FormOption[]), { value: 'later', name: 'Nobody yet: the turn waits' }] }
+    : { ...field, shown: (values) => values.by !== 'later' && (field.shown?.(values) ?? true) },
+);
 
 /** The values of these fields at the start. */
 export const defaultPerformer: FormValues = {

@@ -71,10 +71,15 @@ export const Ansi = memo(function Ansi({ text }: { text: string }) {
 
 const tag = (text: string, name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
 
+/** Tags around notes of an agent to the model: their text is shown without them. */
+const noteTags = /^\s*<(?:local-command-caveat|command-contents|user-memory-input)>/;
+const noteTagsEverywhere = /<\/?(?:local-command-caveat|command-contents|user-memory-input)>/g;
+
 /** The content that an agent wrapped in tags: a command that a person typed, or its output. Undefined for other texts. */
 export function commandOf(text: string): { readonly kind: 'command' | 'output'; readonly text: string } | undefined {
   if (/^\s*<(?:local-command|bash)-std(?:out|err)>/.test(text))
     return { kind: 'output', text: text.replace(/<\/?(?:local-command|bash)-std(?:out|err)>/g, '').trim() };
+  if (noteTags.test(text)) return { kind: 'output', text: text.replaceAll(noteTagsEverywhere, '').trim() };
   if (!/^\s*<(?:command-name|command-message|bash-input)>/.test(text)) return undefined;
   const shell = tag(text, 'bash-input');
   if (shell !== undefined) return { kind: 'command', text: `! ${shell}` };

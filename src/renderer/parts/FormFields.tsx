@@ -55,6 +55,14 @@ export function FieldView({ field, value, problem, onChange }: FieldProps) {
         described={described}
         onChange={onChange}
       />
+      {field.offer && options.list?.length === 0 && options.problem === undefined && (
+        <p className="form-offer small">
+          {field.offer.words}{' '}
+          <button type="button" className="link-button" onClick={field.offer.act}>
+            {field.offer.name}
+          </button>
+        </p>
+      )}
       <Notes id={notes} hint={field.hint} problem={problem ?? options.problem} />
     </div>
   );

@@ -51,14 +51,15 @@ export function CardButton(props: {
   label: string;
   open: boolean;
   onOpenChange: (open: boolean) => void;
+  align?: 'start' | 'end';
   children: ReactNode;
 }) {
-  const { button, label, open, onOpenChange, children } = props;
+  const { button, label, open, onOpenChange, align = 'end', children } = props;
   return (
     <Popover.Root open={open} onOpenChange={onOpenChange}>
       <Popover.Trigger render={button} />
       <Popover.Portal>
-        <Popover.Positioner className="menu-layer" sideOffset={4} align="end" collisionPadding={8}>
+        <Popover.Positioner className="menu-layer" sideOffset={4} align={align} collisionPadding={8}>
           <Popover.Popup className="card" aria-label={label}>
             {children}
           </Popover.Popup>

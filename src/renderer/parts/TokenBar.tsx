@@ -29,8 +29,10 @@ export interface Scale {
 const minShareOfWindow = 0.25;
 
 /** Computes the parts of the bar. Without a count, the entries fill the whole bar. */
-export function scaleOf(usage: Pick<UsageContext, 'counted' | 'notRecorded' | 'limit'> | undefined): Scale {
-  const counted = usage?.counted ?? 0;
+export function scaleOf(
+  usage: (Pick<UsageContext, 'counted' | 'notRecorded' | 'limit'> & Partial<Pick<UsageContext, 'since' | 'estimated'>>) | undefined,
+): Scale {
+  const counted = usage?.counted ?? (usage?.since && usage.estimated) ?? 0;
   if (!usage || counted === 0) return { unrecorded: 0, entries: 1 };
   const { limit, notRecorded } = usage;
   const whole = limit !== null && counted / limit >= minShareOfWindow ? Math.max(limit, counted) : counted;

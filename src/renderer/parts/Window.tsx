@@ -5,11 +5,33 @@ import { compact, exact, percent } from './numbers';
 /** A provider's count: `loading` until the answer arrives; undefined if it was not requested or the request failed. */
 export type ShownUsage = UsageContext | 'loading' | undefined;
 
+/** A change of tokens that is estimated, with its sign. */
+export const edited = (tokens: number): string => `≈ ${tokens < 0 ? '−' : '+'}${exact(Math.abs(tokens))}`;
+
+/** The tokens of a context after an edit: what was counted before it, and the estimate of the edit. */
+function Edited({ usage, since, big }: { usage: UsageContext; since: NonNullable<UsageContext['since']>; big: boolean }) {
+  const Figure = big ? 'strong' : 'span';
+  const { estimated, limit } = usage;
+  return (
+    <span
+      title={`${exact(since.counted)} tokens were counted by the provider before the edit: the input of the last call and its reply. The edit is estimated: about ${exact(since.edited)} tokens.`}
+    >
+      <Figure>≈ {exact(estimated)}</Figure>{' '}
+      <span className="muted">
+        {big && 'tokens, '}
+        {exact(since.counted)} counted {edited(since.edited)}
+        {limit !== null && `, ${percent(estimated / limit)} of ${exact(limit)}`}
+      </span>
+    </span>
+  );
+}
+
 /** The tokens of a context: the provider's count with its share of the model's window, else the estimate. `big`: in the size of a headline. */
 export function Window({ usage, estimate, big = false }: { usage: ShownUsage; estimate: number; big?: boolean }) {
   // Shows no estimate while the count is loading, because the replacement would look like a change.
   if (usage === 'loading') return <span className="muted">Counting tokens…</span>;
   const Figure = big ? 'strong' : 'span';
+  if (usage?.since) return <Edited usage={usage} since={usage.since} big={big} />;
   if (!usage || usage.counted === null) {
     if (!big)
       return (

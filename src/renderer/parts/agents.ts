@@ -34,6 +34,7 @@ export const otherNames: Readonly<Record<string, string>> = {
   'managed-agent': 'Managed agent',
   'openai-agents': 'OpenAI Agents',
   'pydantic-ai': 'Pydantic AI',
+  specstory: 'SpecStory',
   'swe-agent': 'SWE-agent',
   'vercel-ai': 'Vercel AI',
 };
@@ -44,6 +45,7 @@ export const experimental: Readonly<Record<string, string>> = {
   'managed-agent': "one recording of LangSmith's tests",
   'openai-agents': 'a database made from the published schema, and states from the tests of the SDK',
   'pydantic-ai': 'a file made from the published schema',
+  specstory: 'a file made from the published form',
   'vercel-ai': 'a file made from the published types',
 };
 

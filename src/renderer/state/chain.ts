@@ -81,9 +81,14 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
   for (let n = 0; n < (rows.total() ?? 0); n++) {
     const row = rows.at(n);
     if (!row) continue;
-    const { id, parent, summary } = row.commit;
-    if (summary) summaries.set(id, summary);
+    const { id, summary } = row.commit;
+    // An answer to an edited prompt has the row of their turn, which stands below the parent of the fork.
+    const parent = row.fork ? row.fork.parent : row.commit.parent;
+    const title = row.fork?.title ?? summary;
+    if (title) summaries.set(id, title);
     if (row.forked) forks.add(id);
+    if (row.fork) forks.add(row.fork.commit);
+    if (row.fork?.title) summaries.set(row.fork.commit, row.fork.title);
     if (row.forked && parent) forksAfter.set(parent, [...(forksAfter.get(parent) ?? []), id]);
     if (parent && !newestChild.has(parent)) newestChild.set(parent, id);
     if (!row.startedBy) continue;

@@ -26,6 +26,8 @@ export interface FormField {
   readonly shown?: ((values: FormValues) => boolean) | undefined;
   /** The field of the procedure's input whose errors appear here. The default is the name. */
   readonly field?: string | undefined;
+  /** What to say if no option exists, and the action that adds one. */
+  readonly offer?: { readonly words: string; readonly name: string; readonly act: () => void } | undefined;
   /** The fields of each row, and the name of the button that adds one. */
   readonly row?: readonly FormField[] | undefined;
   readonly add?: string | undefined;

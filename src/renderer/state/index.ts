@@ -31,7 +31,7 @@ export {
 } from './forms';
 export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
-export { listen, newest, readCapture, switchCapture, useLive } from './live';
+export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type Losses, useLosses } from './losses';
 export { Memory } from './memory';
 export { addressOf, go, move, route, useNavigation } from './navigation';
@@ -41,7 +41,7 @@ export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpe
 export { type Query, useKept, useKeptQuery, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 
-export { jumpTo, openHit, useHit, useReading } from './reading';
+export { jumpTo, openHit, useCommitInView, useHit, useReading, useStep } from './reading';
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
@@ -65,9 +65,10 @@ export {
   type TextSheet,
   type ThemeChoice,
   toggleInspectorPane,
+  undoLast,
   useInspectorRoom,
   useShownTheme,
   useUi,
 } from './ui';
-export { shownUsage, useUsageOf } from './usage';
+export { shownUsage, useForkUsage, useUsageOf } from './usage';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

@@ -1,15 +1,20 @@
+import { useEffect } from 'react';
 import { create } from 'zustand';
-import type { CaptureStatus, Commit, ContextId } from '../../core/contract/index.js';
+import type { CaptureStatus, Checkpointing, Commit, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
+import { go } from './navigation';
 import { refreshProject, useProject } from './project';
 import { ticketsChanged } from './tickets';
+import { notify } from './ui';
 
 /** New commits of the open project since the window opened it, and the state of live capture. */
 export const useLive = create<{
   /** The latest child of each commit. Following the children leads to the current end of a conversation. */
   readonly next: ReadonlyMap<ContextId, ContextId>;
   readonly capture: CaptureStatus | undefined;
-}>(() => ({ next: new Map(), capture: undefined }));
+  /** The commits that arrived last. */
+  readonly arrived: readonly Commit[];
+}>(() => ({ next: new Map(), capture: undefined, arrived: [] }));
 
 /** The number of commits that `next` keeps. For older commits, only the chain shows the successors. */
 const remembered = 5_000;
@@ -23,13 +28,13 @@ let listening: AbortController | undefined;
 export async function listen(): Promise<void> {
   listening?.abort();
   const { state } = useProject.getState();
-  useLive.setState({ next: new Map(), capture: undefined });
+  useLive.setState({ next: new Map(), capture: undefined, arrived: [] });
   if (state.phase !== 'open') return;
-  const { dir } = state;
+  const { dir, info } = state;
   const own = new AbortController();
   listening = own;
   try {
-    const changes = await api.project.changes({}, { signal: own.signal });
+    const changes = await api.project.changes({ since: info.stand }, { signal: own.signal });
     own.signal.addEventListener('abort', () => void changes.return?.(undefined as never).catch(() => {}), { once: true });
     void followAgain();
     for await (const { commits, changed } of changes) {
@@ -48,9 +53,10 @@ export async function listen(): Promise<void> {
 function noteCommits(commits: readonly Commit[]): void {
   if (commits.length === 0) return;
   const next = new Map(useLive.getState().next);
-  for (const { id, parent } of commits) if (parent !== null) next.set(parent, id);
+  // A fork that is made here is no continuation of the commit that it leaves.
+  for (const { id, parent, checkpoint } of commits) if (parent !== null && checkpoint !== 'explicit') next.set(parent, id);
   for (const oldest of [...next.keys()].slice(0, -remembered)) next.delete(oldest);
-  useLive.setState({ next });
+  useLive.setState({ next, arrived: commits });
 }
 
 /** The current end of a commit's conversation, and the number of commits until it; undefined if no commit followed. */
@@ -70,6 +76,19 @@ export async function readCapture(): Promise<void> {
   if (capture) useLive.setState({ capture });
 }
 
+/** Milliseconds between two loads of the state of live sessions: a running turn makes no commit, and so reports no change. */
+const lookMs = 700;
+
+/** Keeps the state of live sessions up to date while a view shows it. */
+export function useLiveSessions(): void {
+  const follows = useLive(({ capture }) => capture !== undefined && (capture.watching || capture.files.length > 0));
+  useEffect(() => {
+    if (!follows) return;
+    const timer = setInterval(() => void readCapture(), lookMs);
+    return () => clearInterval(timer);
+  }, [follows]);
+}
+
 /** Starts live capture if the person chose it for this project. */
 async function followAgain(): Promise<void> {
   await readCapture();
@@ -79,6 +98,30 @@ async function followAgain(): Promise<void> {
 
 /** Starts or stops live capture into the open project, and remembers the choice for this project. */
 export async function switchCapture(on: boolean): Promise<void> {
-  const capture = on ? await api.capture.watch({ remember: true }) : await api.capture.stop({ remember: true });
+  const capture = on ? await api.capture.watch({ remember: true, checkpoints: chosenCheckpoints() }) : await api.capture.stop({ remember: true });
   useLive.setState({ capture });
+}
+
+const checkpointsKey = 'stemma.checkpoints';
+
+/** When live capture takes a checkpoint, as the person chose it in this window. */
+export function chosenCheckpoints(): Checkpointing {
+  const [at, events] = (localStorage.getItem(checkpointsKey) ?? '').split(' ');
+  return { at: at === 'assistant' || at === 'turns' ? at : 'turn', events: events === 'events' };
+}
+
+/** Changes when live capture takes a checkpoint, and remembers it. */
+export async function chooseCheckpoints({ at, events }: Checkpointing): Promise<void> {
+  localStorage.setItem(checkpointsKey, `${at}${events ? ' events' : ''}`);
+  await switchCapture(true);
+}
+
+/** Stores the turn in progress of a followed session up to now. */
+export async function checkpointNow(path: string): Promise<void> {
+  const { tip, commits } = await api.capture.checkpoint({ path, what: 'now' });
+  notify(
+    commits === 0 ? 'Everything is stored already' : 'Stored the turn in progress',
+    tip && { name: 'Show', act: () => go({ view: 'chain', commit: tip }) },
+  );
+  await Promise.all([refreshProject(), readCapture()]);
 }

@@ -66,6 +66,23 @@ export class Memory<T> {
     return data;
   }
 
+  /**
+   * Asks until an answer contains the newest change, and tells each answer. A change does not cancel a running call: a list that loads more slowly
+   * than its project changes would otherwise never appear.
+   */
+  async follow(
+    key: string,
+    revision: () => number,
+    ask: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+    tell: (data: T) => void,
+  ): Promise<void> {
+    for (let at = revision(); !this.isValid(key, at); at = revision()) {
+      tell(await this.ask(key, at, ask, signal));
+      if (signal.aborted || revision() === at) return;
+    }
+  }
+
   #start(name: string, ask: (signal: AbortSignal) => Promise<T>): Running<T> {
     const controller = new AbortController();
     const done = (): void => {

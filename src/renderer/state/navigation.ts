@@ -35,6 +35,7 @@ export function addressOf(change: Partial<Route>): string {
     ...(('commit' in change || 'against' in change) && { others: undefined }),
     from: !isPage(view) ? undefined : isPage(now.view) ? now.from : now.view,
     settings: view === 'settings' ? now.settings : undefined,
+    sql: view === 'sql' ? now.sql : undefined,
     ...change,
   });
 }

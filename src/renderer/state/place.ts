@@ -26,9 +26,13 @@ export interface TurnCount {
 
 const unknown: TurnCount = { of: 0, numbers: new Map() };
 
+/** The number of each commit of a turn. A prompt that was edited here and its answer have one number. */
+const numbersOf = (turns: CommitPlace['turns']): ReadonlyMap<ContextId, number> =>
+  new Map(turns.flatMap(({ commit, number, parts = [] }) => [...parts, commit].map((id) => [id, number] as const)));
+
 /** The turn numbers of the commits before and after a commit; empty while they load. */
 export function useTurnNumbers(project: string | undefined, commit: ContextId | undefined): TurnCount {
   const place = usePlace(project, commit);
   const turns = place.status === 'done' ? place.data.turns : undefined;
-  return useMemo(() => (turns ? { of: turns.length, numbers: new Map(turns.map((turn) => [turn.commit, turn.number] as const)) } : unknown), [turns]);
+  return useMemo(() => (turns ? { of: turns.length, numbers: numbersOf(turns) } : unknown), [turns]);
 }

@@ -44,13 +44,13 @@ export async function refreshProject(): Promise<void> {
   );
 }
 
-/** Reloads if another process added commits. Called when the window receives the focus. */
+/** Reloads if another process changed the project. Called when the window receives the focus. */
 export async function noticeChanges(): Promise<void> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') return;
   const info = await api.project.info({}).catch(() => undefined);
   const now = useProject.getState().state;
-  if (info && now.phase === 'open' && now.dir === state.dir && info.counts.commits !== now.info.counts.commits) await refreshProject();
+  if (info && now.phase === 'open' && now.dir === state.dir && info.stand !== now.info.stand) await refreshProject();
 }
 
 /** The folder of the open project; undefined while none is open. */

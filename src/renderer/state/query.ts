@@ -21,6 +21,7 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
   const changes = useProject(({ revision }) => (memory ? revision : 0));
   const latest = useRef(ask);
   latest.current = ask;
+  const askAgain = useRef(() => {});
   const retry = useCallback(() => setRound((n) => n + 1), []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round repeats the question
@@ -36,14 +37,28 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
     };
     const known = memory?.get(key);
     settle(known === undefined ? { status: 'loading', since: Date.now(), cancel } : { status: 'done', data: known });
-    if (memory?.isValid(key, changes)) return;
-    const answer = memory ? memory.ask(key, changes, (signal) => latest.current(signal), controller.signal) : latest.current(controller.signal);
-    answer.then(
-      (data) => settle({ status: 'done', data }),
-      (error: unknown) => settle({ status: 'failed', error, retry }),
-    );
+    const tell = (data: T) => settle({ status: 'done', data });
+    const question = (signal: AbortSignal) => latest.current(signal);
+    let isAsking = false;
+    const load = async (): Promise<void> => {
+      if (isAsking || controller.signal.aborted) return;
+      isAsking = true;
+      try {
+        if (memory) await memory.follow(key, () => useProject.getState().revision, question, controller.signal, tell);
+        else tell(await question(controller.signal));
+      } catch (error) {
+        settle({ status: 'failed', error, retry });
+      } finally {
+        isAsking = false;
+      }
+    };
+    void load();
+    askAgain.current = () => void load();
     return () => controller.abort();
-  }, [key, round, retry, memory, changes]);
+  }, [key, round, retry, memory]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change repeats the question
+  useEffect(() => askAgain.current(), [changes]);
 
   // The answer to the previous key must not be shown before the effect has run for the new key.
   const known = state.key === key || key === null ? undefined : memory?.get(key);

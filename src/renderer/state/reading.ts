@@ -1,6 +1,6 @@
 import { create } from 'zustand';
-import type { SearchHit } from '../../core/contract/index.js';
-import { go } from './navigation';
+import type { ContextId, SearchHit } from '../../core/contract/index.js';
+import { go, useNavigation } from './navigation';
 
 /** The entries of the open context that are in view (`from` to `to`), and the entry that another part of the window requested to show. */
 export const useReading = create<{
@@ -20,3 +20,13 @@ export function openHit({ commit, entryKey, snippet, matches }: SearchHit, sessi
 
 /** Scrolls the open context to an entry, by the entry's position in the context. */
 export const jumpTo = (entry: number): void => useReading.setState({ jump: { entry, at: performance.now() } });
+
+/** The commit of the current step of a replay, and the commit up to which the replay plays. */
+export const useStep = create<{ readonly tip?: ContextId | undefined; readonly commit?: ContextId | undefined }>(() => ({}));
+
+/** The commit that the window shows: the selected one, or in a replay that of the current step. */
+export function useCommitInView(): ContextId | undefined {
+  const { view, commit } = useNavigation(({ route }) => route);
+  const step = useStep();
+  return view === 'replay' && step.tip === commit ? (step.commit ?? commit) : commit;
+}

@@ -7,6 +7,9 @@ export const views = [
   'context',
   'calls',
   'replay',
+  'usage',
+  'sql',
+  'findings',
   'compare',
   'run',
   'jobs',
@@ -88,6 +91,20 @@ export interface Route {
   readonly call?: string | undefined;
   /** The selected system prompt or tool set; any unknown value means the latest. */
   readonly part?: string | undefined;
+  /** The days of Usage: `7`, `30`, `90`, `all` or `FROM..TO`. Undefined means the last 90 days. */
+  readonly range?: string | undefined;
+  /** What the bars of Usage show; undefined means the cost. */
+  readonly measure?: string | undefined;
+  /** What the table of Usage is grouped by; undefined means the repository. */
+  readonly group?: string | undefined;
+  /** The chosen facets of Usage: `agent=codex&model=gpt-5`. */
+  readonly only?: string | undefined;
+  /** The first day of the selected bar. */
+  readonly bar?: string | undefined;
+  /** The statement of the SQL page. */
+  readonly sql?: string | undefined;
+  /** The rule whose findings are shown; undefined means those of all rules. */
+  readonly rule?: string | undefined;
 }
 
 const ticketId = /^tkt-[0-9a-f]{1,64}$/;
@@ -137,6 +154,13 @@ export function parseRoute(hash: string): Route {
     tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
     call: text('call'),
     part: text('part'),
+    range: text('range'),
+    measure: text('measure'),
+    group: text('group'),
+    only: text('only'),
+    bar: text('bar'),
+    sql: text('sql'),
+    rule: text('rule'),
   };
 }
 

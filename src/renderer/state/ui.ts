@@ -23,7 +23,7 @@ export interface TextSheet {
 /** The sheet or dialog that is open. One at a time. */
 export type Sheet =
   | { readonly kind: 'palette' }
-  | { readonly kind: 'keys' }
+  | { readonly kind: 'keys' | 'words' }
   | { readonly kind: 'imports' }
   | { readonly kind: 'fork'; readonly commit: ContextId; readonly at?: EntryKey | undefined; readonly stop: Stop }
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
@@ -152,11 +152,42 @@ let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 /** How long a message stays, in milliseconds: longer if it offers something to do. */
 const noticeMs = { plain: 2_400, offering: 60_000 };
 
+/** The actions that can be undone, the last one at the end. */
+const undoable: NoticeAct[] = [];
+const maxUndoable = 20;
+
+/** Undoes the last action of the window that can be undone. */
+export function undoLast(): void {
+  const last = undoable.pop();
+  if (!last) {
+    notify('Nothing to undo');
+    return;
+  }
+  if (useUi.getState().noticeAct === last) dismissNotice();
+  last.act();
+}
+
 /** Shows a short message, with an optional action. */
-export function notify(notice: string, noticeAct?: NoticeAct): void {
+export function notify(notice: string, given?: NoticeAct): void {
+  const noticeAct = given?.name === 'Undo' ? rememberUndo(given) : given;
   clearTimeout(noticeTimer);
   useUi.setState({ notice, noticeAct });
   noticeTimer = setTimeout(dismissNotice, noticeAct ? noticeMs.offering : noticeMs.plain);
+}
+
+/** Keeps an action that undoes another one, until it is used. */
+function rememberUndo({ name, act }: NoticeAct): NoticeAct {
+  const undo: NoticeAct = {
+    name,
+    act: () => {
+      const at = undoable.indexOf(undo);
+      if (at >= 0) undoable.splice(at, 1);
+      act();
+    },
+  };
+  undoable.push(undo);
+  undoable.splice(0, undoable.length - maxUndoable);
+  return undo;
 }
 
 /** Removes the message. */

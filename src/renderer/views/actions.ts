@@ -12,6 +12,7 @@ import {
   GitCompareArrows,
   GitFork,
   Link,
+  Package,
   Pencil,
   Pin,
   Play,
@@ -25,9 +26,9 @@ import {
 } from 'lucide-react';
 import { type Commit, type ContextId, commitLink, type GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
+import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
-import { ask, copy, editPrompt, type FormSpec, go, notify, refreshProject, show } from '../state';
+import { ask, copy, editPrompt, type FormSpec, go, move, notify, refreshProject, route, show } from '../state';
 import { compareWithOriginal } from './original';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
@@ -61,8 +62,8 @@ export function commitActions(
       disabled: !parent,
       act: () => parent && go({ view: 'compare', commit: id, against: parent, entry: undefined }),
     },
-    ...(row?.forked && parent
-      ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: () => void compareWithOriginal(id, parent).catch(notifyProblem) }]
+    ...(row?.forked
+      ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: () => void compareWithOriginal(id).catch(notifyProblem) }]
       : []),
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },
@@ -72,6 +73,7 @@ export function commitActions(
     ...branchActions(id),
     'line',
     { name: 'Snapshot', icon: Camera, act: () => done(api.context.snapshot({ id }).then(({ id: made }) => go({ commit: made, entry: undefined }))) },
+    { name: 'Materialize from here…', icon: Package, act: () => open(materializeForm({ id })) },
     { name: 'Compact in your own words…', icon: Scissors, act: () => askSummary(id) },
     { name: 'Summarize…', icon: TextQuote, act: () => ask(summaryForm(id)) },
     { name: 'Tags…', icon: Bookmark, act: () => open(tagsForm({ id })) },
@@ -114,12 +116,22 @@ const branchActions = (commit: ContextId): readonly MenuEntry[] => [
         hint: 'The name stays with the branch as it grows. Leave it empty to take the name away.',
         text: '',
         action: 'Save',
-        save: (title) => api.branch.rename({ commit, title: title || null }).then(refreshProject),
+        save: (title) => renameBranch(commit, title || null),
       }),
   },
   { name: 'Archive this branch', icon: Archive, act: () => archiveBranch(commit, true) },
   { name: 'Delete this branch', icon: Trash2, act: () => deleteBranch(commit) },
 ];
+
+/** Names a branch, or takes its name away, and offers to bring the earlier name back. */
+async function renameBranch(commit: ContextId, title: string | null): Promise<void> {
+  const { branch } = await api.session.place({ id: commit });
+  const before = branch.named ? branch.title : null;
+  await api.branch.rename({ commit, title });
+  await refreshProject();
+  const undo = (): void => done(api.branch.rename({ commit, title: before }));
+  notify(title === null ? 'Took the name of the branch away' : `Named the branch “${title}”`, { name: 'Undo', act: undo });
+}
 
 function archiveBranch(commit: ContextId, archived: boolean): void {
   done(
@@ -129,10 +141,28 @@ function archiveBranch(commit: ContextId, archived: boolean): void {
   );
 }
 
+/** Deletes a branch. If a commit of it is selected, nothing is selected then; Undo selects it again. */
 function deleteBranch(commit: ContextId): void {
-  const undo = (): void => done(api.branch.delete({ commit, deleted: false }));
-  done(api.branch.delete({ commit }).then(({ title }) => notify(`Deleted the branch “${title}”`, { name: 'Undo', act: undo })));
+  const work = async (): Promise<void> => {
+    const selected = route().commit;
+    const wasSelected = selected !== undefined && (selected === commit || (await branchOf(selected)) === (await branchOf(commit)));
+    const { title } = await api.branch.delete({ commit });
+    if (wasSelected && route().commit === selected) move({ commit: undefined, entry: undefined });
+    const undo = async (): Promise<void> => {
+      await api.branch.delete({ commit, deleted: false });
+      if (wasSelected && route().commit === undefined) move({ commit: selected });
+    };
+    notify(`Deleted the branch “${title}”`, { name: 'Undo', act: () => done(undo()) });
+  };
+  done(work());
 }
+
+/** The end of the branch of a commit; undefined if the commit is on no branch that lists show. */
+const branchOf = (id: ContextId): Promise<ContextId | undefined> =>
+  api.session.place({ id }).then(
+    ({ branch }) => branch.tip,
+    () => undefined,
+  );
 
 /** Adds a compaction with a summary that a person writes. */
 const askSummary = (id: ContextId): void =>

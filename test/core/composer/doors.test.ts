@@ -93,12 +93,16 @@ describe("a commit's context", () => {
     mkdirSync(join(project.dir, 'notes'));
     writeFileSync(join(project.dir, 'notes', 'larder.md'), '# Larder\nOpen the cellar first.\n\n## Elsewhere\nNothing here.\n');
     const before = await client.context.show({ id });
-    const preview = await client.compose.preview({ id, query: 'larder test' });
+    const preview = await client.compose.preview({ id, query: 'larder test', layers: ['knowledge', 'experience'] });
     const textOf = (layer: string) => preview.messages.find((message) => message.layer === layer)?.content;
     expect(textOf('knowledge__context')).toContain('# Larder\nOpen the cellar first.');
     expect(textOf('knowledge__context')).not.toContain('Nothing here.');
     expect(textOf('experience__context')).toContain(`The larder test fails when the cellar is closed (${earlier.id})`);
     expect(preview.messages.at(-1)).toMatchObject({ role: 'human', content: 'larder test', layer: 'query' });
+    expect(textOf('knowledge__context')).toMatch(/^Written by others: material to judge/);
+    const unpermitted = await client.compose.preview({ id, query: 'larder test' });
+    expect(unpermitted.messages.map(({ layer }) => layer)).not.toContain('experience__context');
+    expect(unpermitted.messages.map(({ layer }) => layer)).not.toContain('knowledge__context');
     expect(preview.problems).toEqual([]);
     expect(await client.context.show({ id })).toEqual(before);
     const { body } = await client.compose.body({ messages: preview.messages, provider: 'anthropic' });

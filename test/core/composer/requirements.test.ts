@@ -85,7 +85,10 @@ describe('duties', () => {
       process: fc.constantFrom(...processes),
       enableShareContext: fc.boolean(),
     })
-    .filter(({ queryPath, checkpointMessages }) => queryPath !== 'checkpoint' || checkpointMessages.some(({ role }) => role === 'human'));
+    .filter(({ queryPath, checkpointMessages }) => queryPath !== 'checkpoint' || checkpointMessages.some(({ role }) => role === 'human'))
+    .filter(({ queryPath, query }) => queryPath !== 'none' || !query?.trim())
+    .filter(({ queryPath, process }) => queryPath !== 'checkpoint' || !process?.startsWith('mapreduce'))
+    .filter(({ queryPath, query, humanMessage }) => !humanMessage?.trim() || (queryPath !== 'checkpoint' && !query?.trim()));
 
   test('[A-35] memory must contain its query, and no system message', () => {
     const memory = [human('hi', 'm1'), ai('hello', 'm2')];
@@ -349,13 +352,12 @@ describe('sharing and processes', () => {
     }
   });
 
-  test('a query in memory is listed as dropped for a process without memory', () => {
-    expect(compose({ process: 'mapreduce-reducer', queryPath: 'checkpoint' }).dropped).toContainEqual({
-      layer: 'query',
-      reason: 'it is in memory, which mapreduce-reducer does not get',
-      messages: 1,
-      tokens: 1,
-    });
+  test('[A-37] an input that the model would get twice or never is refused', () => {
+    expect(reasonOf(() => compose({ process: 'mapreduce-reducer', queryPath: 'checkpoint' }))).toBe('QUERY_DROPPED');
+    expect(reasonOf(() => compose({ queryPath: 'none' }))).toBe('QUERY_WITHOUT_PATH');
+    expect(reasonOf(() => compose({ humanMessage: 'q' }))).toBe('DUAL_QUERY_PATH');
+    expect(reasonOf(() => compose({ humanMessage: 'q', query: null, queryPath: 'checkpoint' }))).toBe('DUAL_QUERY_PATH');
+    expect(compose({ humanMessage: 'q', query: null, queryPath: 'none' }).messages.at(-1)).toMatchObject({ content: 'q', layer: 'human_message' });
   });
 });
 
@@ -533,10 +535,11 @@ describe('a recorded context as layers', () => {
     entry(7, { role: 'system', text: 'Today is Monday', marks: ['meta'] }),
   ];
 
+  const bare = { systemPrompt: '', permitted: [], services: {} };
+
   test('each entry goes to its layer, and each layer names its entries', () => {
-    const { messages, messageOrigins, layers, dropped } = previewContext(entries, {}, {});
+    const { messages, messageOrigins, layers, dropped } = previewContext(entries, bare, {});
     expect(messages.map(({ layer, role }) => `${layer} ${role}`)).toEqual([
-      'system_prompt system',
       'framework__context system',
       'todo__context system',
       'compression__context system',
@@ -544,8 +547,8 @@ describe('a recorded context as layers', () => {
       'checkpoint_messages ai',
       'checkpoint_messages tool',
     ]);
-    expect(messageOrigins).toEqual([[], ['k7'], ['k4'], ['k0'], ['k1'], ['k3', 'k4'], ['k5']]);
-    expect(messages[5]).toMatchObject({ content: 'I will', tool_calls: [{ id: 'c1', name: 'TodoWrite' }] });
+    expect(messageOrigins).toEqual([['k7'], ['k4'], ['k0'], ['k1'], ['k3', 'k4'], ['k5']]);
+    expect(messages[4]).toMatchObject({ content: 'I will', tool_calls: [{ id: 'c1', name: 'TodoWrite' }] });
     expect(layers.find(({ layer }) => layer === 'compression__context')).toMatchObject({
       lifetime: 'checkpoint',
       present: true,
@@ -556,12 +559,8 @@ describe('a recorded context as layers', () => {
   });
 
   test('as a worker, the prompt is the query, and missing layers are listed', () => {
-    const { messages, dropped } = previewContext(entries, {}, { process: 'mapreduce-worker', contexts: { framework__context: 'Limits' } });
-    expect(messages.map(({ layer, content }) => `${layer}: ${content}`)).toEqual([
-      'system_prompt: ',
-      'framework__context: Limits',
-      'query: Now test it',
-    ]);
+    const { messages, dropped } = previewContext(entries, bare, { process: 'mapreduce-worker', contexts: { framework__context: 'Limits' } });
+    expect(messages.map(({ layer, content }) => `${layer}: ${content}`)).toEqual(['framework__context: Limits', 'query: Now test it']);
     expect(dropped.map(({ layer }) => layer)).toEqual(['todo__context', 'compression__context', 'checkpoint_messages', 'checkpoint_messages']);
   });
 
@@ -578,7 +577,7 @@ describe('a recorded context as layers', () => {
         arguments: { taskId: '1', status: 'completed' },
       }),
     ];
-    expect(previewContext(tasks, {}, {}).messages.find(({ layer }) => layer === 'todo__context')?.content).toContain(
+    expect(previewContext(tasks, bare, {}).messages.find(({ layer }) => layer === 'todo__context')?.content).toContain(
       '- [completed] [1] one\n- [pending] [2] two',
     );
   });

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { appendToBox } from '../../../src/core/cards/index.js';
 import type { ContextId } from '../../../src/core/contract/index.js';
+import { refusal } from '../../support/refusal.js';
 import { fill, profiles, refusalOf, text, type World, world } from './world.js';
 
 const said = (words: string, more: object = {}) => ({ type: 'agent.thought', content: { kind: 'text' as const, text: words }, ...more });
@@ -82,7 +84,7 @@ describe('sealed cards', () => {
     const turn = await client.agent.begin({ agentTurnId: later.agentTurnId ?? '' });
     expect(turn.startCommit).not.toBe(later.turns[0]?.startCommit);
     const texts = (await client.agent.input({ agentTurnId: turn.agentTurnId })).messages.map(({ content }) => content);
-    expect(texts).toEqual(['You are Writer.', 'Do it', '{"parent_agent_id": "lead"}']);
+    expect(texts).toEqual(['You are Writer.', expect.stringMatching(/^RULES:/), 'Do it', '{"parent_agent_id": "lead"}']);
     const { entries } = await client.context.entries({ id: turn.startCommit as ContextId });
     expect(entries.map((entry) => entry.text)).toEqual(['Do it', '{"parent_agent_id": "lead"}']);
     // The output stays too.
@@ -108,6 +110,20 @@ describe('sealed cards', () => {
   });
 });
 
+test('[B18] nobody but its performer writes to the output box of a running turn', async () => {
+  const { client, chain, agentTurnId, agentId } = await begun();
+  const boxId = (await client.agent.turns({ agentId }))[0]?.outputBoxId ?? '';
+  await client.card.add({ card: text('other', 'OTHER TEXT') });
+  expect(await refusalOf(client.box.append({ boxId, cardIds: ['other'] }))).toMatchObject({ code: 'CONFLICT', data: { agentTurnId } });
+  await client.card.add({ card: text('gone', 'DELETED TEXT') });
+  await client.card.delete({ cardId: 'gone' });
+  expect(refusal(() => appendToBox(chain, boxId, ['gone'], agentId))).toMatchObject({ code: 'CONFLICT', data: { id: 'gone' } });
+  appendToBox(chain, boxId, ['other'], agentId);
+  expect(JSON.stringify(await client.agent.input({ agentTurnId }))).toContain('OTHER TEXT');
+  await client.agent.finish({ agentTurnId });
+  expect((await client.box.append({ boxId, cardIds: ['gone'] })).cardIds).toContain('gone');
+});
+
 describe('recorded calls', () => {
   const tool = { type: 'function', function: { name: 'search' } };
 
@@ -121,11 +137,13 @@ describe('recorded calls', () => {
     const records = (await client.box.cards({ boxId: first.requestBoxId ?? '' })).cards;
     expect(records.map((card) => [card.type, card.metadata.role])).toEqual([
       ['sys.rendered_prompt', 'system'],
+      ['sys.rendered_prompt', 'system'],
       ['sys.tools', 'system'],
       ['sys.parameters', 'system'],
     ]);
     expect(records.map((card) => card.content)).toEqual([
       { kind: 'text', text: 'Go.' },
+      { kind: 'text', text: expect.stringMatching(/^RULES:/) },
       { kind: 'json', data: { tools: [tool] } },
       { kind: 'json', data: { model: 'small', temperature: 0 } },
     ]);
@@ -140,7 +158,7 @@ describe('recorded calls', () => {
     const proof = { proof: 'recorded', identical: true, calls: 2, differences: [], missing: [] };
     expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject(proof);
     expect(await client.turn.reproduce({ turnId: endCommit as ContextId })).toMatchObject(proof);
-    const calls = await client.request.list({ turnId: endCommit as ContextId });
+    const { requests: calls } = await client.request.list({ turnId: endCommit as ContextId });
     expect(calls).toMatchObject([
       { source: 'stemma', model: 'small', messageCount: first.messages.length, proof: 'recorded', commit: endCommit },
       { source: 'stemma', model: 'large', messageCount: second.messages.length, proof: 'recorded', commit: endCommit },

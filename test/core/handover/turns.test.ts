@@ -57,7 +57,7 @@ describe('the dual box', () => {
     await client.agent.write({ agentTurnId, cards: [said('first'), { ...said('second'), metadata: { role: 'user' } }] });
     const { messages, cardIds } = await client.agent.input({ agentTurnId });
     expect(messages).toEqual([
-      { role: 'system', content: '' },
+      { role: 'system', content: expect.stringMatching(/^RULES:\n/) },
       { role: 'user', content: 'Lead' },
       { role: 'system', content: '{"parent_agent_id": "user"}' },
       { role: 'assistant', content: 'first' },
@@ -91,7 +91,7 @@ describe('the dual box', () => {
       maxSteps: 8,
     });
     expect(messages[0]).toEqual({ role: 'system', content: 'You are Writer.' });
-    expect(messages.slice(3)).toMatchObject([
+    expect(messages.slice(4)).toMatchObject([
       { role: 'assistant', content: 'let me look', tool_calls: [{ id: 'c1' }] },
       { role: 'tool', tool_call_id: 'c1', content: '{"hits": ["é"]}' },
       { role: 'system', content: expect.stringContaining('final step (1/8') },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../src/core/artifacts/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
-import { openFile, Unreadable } from '../../../src/core/import/files.js';
+import { hashesUpTo, openFile, Unreadable } from '../../../src/core/import/files.js';
 import { scratch } from '../../support/project.js';
 
 const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => (at * 7) % 251));
@@ -78,6 +78,27 @@ describe('[F8] a file that is read a part at a time', () => {
     touch(path);
     expect(file.hasChanged(hash)).toBe(true);
     file.close();
+  });
+
+  test('is hashed from where it was left when it has grown', () => {
+    const path = written();
+    const first = openFile(namedFile(path), { held: 0 });
+    expect(first.hash(2_000_000)).toEqual(blake3Of(content.subarray(0, 2_000_000)));
+    first.close();
+    const kept = hashesUpTo(first.hashes, 2_000_000);
+    expect(kept?.at).toBe(2_000_000);
+    // What was left is not read again: a change there stays unseen, which is why the end of the session reads everything.
+    const grown = Buffer.concat([Buffer.alloc(1_000_000), content.subarray(1_000_000), Buffer.from('more')]);
+    writeFileSync(path, grown);
+    const again = openFile(namedFile(path), { held: 0, hashes: kept });
+    expect(again.hash(2_000_000)).toEqual(blake3Of(content.subarray(0, 2_000_000)));
+    expect(again.hash()).toEqual(blake3Of(Buffer.concat([content, Buffer.from('more')])));
+    again.close();
+    const whole = openFile(namedFile(path), { held: 0 });
+    expect(whole.hash()).toEqual(blake3Of(grown));
+    whole.close();
+    // Hashed beyond the last complete record: an agent may write something else there.
+    expect(hashesUpTo(again.hashes, 2_000_000)).toBeUndefined();
   });
 
   test('that is cut off meanwhile, or was never there, is refused in words', () => {

@@ -1,10 +1,12 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import type { SourceAgent } from '../../../src/core/contract/index.js';
 import { foundSessions, foundSources, listSources } from '../../../src/core/import/index.js';
+import { importOrder } from '../../../src/core/import/order.js';
+import { prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { recorded, writeDatabase } from '../../support/opencode.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -89,4 +91,33 @@ test('[F44] an editor without chats is no source', () => {
   const home = scratch();
   mkdirSync(join(home, 'workspaceStorage', 'a1'), { recursive: true });
   expect(foundSources([{ agent: 'vscode', root: home }])).toEqual([]);
+});
+
+test('[F44] a file that no format recognizes says in the list why it cannot be imported', () => {
+  const home = scratch();
+  const folder = join(home, 'projects', '-work');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'empty.jsonl'), '');
+  writeFileSync(join(folder, 'strange.jsonl'), '{"nothing": "known"}\n');
+  writeFileSync(join(folder, 'good.jsonl'), prompt('u1', 'Hello', { parent: null }));
+  const found = [...foundSessions({ agent: 'claude-code', root: home }, () => false)];
+  const problems = Object.fromEntries(found.map(({ path, problem }) => [basename(path), problem]));
+  expect(problems).toEqual({ 'empty.jsonl': 'it is empty', 'strange.jsonl': 'it is in no format that Stemma imports', 'good.jsonl': undefined });
+  // What the list says is what the import says.
+  const { skipped } = importInto(emptyChain(), folder);
+  expect(Object.fromEntries(skipped.map(({ path, reason }) => [basename(path), reason]))).toMatchObject({ 'empty.jsonl': 'it is empty' });
+  expect(skipped).toHaveLength(2);
+});
+
+test('[F44] an import begins with the newest folder, and a folder with its oldest file', () => {
+  const file = (path: string, modifiedAt: number) => ({ root: '/h', path, bytes: 1, modifiedAt });
+  const order = importOrder([
+    file('/h/projects/old/1.jsonl', 1),
+    file('/h/projects/new/2.jsonl', 2),
+    file('/h/sessions/2026/01/03/3.jsonl', 3),
+    file('/h/projects/old/4.jsonl', 4),
+    file('/h/projects/new/2/subagents/a.jsonl', 5),
+    file('/h/sessions/2026/02/06/6.jsonl', 6),
+  ]);
+  expect(order.map(({ path }) => basename(path, '.jsonl'))).toEqual(['3', '6', '2', 'a', '1', '4']);
 });

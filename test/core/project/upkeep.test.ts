@@ -1,6 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
-import { emptyProject, heldClock } from '../../support/project.js';
+import { pendingOf } from '../../../src/core/search/index.js';
+import { desk } from '../../support/desk.js';
+import { emptyProject, heldClock, objectTotals, scratch } from '../../support/project.js';
+import { transcript } from '../../support/transcript.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -46,11 +51,11 @@ test('a few large objects are packed, and their old pack is deleted', () => {
   for (let at = 0; at < 6; at++)
     chain.artifacts.put(Buffer.from(`${'one line of a long transcript\n'.repeat(40_000)}${at}`), { contentType: 'text/plain' });
   clock.at += 120_000;
-  const before = chain.artifacts.totals().stored;
+  const before = objectTotals(chain).stored;
   const upkeep = openUpkeep(chain, times);
   upkeep.wake();
   vi.advanceTimersByTime(60_000);
-  expect(chain.artifacts.totals().stored).toBeLessThan(before / 10);
+  expect(objectTotals(chain).stored).toBeLessThan(before / 10);
   expect(chain.db.all('SELECT no FROM pack')).toHaveLength(1);
   upkeep.close();
 });
@@ -77,4 +82,20 @@ test('nothing runs after the project is closed', () => {
   upkeep.close();
   vi.advanceTimersByTime(100_000);
   expect(packed()).toBe(0);
+});
+
+test('[W78] an index that is not complete is continued after a restart, without a query', async () => {
+  const dir = scratch();
+  const file = join(dir, 'a.jsonl');
+  writeFileSync(file, transcript('a', [{ prompt: 'Where is the damson jam?', answers: ['On the shelf.'] }]));
+  const first = desk(dir);
+  await first.call.project.create({ dir: join(dir, 'p.stemma') });
+  for await (const _ of await first.call.import.run({ paths: [file] })) void _;
+  first.engine.close();
+  const { engine, call } = desk(dir);
+  await call.project.open({ dir: join(dir, 'p.stemma') });
+  const project = engine.held(join(dir, 'p.stemma'));
+  expect(project && pendingOf(project.chain)).toBeGreaterThan(0);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(project && pendingOf(project.chain)).toBe(0);
 });

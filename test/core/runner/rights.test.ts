@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { addCards, createBox } from '../../../src/core/cards/index.js';
+import type { Card } from '../../../src/core/contract/index.js';
+import { offeredTo } from '../../../src/core/runner/offered.js';
 import { lesserOf } from '../../../src/core/runner/rights.js';
 import { answered } from '../../../src/core/runner/tools.js';
 import { emptyChain } from '../../support/project.js';
@@ -23,10 +26,35 @@ test('[U10] work that a job hands out has the lesser rights of both', () => {
 
 test('[U10] a call of a tool that is not offered is refused and has no effect', () => {
   const chain = emptyChain();
-  const actor = { who: 'bot', runId: null, context: () => undefined };
-  const call = (only: readonly string[] | undefined) => answered(chain, only, actor, 'ticket_create', { title: 'T', type: 'task' });
+  const actor = { who: 'bot', runId: null, readsProject: false, context: () => undefined };
+  const call = (only: readonly string[]) => answered(chain, only, actor, 'ticket_create', { title: 'T', type: 'task' });
   expect(call(['search'])).toMatchObject({ status: 'failed', result: expect.stringContaining('UNAUTHORIZED') });
   expect(call([])).toMatchObject({ status: 'failed' });
   expect(chain.db.all('SELECT 1 FROM ticket')).toEqual([]);
-  expect(call(undefined)).toMatchObject({ status: 'success' });
+  expect(call(['ticket_create'])).toMatchObject({ status: 'success' });
+});
+
+test('[U2] a profile is offered what was handed over; reading the project needs permission', () => {
+  const chain = emptyChain();
+  const profile = (rules: object) => ({ content: { kind: 'json', data: { name: 'Writer', ...rules } } }) as unknown as Card;
+  const byDefault = offeredTo(profile({}), 'turn');
+  expect(byDefault).toEqual(expect.arrayContaining(['delegate_async', 'write_cards', 'read_cards', 'send_message', 'submit_result']));
+  for (const name of ['search', 'read_context', 'materialize', 'ticket_create']) expect(byDefault).not.toContain(name);
+  expect(offeredTo(profile({ allowed_internal_tools: [] }), 'turn')).toEqual([]);
+  expect(offeredTo(profile({ allowed_internal_tools: ['search', 'submit_result'] }), 'turn')).toEqual(['search', 'submit_result']);
+  expect(offeredTo(profile({ allowed_internal_tools: ['search'] }), 'turn', ['write_cards'])).toEqual([]);
+  expect(offeredTo(undefined, 'ticket')).toContain('ticket_verdict');
+
+  const cards = addCards(chain, [
+    { type: 'note', content: { kind: 'text', text: 'MINE' }, authorId: 'bot' },
+    { type: 'note', content: { kind: 'text', text: 'SECRET' }, authorId: 'other' },
+  ]).map(({ cardId }) => cardId);
+  const { boxId } = createBox(chain, cards);
+  const read = (input: object, readsProject = false) =>
+    answered(chain, ['read_cards'], { who: 'bot', runId: null, readsProject, context: () => undefined }, 'read_cards', input);
+  expect(read({ card_ids: [cards[0]] })).toMatchObject({ status: 'success' });
+  for (const input of [{ card_ids: cards }, { box_id: boxId }]) {
+    expect(read(input)).toMatchObject({ status: 'failed', result: expect.stringContaining('was not handed to you') });
+    expect(JSON.stringify(read(input, true))).toContain('SECRET');
+  }
 });

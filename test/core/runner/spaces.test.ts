@@ -38,7 +38,7 @@ async function space(agents: readonly string[], choose: (body: string, number: n
 test('[U2] a run waits for Sarah, and her reply in the space resumes it', async () => {
   const { client, settle, say, provider } = await space(['bot'], (body, number) =>
     number === 0
-      ? calls(['c1', 'send_message', { text: 'Which branch?', wait_for: 'Sarah' }])
+      ? calls(['c1', 'send_message', { text: 'Which branch?', wait: { for: 'Sarah' } }])
       : body.includes('RESUME') && !body.includes('second-call')
         ? calls(['second-call', 'send_message', { text: 'Deploying main.' }])
         : says('Done.'),

@@ -7,11 +7,11 @@ import { calls, endless, fail, model, type Reply, read, says, silent } from '../
 import { refusalOf } from '../handover/world.js';
 
 /** A project with a dispatched turn of a writer, and a model. */
-async function dispatched(choose: (body: string, number: number) => Reply) {
+async function dispatched(choose: (body: string, number: number) => Reply, rules: Record<string, unknown> = {}) {
   const provider = model(choose);
   const made = door({ providers: [provider] });
   for (const name of ['Writer', 'Critic'])
-    putProfile(made.chain, name, { content: { kind: 'json', data: { name, system_prompt_template: `You are the ${name}.` } } });
+    putProfile(made.chain, name, { content: { kind: 'json', data: { name, system_prompt_template: `You are the ${name}.`, ...rules } } });
   const { agentTurnId = '', agentId = '' } = await made.client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write the report.' });
   const start = async (limits = {}, name?: string) =>
     read(await made.client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model', model: name }, limits }));
@@ -47,12 +47,14 @@ describe('a turn carried out by a model', () => {
   });
 
   test('[U2] [N11] Stemma answers its own tools; every call of the turn is proved and counted', async () => {
-    const { client, start, agentTurnId, provider } = await dispatched((_body, number) =>
-      number === 0
-        ? calls(['c1', 'search', { text: 'report' }], ['c2', 'search', { text: 1 }])
-        : number === 1
-          ? calls(['c3', 'submit_result', { result: 'Done.' }])
-          : says('no'),
+    const { client, start, agentTurnId, provider } = await dispatched(
+      (_body, number) =>
+        number === 0
+          ? calls(['c1', 'search', { text: 'report' }], ['c2', 'search', { text: 1 }])
+          : number === 1
+            ? calls(['c3', 'submit_result', { result: 'Done.' }])
+            : says('no'),
+      { allowed_internal_tools: ['search', 'submit_result'] },
     );
     const { events, result } = await start();
     expect(result.status).toBe('success');

@@ -7,6 +7,7 @@ import { importPaths, listSources } from '../../../src/core/import/index.js';
 import { atOnce, roots } from '../../../src/core/project/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, sessionOf } from '../../../src/core/sessions/index.js';
 import { query } from '../../support/counted.js';
+import { desk } from '../../support/desk.js';
 import { emptyChain, heldClock, scratch } from '../../support/project.js';
 import { transcript } from '../../support/transcript.js';
 
@@ -136,6 +137,29 @@ describe('[W4] one title everywhere', () => {
     expect(titleOf('/clear', '! ls', 'Why does the queue stop?')).toBe('Why does the queue stop?');
     expect(titleOf('/home/me/a.log shows an error')).toBe('/home/me/a.log shows an error');
     expect(titleOf('This session is being continued from a previous conversation.', 'Go on with the tests')).toBe('Go on with the tests');
+  });
+
+  test('a session of commands and continuations only is named by none of them', () => {
+    for (const prompts of [
+      ['/clear'],
+      ['/init', '! ls'],
+      ['Continue from where you left off.'],
+      ['This session is being continued from a previous conversation.'],
+    ])
+      expect(titleOf(...prompts)).toMatch(/^Session [0-9a-f]{8}$/);
+  });
+
+  test('is the same in the chain', async () => {
+    const { call } = desk();
+    const dir = scratch();
+    await call.project.create({ dir: join(dir, 'p.stemma') });
+    const turns = ['/clear', '<task>\nFix the queue\n</task>'].map((prompt) => ({ prompt, answers: ['Done.'] }));
+    writeFileSync(join(dir, 'a.jsonl'), transcript('a', turns));
+    for await (const _ of await call.import.run({ paths: [join(dir, 'a.jsonl')] })) void _;
+    const [row] = (await call.session.list({})).sessions;
+    const { rows: inChain } = await call.context.graph({ offset: 0, limit: 10 });
+    const place = await call.session.place({ id: row?.tips[0] ?? '' });
+    expect([row?.title, inChain[0]?.tipOf, place.title]).toEqual(Array(3).fill('Fix the queue'));
   });
 
   test('is the heading of a plan', () => {

@@ -98,13 +98,14 @@ describe('answering a thread', () => {
     const ask = async (ticketId: string) => {
       discuss(chain, { ticketId, text: 'Why?', principal: '@author' });
       await answered(answer(chain, { ticketId, provider: 'anthropic' }, [provider]));
-      return provider.asked.at(-1)?.body.system;
+      return ((provider.asked.at(-1)?.body.system ?? []) as { text: string }[]).map(({ text }) => text);
     };
-    expect(await ask(one.ticketId)).toBeUndefined();
+    const [rules, finding] = [expect.stringMatching(/^RULES:/), expect.stringMatching(/^Written by others: .*\n\nFINDING tkt-/)];
+    expect(await ask(one.ticketId)).toEqual([rules, finding]);
     put('You review code.');
-    expect(await ask(one.ticketId)).toEqual([{ type: 'text', text: 'You review code.' }]);
+    expect(await ask(one.ticketId)).toEqual(['You review code.', rules, finding]);
     put('You review code strictly.');
-    expect(await ask(two.ticketId)).toEqual([{ type: 'text', text: 'You review code strictly.' }]);
+    expect(await ask(two.ticketId)).toEqual(['You review code strictly.', rules, finding]);
     expect(history(chain, review.id)).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../src/core/base/index.js';
-import { history as commitsBefore, entries, type WriteChain } from '../../../src/core/chain/index.js';
+import { commitOf, history as commitsBefore, entries, resolve, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Run } from '../../../src/core/contract/index.js';
 import {
   addEntity,
@@ -105,7 +105,7 @@ describe('messages start runs', () => {
 });
 
 describe('what a run reads', () => {
-  test('[B-08, B-14, B-17, B-18] trigger, active space and marks stay the same when read again', () => {
+  test('[B-08, B-14, B-17, B-18] the next call shows the present, and the last call stays', () => {
     const { chain, clock } = team();
     const first = post(chain, { spaceId: 'alpha', senderId: 'ent-ahmad', text: 'Looks good' });
     finishRun(chain, { runId: runFor(first.started, 'ent-analyst').runId, status: 'completed' });
@@ -123,6 +123,11 @@ describe('what a run reads', () => {
     expect(read.messages[1]?.tag).toBe(message.messageId.slice(4));
     clock.at += 60_000;
     post(chain, { spaceId: 'alpha', senderId: 'ent-ahmad', text: 'and this' });
+    expect(runTimeline(chain, runId, { isLast: true })).toEqual(before);
+    const now = historyText(chain, runId);
+    expect(now).toContain('"and this"  [NEW]');
+    expect(now).toContain('[NEW] ← TRIGGER');
+    finishRun(chain, { runId, status: 'completed' });
     expect(runTimeline(chain, runId)).toEqual(before);
   });
 
@@ -374,12 +379,26 @@ describe('a run is a turn', () => {
       'assistant text',
     ]);
     expect(told[0]?.text).toContain('IDENTITY:\n  name: "DataAnalyst"');
-    expect(told[0]?.text).not.toContain('SPACE HISTORY');
+    expect(told[0]?.text).toContain('"Numbers?"  [NEW] ← TRIGGER\n\nYOUR SPACES');
+    expect(told[1]?.text).toBe('[Husam (human)] Numbers?');
     clock.at += 1_000;
     const second = runFor(post(chain, { spaceId: 'alpha', senderId: 'ent-husam', text: 'Thanks' }).started, 'ent-analyst');
     const next = finishRun(chain, { runId: second.runId, status: 'completed' });
     expect(commitsBefore(chain, next.contextId ?? ('' as never)).map(({ id }) => id)).toEqual([next.contextId, done.contextId]);
     expect(getRun(chain, second.runId).contextId).toBe(next.contextId);
+  });
+
+  test('[B-35] a run that nobody performed is not what its agent understood', () => {
+    const { chain, clock } = team();
+    const run = runFor(post(chain, { spaceId: 'alpha', senderId: 'ent-husam', text: 'Numbers?' }).started, 'ent-analyst');
+    const ended = finishRun(chain, { runId: run.runId, status: 'canceled' });
+    expect(commitOf(chain, ended.contextId ?? ('' as never)).principal).toBe('user');
+    clock.at += 1_000;
+    expect(resolve(chain, 'ent-analyst', '2027-01-01T00:00:00.000Z' as Timestamp)).toEqual({ id: null, at: null });
+    const second = runFor(post(chain, { spaceId: 'alpha', senderId: 'ent-husam', text: 'Again?' }).started, 'ent-analyst');
+    send(chain, { runId: second.runId, text: '42' });
+    const done = finishRun(chain, { runId: second.runId, status: 'completed' });
+    expect(resolve(chain, 'ent-analyst', '2027-01-01T00:00:00.000Z' as Timestamp).id).toBe(done.contextId);
   });
 
   test('a preview shows what an agent would read, and changes nothing', () => {

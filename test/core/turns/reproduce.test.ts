@@ -29,10 +29,8 @@ const files = [
   ...below(shared),
 ];
 
-/** Tools whose formats Stemma does not read yet. */
-const unread: ReadonlySet<string> = new Set(['aider', 'continue-cli', 'crush', 'droid-stream', 'kiro']);
 /** A folder for each further tool, whose files are imported together: some of its formats take several files or a database. */
-const tools = existsSync(more) ? readdirSync(more, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !unread.has(entry.name)) : [];
+const tools = existsSync(more) ? readdirSync(more, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
 
 const places = [
   ...files.filter((path) => statSync(path).size <= largest).map((path) => [basename(path), path, 0] as const),

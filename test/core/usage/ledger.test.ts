@@ -115,13 +115,14 @@ describe('the cache', () => {
     const { cache } = lastOf(warm, { at: 33, counts: usage(3, 0, 91_000, 10) });
     expect(cache).toMatchObject({ hit: false, cause: 'expired', lostTokens: 90_000 });
     expect(cache.idleMs).toBe(33 * 60_000 - 4_000);
+    expect(cache.lifetimeMs).toBe(5 * 60_000);
     expect(cache.lostCost?.amount).toBeCloseTo((90_000 * (6.25 - 0.5)) / 1e6, 12);
   });
 
   test('[N7] a one-hour cache does not expire after half an hour', () => {
     const counts = { ...usage(3, 0, 90_000, 10), cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 90_000 } };
     expect(lastOf({ at: 0, counts }, { at: 33, counts: usage(3, 0, 91_000, 10) }).cache.cause).toBe('unknown');
-    expect(lastOf({ at: 0, counts }, { at: 66, counts: usage(3, 0, 91_000, 10) }).cache.cause).toBe('expired');
+    expect(lastOf({ at: 0, counts }, { at: 66, counts: usage(3, 0, 91_000, 10) }).cache).toMatchObject({ cause: 'expired', lifetimeMs: 60 * 60_000 });
   });
 
   test('[N7] another model cannot read the cache', () => {
@@ -147,6 +148,17 @@ describe('the cache', () => {
   test('[N7] a call for which nothing was left in the cache is no miss', () => {
     const [, second] = callsOf(turns({ at: 0, counts: usage(800, 0, 0, 10) }, { at: 1, counts: usage(900, 0, 0, 10) }));
     expect(second?.cache).toEqual({ hit: false });
+  });
+
+  test.each([
+    ['shrank and was read whole', usage(7, 152_897, 2_333, 10), usage(10, 127_765, 18, 10), false],
+    ['shrank and lost most of its cache', usage(7, 152_897, 2_333, 10), usage(10, 27_000, 100_783, 10), true],
+    ['lost less than what is new', usage(10, 100_000, 0, 10), usage(10, 97_000, 8_000, 10), false],
+    ['lost more than what is new', usage(10, 100_000, 0, 10), usage(10, 97_000, 3_500, 10), true],
+  ])('[N7] a call that %s', (_, before, counts, isMiss) => {
+    const { cache } = lastOf({ at: 0, counts: before }, { at: 600, counts });
+    expect(cache).toMatchObject(isMiss ? { hit: false, cause: 'expired' } : { hit: true });
+    expect('cause' in cache).toBe(isMiss);
   });
 
   test('[N7] a provider that never read from a cache is not said to have one', () => {

@@ -16,11 +16,15 @@ function checkParts(path: string): number {
   const chain = emptyChain();
   importInto(chain, path);
   let counted = 0;
+  const seen = new Map<string, unknown>();
   for (const { id } of tips(chain, {})) {
-    const { calls } = usageSeries(chain, id);
+    const { calls, kinds } = usageSeries(chain, id);
     const inList = usageCalls(chain, { id }).calls.filter(({ beside }) => beside === undefined);
     expect(calls.map(({ requestId }) => requestId)).toEqual(inList.map(({ requestId }) => requestId));
     for (const call of calls) {
+      const content = { parts: call.parts, notRecorded: call.notRecorded };
+      expect(seen.get(call.requestId) ?? content).toEqual(content);
+      seen.set(call.requestId, content);
       if (call.counted === null) {
         expect(call.notRecorded).toBeNull();
         continue;
@@ -29,7 +33,12 @@ function checkParts(path: string): number {
       expect(call.notRecorded).toBeGreaterThanOrEqual(0);
       expect(call.parts.reduce((sum, part) => sum + part, call.notRecorded ?? 0)).toBe(call.counted);
     }
-    const { counted: last, parts, notRecorded } = usageOfContext(chain, id);
+    const { counted: last, requestId, parts, notRecorded } = usageOfContext(chain, id);
+    const inSeries = calls.find((call) => call.requestId === requestId);
+    if (inSeries)
+      expect(parts.flatMap(({ kind, tokens }) => (tokens > 0 ? [[kind, tokens]] : []))).toEqual(
+        kinds.flatMap((kind, at) => (inSeries.parts[at] ? [[kind, inSeries.parts[at]]] : [])),
+      );
     if (last !== null) expect(parts.reduce((sum, { tokens }) => sum + tokens, notRecorded ?? 0)).toBe(last);
   }
   expect(usageCalls(chain, {}).calls.filter(({ window, beside }) => window !== null && beside === undefined).length).toBeLessThanOrEqual(counted);
@@ -44,7 +53,7 @@ test.each([
   ['pi/tour.jsonl', 3],
   ['gemini/tour.jsonl', 3],
   ['cline/sdk-session.messages.json', 16],
-] as const)('[N8] parts and what is not recorded add up for every call of %s', (name, least) => {
+] as const)('[N8] parts and what is not recorded add up, and are the same from every branch: %s', (name, least) => {
   expect(checkParts(join(fixtures, name))).toBeGreaterThanOrEqual(least);
 });
 

@@ -54,6 +54,10 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   await page.getByRole('radio', { name: 'Profiles' }).click();
   await profile.getByRole('button', { name: 'Launch an agent…' }).click();
   await fill(page, 'Instruction', 'Describe the queue');
+  // Without a provider, the form says so and offers to add one.
+  await expect(sheet(page)).toContainText('No provider has a model yet.');
+  await expect(sheet(page).getByRole('button', { name: 'Add a provider' })).toBeVisible();
+  await sheet(page).getByRole('combobox', { name: 'Who works' }).selectOption('later');
   await send(page, 'Launch');
   const pane = page.getByRole('complementary', { name: 'Handover' });
   const console = pane.getByRole('region', { name: 'Turn console' });

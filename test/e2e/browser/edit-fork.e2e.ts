@@ -31,7 +31,7 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   await expect(fork).toContainText('Stays 21 entries');
   await expect(fork).toContainText('Leaves 10 entries');
   await expect(fork).toContainText('Before5,730');
-  await expect(fork).toContainText('After≈ 5.34k');
+  await expect(fork).toContainText('After≈ 4,960Edit≈ +7');
 
   // Escape closes the editor and keeps the draft.
   await field.press('Escape');

@@ -134,7 +134,7 @@ test('resume in Claude Code writes the session and shows the command', async ({ 
 test('a machine without sessions offers the sample project', async ({ page, machine }) => {
   const { url } = await machine.web();
   await page.goto(url);
-  await expect(page.getByText('No agent histories found')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'First start' }).getByRole('listitem').first()).toBeVisible();
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await expect(commits(page).first()).toBeVisible();
   await expect.poll(() => commits(page).count()).toBeGreaterThan(8);

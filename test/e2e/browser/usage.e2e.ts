@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '../../support/e2e.js';
@@ -28,6 +28,52 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   const over = page.getByRole('list', { name: 'Over budget' });
   await expect(over).toContainText(/Over budget: .* cost (≥ )?\$0\.0\d/);
   await expect(over.getByRole('listitem')).toHaveCount(2);
+  await expect(page.getByRole('note', { name: 'Sums of the listed sessions' })).toContainText(/1 session.*3 calls.*\$0\.0\d/);
+
+  // Usage: the sums, the budget, a bar, a row with its session, and the calls of the row.
+  await place(page, 'Usage').click();
+  await page.getByRole('radio', { name: 'All', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Cost' })).toContainText(/\$0\.0\d/);
+  await expect(page.getByRole('note', { name: 'Over budget' })).toContainText('1 day over the budget of $0.0010');
+  const table = page.getByRole('table', { name: 'Usage by repository' });
+  await expect(table).toContainText('Total');
+  await table.getByRole('button', { name: /^Sessions of / }).click();
+  await expect(table.getByRole('button', { name: 'Fix the login' })).toBeVisible();
+  await page.getByRole('radio', { name: 'Model' }).click();
+  const bar = page
+    .getByRole('region', { name: 'Chart' })
+    .getByRole('button', { name: /: (≥ )?\$0\.0\d/ })
+    .first();
+  await bar.click();
+  await expect(bar).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.getByRole('complementary').getByRole('button', { name: 'Fix the login' }).first()).toBeVisible();
+  await page.getByRole('table', { name: 'Usage by model' }).getByRole('button', { name: 'List 3 calls' }).first().click();
+  const result = page.getByRole('region', { name: 'Result' });
+  await expect(result).toContainText('3 rows');
+
+  // SQL: a statement that writes is refused, and a result is drawn.
+  const statement = page.getByRole('textbox', { name: 'SQL statement' });
+  await statement.fill('DELETE FROM calls');
+  await statement.press('Control+Enter');
+  await expect(page.getByRole('alert')).toContainText('The statement has no answer');
+  await statement.fill('SELECT model, count(*) AS n FROM ca');
+  await statement.press('Tab');
+  await expect(statement).toHaveValue('SELECT model, count(*) AS n FROM calls ');
+  await statement.pressSequentially('GROUP BY 1');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await result.getByRole('radio', { name: 'Chart' }).click();
+  await expect(result.getByRole('figure', { name: 'n by model' })).toBeVisible();
+  await result.getByRole('textbox', { name: 'Path of the new file' }).fill(machine.path('calls.csv'));
+  await result.getByRole('button', { name: 'Write file' }).click();
+  await page.getByRole('button', { name: 'Allow and write' }).click();
+  await expect(result).toContainText('Wrote 1 row');
+  expect(readFileSync(machine.path('calls.csv'), 'utf8')).toMatch(/^model,n\r?\n/);
+
+  // Findings: the rules with their numbers.
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Findings' }).click();
+  const rules = page.getByRole('navigation', { name: 'Rules' });
+  await rules.getByRole('button', { name: /^Edit without/ }).click();
+  await expect(page.getByRole('region', { name: 'Findings' })).toContainText('Severity:');
   expect(met).toEqual([]);
 });
 

@@ -267,7 +267,7 @@ test.describe('stemma', () => {
 
   test('lists calls, shows one, compares two, and returns an imported file', async ({ machine }) => {
     await sampleProject(machine);
-    const calls = json(await machine.ask('request', 'list', '--json')) as { requestId: string; proof: string }[];
+    const { requests: calls } = json(await machine.ask('request', 'list', '--json')) as { requests: { requestId: string; proof: string }[] };
     expect(calls.length).toBeGreaterThan(4);
     // The sample has no request records, so its calls are rebuilt from entries.
     expect(calls.every((call) => call.proof === 'rebuilt')).toBe(true);

@@ -135,7 +135,7 @@ test.describe('calls on the wire', () => {
     expect(run.out()).toContain('200 {"type":"message","id":"msg_a1"');
     const [commit] = await commits(machine);
     const listed = await machine.ask('call', 'request.list', '--input', JSON.stringify({ id: commit?.id }));
-    expect(JSON.parse(listed.out)).toMatchObject([{ source: 'wire', commit: commit?.id, tokens: { input: 11, output: 2 } }]);
+    expect(JSON.parse(listed.out)).toMatchObject({ total: 1, requests: [{ source: 'wire', commit: commit?.id, tokens: { input: 11, output: 2 } }] });
     expect(filesWithKey(machine.path('work', 'live.stemma'))).toEqual([]);
   });
 
@@ -171,7 +171,7 @@ test.describe('calls on the wire', () => {
       else recorder.process.kill('SIGINT');
       expect(await recorder.ended).toEqual([0, null]);
       server.close();
-      const rows = JSON.parse((await machine.ask('call', 'request.list', '--input', '{}')).out) as RequestRow[];
+      const { requests: rows } = JSON.parse((await machine.ask('call', 'request.list', '--input', '{}')).out) as { requests: RequestRow[] };
       expect(rows).toHaveLength(wires.length * oddities.length);
       const shown = await Promise.all(rows.slice(0, 4).map(async ({ requestId }) => (await machine.ask('request', 'show', requestId)).out));
       for (const [name, secret] of Object.entries(secrets)) {
@@ -188,7 +188,9 @@ test.describe('calls on the wire', () => {
     expect((await fetch(`${base}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body })).status).toBe(200);
     proxy.process.kill('SIGINT');
     expect(await proxy.ended).toEqual([0, null]);
-    expect(JSON.parse((await machine.ask('call', 'request.list', '--input', '{}')).out)).toMatchObject([{ source: 'wire', messageCount: 1 }]);
+    expect(JSON.parse((await machine.ask('call', 'request.list', '--input', '{}')).out)).toMatchObject({
+      requests: [{ source: 'wire', messageCount: 1 }],
+    });
     expect(await machine.run('proxy', '--upstream', 'nobody=x')).toMatchObject({ code: 2, out: '' });
   });
 });

@@ -58,6 +58,10 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
     'entries',
     'materialize',
     'compaction',
+    'sql',
+    'findings',
+    'blame',
+    'sql_views',
     'resolve',
     'turn_reproduce',
     ...['create', 'update', 'get', 'list', 'overview', 'transition', 'verdict', 'discuss', 'thread', 'answer'].map((verb) => `ticket_${verb}`),
@@ -163,12 +167,12 @@ test('[B15, B-33, R6] waits, cards and turns over MCP', async ({ machine }) => {
   const { messageId } = asked.message;
   expect(await mcp.call('space_wait', { messageId })).toMatchObject({ for: 'bot', answer: null });
   const { runId } = asked.started[0] as { runId: string };
-  const sent = await mcp.call<{ message: { messageId: string } }>('run_send', { runId, text: 'Which date?', wait: true });
+  const sent = await mcp.call<{ message: { messageId: string } }>('send_message', { runId, text: 'Which date?', wait: true });
   expect(await mcp.call('space_wait', { messageId })).toMatchObject({ answer: sent.message.messageId });
   await call('space.post', { spaceId: 'team', senderId: 'ann', text: 'Monday' });
   const { rendered } = await mcp.call<{ rendered: { system: string } }>('run_timeline', { runId });
   expect(rendered.system).toMatch(/You: called send_message\("Which date\?", wait: true\)[\s\S]*← RESUME: ann replied\. Continue from here\./);
-  expect(await refused('run_send', { runId, text: 'Hm?', wait: { for: 'nobody' } })).toMatchObject({
+  expect(await refused('send_message', { runId, text: 'Hm?', wait: { for: 'nobody' } })).toMatchObject({
     code: 'BAD_REQUEST',
     data: { field: 'wait.for' },
   });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Request, RequestRow } from '../../../src/core/contract/index.js';
+import type { OutputOf, Request } from '../../../src/core/contract/index.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
 import { type CoreAgent, folders, hasAgent, unlessHere } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
@@ -80,7 +80,7 @@ test.describe('agents through the proxy', () => {
         return JSON.parse(ran.out) as T;
       };
 
-      const before = await call<RequestRow[]>('request.list', {});
+      const { requests: before } = await call<OutputOf<'request.list'>>('request.list', {});
       expect(before.map(({ source, proof, problem }) => [source, proof, problem])).toEqual(wire.map(() => ['wire', 'digest', undefined]));
       const left = wire.map((text) => JSON.parse(text) as JsonObject);
       for (const { requestId } of before) {
@@ -93,7 +93,7 @@ test.describe('agents through the proxy', () => {
       expect(left).toEqual([]);
 
       const imported = await machine.ask('import', join(home, folders[agent]));
-      const rows = (await call<RequestRow[]>('request.list', {})).filter(({ source }) => source === 'wire');
+      const rows = (await call<OutputOf<'request.list'>>('request.list', {})).requests.filter(({ source }) => source === 'wire');
       expect(rows).toHaveLength(wire.length);
       if (imported.out.startsWith('0 sessions')) test.info().annotations.push({ type: 'not joined', description: `no ${agent} import is here` });
       else
@@ -117,7 +117,7 @@ test.describe('agents through the proxy', () => {
       const ran = await machine.run('rerun', turn?.commit ?? '', '--provider', provider);
       server.close();
       expect([ran.out, ran.err]).toEqual([expect.stringMatching(/^branch ctx-/m), expect.any(String)]);
-      const first = rows.find(({ commit }) => commit === turn?.commit) as RequestRow;
+      const first = rows.find(({ commit }) => commit === turn?.commit) as OutputOf<'request.list'>['requests'][number];
       const { body } = await call<Request>('request.get', { requestId: first.requestId });
       // The same body, except that the answer is streamed.
       const { model, stream: _, ...rest } = body as JsonObject;

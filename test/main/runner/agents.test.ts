@@ -18,7 +18,7 @@ const sessionsIn = (root: string): string[] =>
 /** Lets a real agent ask Sarah over Stemma's MCP server, wait, and go on with her reply. */
 async function waitsForSarah(agent: AgentProgram): Promise<void> {
   await ensureBuilt();
-  const name = agent === 'opencode' ? 'stemma_run_send' : 'mcp__stemma__run_send';
+  const name = agent === 'opencode' ? 'stemma_send_message' : 'mcp__stemma__send_message';
   const wait = { tools: [{ name, input: { text: 'Which branch?', wait: { for: 'Sarah' } } }] };
   const { client, run, model } = await agentWorld(agent, (_text, body) =>
     JSON.stringify(body).includes('Which branch?') ? { text: 'Understood.' } : wait,

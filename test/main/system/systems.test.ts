@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createPrivate, makeFolders, restrictWith } from '../../../src/core/files/index.js';
 import { accessList, isPrivatePlace } from '../../../src/main/system/access.js';
 import { commandOf, endTree, isRunning, processesIn, questionAbout, treeEnder } from '../../../src/main/system/processes.js';
@@ -64,6 +64,14 @@ describe('processes', () => {
   test('[O4] only signals that a system has are watched and passed on', () => {
     const sent: unknown[] = [];
     const child = { kill: (signal?: unknown) => sent.push(signal) > 0 };
+    // Other test files of this process may watch the same signals, and would end it.
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+      const others = process.listeners(signal);
+      process.removeAllListeners(signal);
+      onTestFinished(() => {
+        for (const other of others) process.on(signal, other);
+      });
+    }
     for (const [system, expected] of [
       ['linux', ['SIGTERM', 'SIGHUP']],
       ['windows', [undefined]],

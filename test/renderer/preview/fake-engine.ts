@@ -171,6 +171,7 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     bytes: { logical: 18_400_000, stored: 4_100_000 },
     formatVersion: 1,
     tokenizer: 'utf8-quarter-1',
+    stand: '0',
     trusted: true,
   });
 

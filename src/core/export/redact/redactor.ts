@@ -1,5 +1,6 @@
 import type { RedactionKind } from '../../contract/index.js';
 import { replaceInBytes, textsInBytes } from './bytes.js';
+import { type Room, roomFor, Unsearchable } from './compressed.js';
 import { type Form, type FormSpan, formFinder } from './forms.js';
 import { encodedRuns, findSpans, readingsOf, type SearchOptions, type Span } from './rules/index.js';
 import { type Findings, lintTexts } from './secretlint.js';
@@ -77,11 +78,21 @@ const paragraphsOf = (text: string, name: string | undefined): readonly string[]
   text.length > longest ? text.split(/\n(?=\n)/) : text.length < shortest ? [] : [name === undefined ? text : `${name} = "${text}"`];
 
 /** The texts, and the texts that are encoded in them. */
-function* withEncoded(texts: Iterable<NamedText>, depth = 0): Generator<NamedText> {
+function* withEncoded(texts: Iterable<NamedText>, depth = 0, given?: Room): Generator<NamedText> {
   for (const named of texts) {
     yield named;
-    if (named.text.length >= shortestRun && depth < maxDepth)
-      for (const { bytes } of encodedRuns(named.text)) yield* withEncoded(textsInBytes(bytes, named.name), depth + 1);
+    if (named.text.length < shortestRun || depth === maxDepth) continue;
+    const room = given ?? roomFor(named.text.length);
+    for (const { bytes } of encodedRuns(named.text)) yield* searchable(withEncoded(textsInBytes(bytes, named.name, room), depth + 1, room));
+  }
+}
+
+/** The texts of a file up to the one that expands too much. `replace` removes the file. */
+function* searchable(texts: Iterable<NamedText>): Generator<NamedText> {
+  try {
+    yield* texts;
+  } catch (error) {
+    if (!(error instanceof Unsearchable)) throw error;
   }
 }
 /** Runs of encoded bytes are at least this long, and are decoded inside of each other this many times. */
@@ -155,8 +166,8 @@ function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions, { ma
     kept.set(key, spans);
     return spans;
   };
-  const replace = (text: string, name: string | undefined, depth: number): string => {
-    const files = depth < maxDepth ? filesIn(text, name, depth) : [];
+  const replace = (text: string, name: string | undefined, depth: number, room: Room): string => {
+    const files = depth < maxDepth ? filesIn(text, name, depth, room) : [];
     const parts: string[] = [];
     let done = 0;
     for (const { from, to, ...span } of merged(spansIn(text, name), files)) {
@@ -166,26 +177,31 @@ function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions, { ma
     return done === 0 ? text : parts.join('') + text.slice(done);
   };
   /** Encoded files in a text that contain something to replace, each with its new encoding, or with a placeholder if it is short. */
-  const filesIn = (text: string, name: string | undefined, depth: number): (FormSpan | Made)[] => {
+  const filesIn = (text: string, name: string | undefined, depth: number, room: Room): (FormSpan | Made)[] => {
     if (text.length < shortestRun) return [];
     const found: (FormSpan | Made)[] = [];
     for (const { from, to, bytes, encode } of encodedRuns(text)) {
       const isWhole = to - from === text.length || to - from > longestWhole;
       if (isWhole) {
-        const left = replaceInBytes(bytes, { replace: (inner, innerName) => replace(inner, innerName, depth + 1) }, name);
+        const left = replaceInBytes(bytes, { replace: (inner, innerName) => replace(inner, innerName, depth + 1, room) }, name, room);
         if (left !== bytes) found.push({ from, to, made: encode(left) });
-      } else if (hasFinding(textsInBytes(bytes, name), depth + 1)) {
+      } else if (hasFinding(textsInBytes(bytes, name, room), depth + 1, room)) {
         found.push({ from, to, kind: 'secret', of: identityOf(text.slice(from, to), 'secret') });
       }
     }
     return found;
   };
-  const hasFinding = (texts: Iterable<NamedText>, depth: number): boolean => {
-    for (const { text, name } of texts)
-      if (spansIn(text, name).length > 0 || (depth < maxDepth && filesIn(text, name, depth).length > 0)) return true;
-    return false;
+  const hasFinding = (texts: Iterable<NamedText>, depth: number, room: Room): boolean => {
+    try {
+      for (const { text, name } of texts)
+        if (spansIn(text, name).length > 0 || (depth < maxDepth && filesIn(text, name, depth, room).length > 0)) return true;
+      return false;
+    } catch (error) {
+      if (error instanceof Unsearchable) return true;
+      throw error;
+    }
   };
-  return (text: string, name?: string): string => replace(text, name, 0);
+  return (text: string, name?: string): string => replace(text, name, 0, roomFor(text.length));
 }
 
 /** A range of a text, and the text in its place. */

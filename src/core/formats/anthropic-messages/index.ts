@@ -15,6 +15,7 @@ export const anthropicMessages: Format = {
   recognize: recognizeDocument,
   parse: parseDocument,
   write: writeDocument,
+  close: (conversation) => writeDocument(parseDocument(conversation).entries),
   concat: concatDocuments,
   cut: cutDocument,
 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
-import type { ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import type { ParsedDelta, ParsedEntry, Problem, WritableEntry, WriteOptions } from '../format.js';
 import { answered, called, pictured, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
@@ -13,9 +13,9 @@ interface Document {
 }
 
 /** Writes { system?, messages } for the entries. An empty delta has no messages. */
-export function writeDocument(entries: readonly WritableEntry[]): Uint8Array {
+export function writeDocument(entries: readonly WritableEntry[], { keepsOpen = false }: Pick<WriteOptions, 'keepsOpen'> = {}): Uint8Array {
   const system = entries.filter((entry) => isSystemPrompt(entry) && !isHidden(entry)).map((entry) => ({ type: 'text', text: entry.text ?? '' }));
-  return stored({ system, messages: wireMessages(entries) as unknown as Json[] });
+  return stored({ system, messages: wireMessages(entries, keepsOpen) as unknown as Json[] });
 }
 
 const stored = ({ system, messages }: Document): Uint8Array =>
@@ -38,7 +38,7 @@ export function cutDocument(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { document } = read(delta);
   const at = entriesOf(document).findIndex((entry) => entry.key === lastKept);
   if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  return writeDocument(entriesOf(document).slice(0, at + 1));
+  return writeDocument(entriesOf(document).slice(0, at + 1), { keepsOpen: true });
 }
 
 /** 1 if the bytes begin like such a document, else 0. */

@@ -39,10 +39,10 @@ export const systemPromptType = 'system_prompt';
  * The messages that Claude Code sends for these entries, established by running it (2.1.329). Entries of one answer become one message even if
  * results are between them. Reminders go before the text that a person typed after the same answer or result. A reminder after a tool result becomes
  * part of that result. Consecutive messages of one role become one, with a newline between two texts. A call without a result is dropped, or gets a
- * placeholder result if the conversation ends with it.
+ * placeholder result if the conversation ends with it. `keepsOpen` leaves calls and results as they are.
  */
-export function wireMessages(entries: readonly WritableEntry[]): WireMessage[] {
-  const drafts = paired(draft(entries.filter((entry) => !isHidden(entry) && !isSystemPrompt(entry))));
+export function wireMessages(entries: readonly WritableEntry[], keepsOpen = false): WireMessage[] {
+  const drafts = paired(draft(entries.filter((entry) => !isHidden(entry) && !isSystemPrompt(entry))), keepsOpen);
   return merge(reorder(drafts.flatMap(sendable))).map(({ role, blocks }) => {
     const filled = blocks.length > 1 ? blocks.filter((block) => block.type !== 'text' || block.text !== '') : blocks;
     const [only] = filled;
@@ -96,7 +96,7 @@ function addPart(result: WireBlock, block: WireBlock): void {
 const absent: WireBlock = { type: 'absent' };
 
 /** Pairs calls and results; each id occurs once. */
-function paired(drafts: readonly Draft[]): Draft[] {
+function paired(drafts: readonly Draft[], keepsOpen: boolean): Draft[] {
   const answered = new Set(drafts.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))));
   const lastWord = drafts.findLastIndex((one, at) =>
     one.role === 'user' ? !one.attachment && !one.blocks.some(isResult) : drafts.slice(at + 1).every((after) => after.role === 'user'),
@@ -108,14 +108,15 @@ function paired(drafts: readonly Draft[]): Draft[] {
     let isOrphan = false;
     const blocks = one.blocks.filter((block) => {
       if (block.type === 'tool_use') {
-        const fresh = !called.has(block.id) && (one === open || answered.has(block.id as string));
+        const fresh = !called.has(block.id) && (keepsOpen || one === open || answered.has(block.id as string));
         if (fresh) called.add(block.id);
         return fresh;
       }
       if (!isResult(block)) return true;
       if (Array.isArray(block.content)) block.content = block.content.filter((part) => part !== absent);
-      isOrphan ||= !called.has(block.tool_use_id);
-      const fresh = called.has(block.tool_use_id) && !given.has(block.tool_use_id);
+      const hasCall = keepsOpen || called.has(block.tool_use_id);
+      isOrphan ||= !hasCall;
+      const fresh = hasCall && !given.has(block.tool_use_id);
       if (fresh) given.add(block.tool_use_id);
       return fresh;
     });
@@ -123,7 +124,7 @@ function paired(drafts: readonly Draft[]): Draft[] {
     if (blocks.length === 0 && one.role === 'user') return isOrphan ? [{ ...one, blocks: [nothing()] }] : [];
     return [{ ...one, blocks }];
   });
-  const unanswered = open ? open.blocks.filter((block) => block.type === 'tool_use' && !answered.has(block.id as string)) : [];
+  const unanswered = open && !keepsOpen ? open.blocks.filter((block) => block.type === 'tool_use' && !answered.has(block.id as string)) : [];
   const results = unanswered.map((block) => ({ type: 'tool_result', tool_use_id: block.id as string, content: interrupted, is_error: true }));
   return results.length === 0 ? kept : [...kept, { role: 'user', id: undefined, attachment: false, blocks: results }];
 }

@@ -3,6 +3,7 @@
 // tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
 import { isObject, type JsonObject } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
+import { durationOf } from '../shared/durations.js';
 import { concatLineParts, concatLines } from '../shared/jsonl.js';
 import { callsIn } from './calls.js';
 import { scanLines } from './parse-lines.js';
@@ -41,7 +42,8 @@ export const claudeCode = {
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
-  return { ...readPieces(pieces), problems: skipped };
+  const lasted = durationOf(pieces, ({ record }) => (record?.subtype === 'turn_duration' ? record.durationMs : undefined));
+  return { ...readPieces(pieces), ...lasted, problems: skipped };
 }
 
 /** Certain if the file begins with a record of this format; the name alone proves little. */

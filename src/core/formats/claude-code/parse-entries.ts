@@ -12,7 +12,7 @@ type Draft = Mutable<ParsedEntry>;
 /** The entries of one record, in order. Progress of tools has none. A record of unknown type is an event. */
 export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
   const uuid = uuidOf(record);
-  if (uuid === undefined) return absorbedEntries(record, raw);
+  if (uuid === undefined) return record.type === 'queue-operation' ? absorbedEntries(record, raw) : linkEntries(record, raw);
   const at = timeOf(record);
   const common: Common = { uuid, at, raw };
   switch (record.type) {
@@ -39,6 +39,17 @@ function absorbedEntries(record: JsonObject, raw: ByteRange): readonly ParsedEnt
   const at = timeOf(record);
   const uuid = `queue-${stringAt(record, 'timestamp') ?? ''}`;
   return [make({ uuid, at, raw }, 0, 'user', { kind: 'text', text, tokens: countTokens(text), marks: ['queued'], messageId: uuid })];
+}
+
+/** The links of a session to other sessions, whose records have no ids: where it goes on, and the context from which a subagent was forked. */
+function linkEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
+  const next = record.type === 'continued-in' ? stringAt(record, 'continuedInSessionId') : undefined;
+  const parent = record.type === 'fork-context-ref' ? stringAt(record, 'parentSessionId') : undefined;
+  const text = next !== undefined ? `continued in the session ${next}` : parent !== undefined ? `forked from the session ${parent}` : undefined;
+  if (text === undefined) return [];
+  const type = record.type as string;
+  const common = { uuid: `${type}-${next ?? stringAt(record, 'agentId') ?? parent ?? ''}`, at: timeOf(record), raw };
+  return [make(common, 0, 'system', { kind: 'event', toolName: type, text, result: record, tokens: 0, marks: ['hidden', type] })];
 }
 
 /** A record that this version of the format does not know, as an event that keeps the whole record. */

@@ -126,7 +126,7 @@ function factsOf({ facts, agentTypes, reader }: Committing, segment: Segment, is
   const { branch, type, checkpoint } = segment;
   const summary = summaryOf(segment, reader);
   const createdAt = writtenAt(segment);
-  const startedBy = isFirst && branch.from === null ? (branch.startedBy ?? facts.startedBy) : undefined;
+  const startedBy = isFirst && !(branch.from && isNode(branch.from)) ? (branch.startedBy ?? facts.startedBy) : undefined;
   return {
     type,
     checkpoint,

@@ -58,6 +58,12 @@ const oneOrMore = (ids: readonly string[]): string | readonly string[] => (ids.l
 /** The ids of the calls whose results the line holds. */
 export const resultsOf = ({ results }: Line): readonly string[] => (typeof results === 'string' ? [results] : results);
 
+/** The end of the parent's context with which a forked subagent begins. */
+export interface ForkRef {
+  readonly session: string;
+  readonly last: string;
+}
+
 export interface More {
   readonly ghost?: NonNullable<Piece['ghost']>;
   readonly title?: Title;
@@ -67,6 +73,8 @@ export interface More {
   /** Set for the boundary of a compaction. */
   readonly metadata?: JsonObject;
   readonly forkedFrom?: string;
+  /** Set for the reference of a subagent's file to the context from which the subagent was forked. */
+  readonly forkRef?: ForkRef;
   /** Calls that may start subagents. */
   readonly agents?: readonly AgentCall[];
   /** True for the placeholder that the agent writes if an answer was abandoned. */
@@ -201,18 +209,25 @@ function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFact
   const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
   const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
   const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
+  const forkRef = record.type === 'fork-context-ref' ? forkRefOf(record) : undefined;
   const agents = calls ? agentCallsOf(record) : [];
   const isClosingWord = part === 'assistant' && saysNothing(record);
-  if (!title && !ofFile && !logicalParent && !metadata && !forkedFrom && agents.length === 0 && !isClosingWord) return undefined;
+  if (!title && !ofFile && !logicalParent && !metadata && !forkedFrom && !forkRef && agents.length === 0 && !isClosingWord) return undefined;
   return {
     ...(title && { title }),
     ...ofFile,
     ...(logicalParent !== undefined && { logicalParent }),
     ...(metadata && { metadata }),
     ...(forkedFrom !== undefined && { forkedFrom }),
+    ...(forkRef && { forkRef }),
     ...(agents.length > 0 && { agents }),
     ...(isClosingWord && { isClosingWord }),
   };
+}
+
+function forkRefOf(record: JsonObject): ForkRef | undefined {
+  const [session, last] = [stringAt(record, 'parentSessionId'), stringAt(record, 'parentLastUuid')];
+  return last === undefined ? undefined : { session: session ?? '', last };
 }
 
 const saysNothing = (record: JsonObject): boolean =>

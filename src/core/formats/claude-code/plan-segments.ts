@@ -1,6 +1,6 @@
 import type { ByteRange } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
-import type { PlanContext } from '../format.js';
+import { endsAfterResults, endsBeforeResults, type PlanContext } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import type { Line } from './plan-lines.js';
 import { type Branch, isNode, type Node, type Tree } from './plan-nodes.js';
@@ -69,12 +69,28 @@ function cutBranch(branch: Branch, branchedAt: ReadonlySet<Node>, granularity: P
       if (part === 'summary') return;
     }
     if (filled && beginsTurn(before, node)) close(index, 'turn_boundary');
-    else if (granularity === 'tool_call' && part === 'assistant' && before && answersCalls(branch, index)) close(index, 'tool_call');
+    else {
+      const cut = cutWithinTurn(branch, index, granularity);
+      if (cut) close(index, cut);
+    }
     if (part === 'command') commanded = true;
     filled ||= fillsTurn(node.line, commanded);
   });
-  close(branch.nodes.length, 'turn_boundary');
+  const last = endsBeforeResults(granularity) ? lastBefore(branch, branch.nodes.length) : undefined;
+  close(branch.nodes.length, last?.part === 'result' ? 'tool_call' : last?.calls ? 'assistant_message' : 'turn_boundary');
 }
+
+/** The checkpoint before a node inside of a turn, if a commit ends there. */
+function cutWithinTurn(branch: Branch, index: number, granularity: PlanContext['granularity']): Checkpoint | undefined {
+  const part = branch.nodes[index]?.line.part;
+  if (part === 'assistant' && endsAfterResults(granularity) && index > 0 && answersCalls(branch, index)) return 'tool_call';
+  return part === 'result' && endsBeforeResults(granularity) && lastBefore(branch, index)?.part === 'assistant' ? 'assistant_message' : undefined;
+}
+
+/** The last line before a position that belongs to the conversation. */
+const lastBefore = ({ nodes }: Branch, index: number): Line | undefined =>
+  nodes.slice(Math.max(0, index - 64), index).findLast(({ line }) => line.part !== 'quiet' && line.part !== 'attachment' && line.part !== 'meta')
+    ?.line;
 
 const isStoredNode = ({ stored }: Node): boolean => stored !== undefined;
 

@@ -17,6 +17,8 @@ export interface Surroundings {
   readonly recordOf: (line: Line) => JsonObject;
   /** The whole file is the conversation of a subagent. */
   readonly wholeIsSidechain: boolean;
+  /** The record of another file after which the conversation of the file begins. */
+  readonly begunAfter: string | undefined;
 }
 
 /** A tree while it grows. */
@@ -154,7 +156,8 @@ function placeOf(growth: Growth, line: Chained, sidechain: boolean, byPosition: 
   const isBoundary = line.part === 'boundary';
   const parent = isBoundary ? (line.more?.logicalParent ?? line.parent) : line.parent;
   const follow = (why: string): Place => followPrevious(growth, line, sidechain, why);
-  if (parent === undefined) return isBoundary && previous ? follow('the compaction names no parent') : { parent: null };
+  if (parent === undefined && isBoundary && previous) return follow('the compaction names no parent');
+  if (parent === undefined) return { parent: beginning(growth) };
   if (parent === line.uuid) return follow('the record names itself as its parent');
   const found = nodeThroughGhosts(growth, parent);
   if (found) {
@@ -171,6 +174,10 @@ function placeOf(growth: Growth, line: Chained, sidechain: boolean, byPosition: 
   if (around.isKnown(parent)) return { parent: { record: parent } };
   return follow(`the parent ${parent} does not exist`);
 }
+
+/** The first record of a forked subagent follows the context from which it was forked. */
+const beginning = ({ around: { begunAfter }, nodes }: Growth): Place['parent'] =>
+  begunAfter !== undefined && nodes.length === 0 ? { record: begunAfter } : null;
 
 function followPrevious({ previous, notes }: Growth, line: Chained, sidechain: boolean, why: string): Place {
   const before = sidechain ? undefined : previous;

@@ -30,6 +30,8 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const { lines } = scan;
   const first = lines.find(({ uuid }) => uuid !== undefined);
   const wholeIsSidechain = first !== undefined && lines.every(({ uuid, sidechain }) => uuid === undefined || sidechain);
+  const fork = wholeIsSidechain ? lines.find(({ more }) => more?.forkRef)?.more?.forkRef : undefined;
+  const missing = fork && !known.has(fork.last) ? fork.session : undefined;
   const storedAs = ({ uuid, start, more }: Line, parentStored: boolean): string | undefined => {
     if (uuid === undefined || start < resumeAt) return uuid;
     if (!parentStored) return undefined;
@@ -43,6 +45,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     isKnown: (uuid) => known.has(uuid),
     recordOf: (line) => recordAt(file, line),
     wholeIsSidechain,
+    begunAfter: fork && known.has(fork.last) ? fork.last : undefined,
   });
   const segments = cutBranches(tree, context.granularity);
   const side = placeLines(lines, tree, segments, resumeAt);
@@ -64,11 +67,18 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     commits,
     side,
     skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, commits)]),
-    notes: fresh([...scan.notes, ...tree.notes]),
+    notes: fresh([...scan.notes, ...tree.notes, ...withoutBeginning(missing)]),
     tips: tipsOf(segments.list, tree, numbers),
     end: scan.end,
+    ...(missing && { awaits: missing }),
   };
 }
+
+/** A forked subagent whose parent is not in the project yet. */
+const withoutBeginning = (session: string | undefined): Problem[] =>
+  session === undefined
+    ? []
+    : [{ line: 1, reason: `The subagent was forked from the session ${session}, which is not imported: its context lacks that beginning.` }];
 
 /** Why a file with messages has no commit: its messages have no ids, by which they are found and follow each other. */
 function unnamed({ lines }: Lines, commits: ImportPlan['commits']): Problem[] {

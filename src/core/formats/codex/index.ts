@@ -2,12 +2,13 @@
 // schema.ts says what a line is, parse*.ts read lines, compressed files and file heads, plan-facts.ts collects the facts that plan.ts
 // turns into commits, plan-progress.ts follows a growing file. write.ts writes items, resume.ts a file that the agent resumes.
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
+import { durationOf } from '../shared/durations.js';
 import { concatLines } from '../shared/jsonl.js';
 import { entriesOf, placedLines } from './parse.js';
 import { compressed } from './parse-compressed.js';
 import { peek, recognize } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
-import { progress } from './plan-progress.js';
+import { endsTurn, progress } from './plan-progress.js';
 import { writeSession } from './resume.js';
 import { scanLines } from './schema.js';
 import { tools } from './schema-tools.js';
@@ -39,6 +40,9 @@ export const codex = {
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
-  const entries = entriesOf(placedLines(pieces));
-  return { entries, elisions: [], problems: skipped };
+  const lines = placedLines(pieces);
+  const lasted = durationOf(lines, ({ line: { sort, payload } }) =>
+    sort === 'event' && endsTurn.has(payload.type) ? payload.duration_ms : undefined,
+  );
+  return { entries: entriesOf(lines), elisions: [], ...lasted, problems: skipped };
 }

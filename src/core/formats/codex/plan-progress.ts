@@ -19,13 +19,14 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
   return { ...progressOf(marks, granularity), ended: false };
 }
 
-const ends: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
+/** The events that end a turn. */
+export const endsTurn: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
 function meaningOf(record: JsonObject): Omit<Mark, 'range'> {
   const { sort, payload } = lineOf(record);
   switch (sort) {
     case 'event':
-      return { is: startsTurn(payload) ? 'starts' : ends.has(payload.type) ? 'ends' : 'quiet' };
+      return { is: startsTurn(payload) ? 'starts' : endsTurn.has(payload.type) ? 'ends' : 'quiet' };
     case 'compacted':
       return { is: 'last' };
     case 'item':

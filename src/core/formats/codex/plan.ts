@@ -1,7 +1,16 @@
 import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import { lastName } from '../../system/index.js';
-import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
+import {
+  endsAfterResults,
+  endsBeforeResults,
+  type FileBytes,
+  type ImportPlan,
+  type ParsedEntry,
+  type PlanContext,
+  type PlannedCommit,
+  type Problem,
+} from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
 import { type Fact, type Facts, factsOf, type ItemFact, type Session } from './plan-facts.js';
@@ -166,7 +175,7 @@ function walkTurns({ facts }: Facts, setting: Setting): Walk {
     else addToTurn(walk, fact, at);
   }
   if (walk.waiting.length > 0) begin(walk);
-  close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : 'session_end');
+  close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : endsBeforeResults(context.granularity) ? partEnd(walk.open) : 'session_end');
   const { segments, side, notes, tip, ends, continued } = walk;
   const leaves = ends.filter((ref) => !continued.has(nameOf(ref)) && (tip === null || nameOf(ref) !== nameOf(tip)));
   const awaits = base === undefined ? session.base?.rollout : undefined;
@@ -255,7 +264,8 @@ function addToTurn(walk: Walking, fact: Fact, at: number): void {
   const isPrompt = fact.item?.prompt !== undefined;
   if ((fact.startsTurn || isPrompt) && open?.filled) close(walk, 'turn_boundary');
   else if (isPrompt && open && open.records.length > 0 && splitAt.has(at)) close(walk, 'turn_boundary');
-  else if (context.granularity === 'tool_call' && fact.item?.isAnswer && open && endsWithResult(open)) close(walk, 'tool_call');
+  else if (endsAfterResults(context.granularity) && fact.item?.isAnswer && open && endsWithResult(open)) close(walk, 'tool_call');
+  else if (endsBeforeResults(context.granularity) && isResult(fact.item) && open && lastItem(open)?.isAnswer) close(walk, 'assistant_message');
   if (fact.item?.isCompactionAnswer && walk.open?.filled) close(walk, 'turn_boundary');
   if (fact.compaction) addCompaction(walk, fact, fact.compaction.isOwnAnswer);
   else if (!fact.item && !walk.open && !fact.startsTurn && segments.length === 0 && walk.tip === null) walk.waiting.push(fact);
@@ -302,10 +312,12 @@ function splitAnswer(segment: Segment): readonly Fact[] {
   return cut;
 }
 
-const endsWithResult = ({ facts }: Segment): boolean => {
-  const last = facts.findLast(({ item }) => item !== undefined)?.item;
-  return last !== undefined && !last.isAnswer && last.prompt === undefined && facts.some(({ item }) => item?.isAnswer);
-};
+const lastItem = ({ facts }: Segment): ItemFact | undefined => facts.findLast(({ item }) => item !== undefined)?.item;
+const isResult = (item: ItemFact | undefined): boolean => item !== undefined && !item.isAnswer && item.prompt === undefined;
+const endsWithResult = (segment: Segment): boolean => isResult(lastItem(segment)) && segment.facts.some(({ item }) => item?.isAnswer);
+
+/** The checkpoint of a part of a turn: the model's message, or the results of its calls. */
+const partEnd = (segment: Segment | undefined): Checkpoint => (segment && lastItem(segment)?.isAnswer ? 'assistant_message' : 'tool_call');
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
 

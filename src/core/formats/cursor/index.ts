@@ -3,7 +3,7 @@
 // parse-database.ts reads the databases, parse-transcript.ts the transcripts, parse.ts a record.
 import type { ImportableFormat } from '../format.js';
 import { oddRole, wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf } from './parse.js';
+import { entriesOf, partOf, startsOf } from './parse.js';
 import { database, formatId } from './parse-database.js';
 import { transcript } from './parse-transcript.js';
 
@@ -13,6 +13,7 @@ export const cursor: ImportableFormat = wrappedFormat({
   template: 'cursor',
   part: partOf,
   entries: entriesOf,
+  others: startsOf,
   oddities: oddRole(['user', 'assistant', 'system', 'tool']),
   tools: {
     read_file: 'read',

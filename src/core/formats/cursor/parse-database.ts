@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, Over } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
@@ -47,16 +47,24 @@ function* composers(rows: DatabaseRows): Generator<Member> {
     if (kind === 'composerData') ids.push(key.slice('composerData:'.length));
     if (kind === 'bubbleId') bubbles.set(composer, [...(bubbles.get(composer) ?? []), key]);
   }
+  const starters = startersIn(rows, ids);
+  const headers = headersIn(rows);
   for (const id of ids.sort()) {
     const data = valueAt(rows, `composerData:${id}`);
     if (!isObject(data)) continue;
     const keys = bubbles.get(id) ?? [];
     if (keys.length === 0 && objectsIn(data.conversation).length === 0) continue;
-    const title = stringAt(data, 'name');
-    const workspace = isObject(data.workspaceIdentifier) ? data.workspaceIdentifier.uri : undefined;
+    const header = headers.get(id);
+    const title = stringAt(data, 'name') ?? stringAt(header?.told, 'name');
+    const identifier = data.workspaceIdentifier ?? header?.told.workspaceIdentifier;
+    const workspace = isObject(identifier) ? identifier.uri : undefined;
     const cwd = stringAt(workspace, 'fsPath') ?? stringAt(workspace, 'path');
     const changed = instant(data.lastUpdatedAt ?? data.createdAt);
-    const about = { sessionId: id, ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
+    const about = {
+      sessionId: id,
+      ...defined({ title, cwd }),
+      ...subagentFacts(data, starters.get(id), header),
+    };
     const linesOf = (records: readonly Wrapped[]): Lines => wrapLines(formatId, id, about, records);
     yield {
       id,
@@ -68,6 +76,42 @@ function* composers(rows: DatabaseRows): Generator<Member> {
       ...(changed !== undefined && { modifiedAt: Date.parse(changed) }),
     };
   }
+}
+
+/** The composer that started each subagent, as the composers name them. */
+function startersIn(rows: DatabaseRows, ids: readonly string[]): ReadonlyMap<string, string> {
+  const starters = new Map<string, string>();
+  for (const id of ids) {
+    const data = valueAt(rows, `composerData:${id}`);
+    const list = isObject(data) && Array.isArray(data.subComposerIds) ? data.subComposerIds : [];
+    for (const sub of list) starters.set(String(sub), id);
+  }
+  return starters;
+}
+
+/** The facts of a conversation that another one started; none for others. */
+function subagentFacts({ subagentInfo }: JsonObject, starter: string | undefined, header: Header | undefined): JsonObject {
+  const startedIn = stringAt(subagentInfo, 'parentComposerId') ?? starter;
+  if (startedIn === undefined && !header?.isSubagent) return {};
+  return { agent: stringAt(subagentInfo, 'subagentTypeName') ?? stringAt(subagentInfo, 'type') ?? 'agent', ...defined({ startedIn }) };
+}
+
+/** What newer versions list about a conversation in a table of its own. */
+interface Header {
+  readonly told: JsonObject;
+  readonly isSubagent: boolean;
+}
+
+/** The headers of conversations, by their ids. Versions before 3.14 have none. */
+function headersIn(rows: DatabaseRows): ReadonlyMap<string, Header> {
+  const found = new Map<string, Header>();
+  if (!holds(rows.tables, 'composerHeaders', ['composerId', 'value'])) return found;
+  const columns = rows.tables.get('composerHeaders')?.includes('isSubagent') ? ['composerId', 'value', 'isSubagent'] : ['composerId', 'value'];
+  for (const { composerId, value, isSubagent } of rows.each('composerHeaders', columns)) {
+    const told = parseShallow(textIn(value));
+    found.set(textIn(composerId), { told: isObject(told) ? told : {}, isSubagent: Number(isSubagent ?? 0) === 1 });
+  }
+  return found;
 }
 
 /** The number of last bubbles of a conversation, which change while the model answers. */

@@ -15,6 +15,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
+import { startedWith } from '../shared/subagents.js';
 
 const isMessage = (record: JsonObject): boolean => typeof record.role === 'string';
 const toolIn = (record: JsonObject): JsonObject | undefined => objectsIn([record.toolFormerData ?? null])[0];
@@ -34,6 +35,12 @@ export function partOf(record: JsonObject): Part {
 }
 
 const messageContent = (record: JsonObject): JsonObject[string] | undefined => record.content ?? objectsIn([record.message ?? null])[0]?.content;
+
+/** The names by which the subagents of a conversation find the record that may have started them: a call, or else a prompt. */
+export function startsOf(record: JsonObject, session: string): readonly string[] {
+  const id = stringAt(toolIn(record), 'toolCallId') ?? (record.type === 1 ? stringAt(record, 'bubbleId') : undefined);
+  return id === undefined ? [] : [startedWith(session, id)];
+}
 
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {

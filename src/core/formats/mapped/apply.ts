@@ -37,14 +37,12 @@ export function applied(mapping: Mapping): Applied {
     const query = compiled(mapping[name] ?? otherwise, name);
     return (value) => query.query(value as never).values() as Json[];
   };
-  const machine = reader(session.machine, 'session.machine');
-  // If every record names its machine, the first record counts.
-  const facts = {
-    id: reader(session.id, 'session.id'),
-    title: reader(session.title, 'session.title'),
-    cwd: reader(session.cwd, 'session.cwd'),
-    machine: (scope: Scope) => machine(scope).slice(0, 1),
+  // If every record names its session, folder or machine, the first record counts.
+  const first = (name: 'id' | 'cwd' | 'machine'): Read => {
+    const read = reader(session[name], `session.${name}`);
+    return (scope) => read(scope).slice(0, 1);
   };
+  const facts = { id: first('id'), title: reader(session.title, 'session.title'), cwd: first('cwd'), machine: first('machine') };
   const [id, parent, at] = [reader(record.id, 'record.id'), reader(record.parent, 'record.parent'), reader(record.at, 'record.at')];
   const [call, counted, model] = [
     reader(record.call, 'record.call'),

@@ -1,37 +1,10 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { ColumnValue, DatabaseRows } from '../format.js';
-import { isDeep } from '../shared/jsonl.js';
 import { adk } from './built-in-frameworks.js';
 import type { BuiltInDatabase, TableSession } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
-
-type Row = Readonly<Record<string, ColumnValue>>;
-
-const columnText = (value: ColumnValue | undefined): string =>
-  typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : value === null || value === undefined ? '' : String(value);
-
-/** The JSON in a column. A value that nests too deeply or is not JSON stays a text. */
-function columnJson(value: ColumnValue | undefined): Json {
-  const text = columnText(value);
-  const read = parseJson(text);
-  return read === undefined || isDeep(read) ? text : read;
-}
-
-/** The rows of a table, limited to the existing columns. A list, because SQLite reads one table at a time. */
-function rowsOf(rows: DatabaseRows, table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Row[] {
-  const known = rows.tables.get(table) ?? [];
-  const names = columns.filter((column) => known.includes(column));
-  return names.length > 0 && Object.keys(where ?? {}).every((column) => known.includes(column)) ? [...rows.each(table, names, where)] : [];
-}
-
-const has = (tables: DatabaseRows['tables'], table: string, columns: readonly string[]): boolean =>
-  columns.every((column) => tables.get(table)?.includes(column));
-
-const byNumber =
-  (column: string) =>
-  (a: Row, b: Row): number =>
-    Number(a[column]) - Number(b[column]);
+import { byNumber, columnJson, columnText, has, lastIds, rowsOf } from './rows.js';
 
 const gooseMapping: Mapping = {
   stemmaMapping: 1,
@@ -140,16 +113,6 @@ function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
 }
 
 const numberOrNull = (value: ColumnValue | undefined): number | null => (value === null || value === undefined ? null : Number(value));
-
-/** The last row of each session: it changes when a row is added. */
-function lastIds(rows: DatabaseRows, table: string, column: string): ReadonlyMap<string, string> {
-  const last = new Map<string, number>();
-  for (const row of rowsOf(rows, table, ['session_id', column])) {
-    const id = columnText(row.session_id);
-    last.set(id, Math.max(last.get(id) ?? 0, Number(row[column])));
-  }
-  return new Map([...last].map(([id, number]) => [id, String(number)]));
-}
 
 const itemTexts = ['input_text', 'output_text', 'text'].map((type) => `@.type == '${type}'`).join(' || ');
 const openAiAgentsMapping: Mapping = {

@@ -4,6 +4,8 @@ import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
 import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
 import { amp, codexExec, cursorStream, droidStream, geminiStream } from './built-in-logs.js';
 import { managedAgents, openAiAgentsState } from './built-in-states.js';
+import { continueCli, crush, kiro, kiroDatabase } from './built-in-terminals.js';
+import { aider, isAider, isSpecStory, readAider, readSpecStory, specStory } from './built-in-texts.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { BuiltIn } from './parse-document.js';
 
@@ -23,6 +25,10 @@ export const builtIns: readonly BuiltIn[] = [
   one(cursorStream, (head) => /^\s*\{"type":\s*"system",\s*"subtype":\s*"init"/.test(head) && !/^[^\n]*"uuid"/.test(head)),
   one(droidStream, (head) => /^\s*\{"type":\s*"system",\s*"session_id":/.test(head)),
   one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"v"/.test(head)),
+  one(continueCli, (head) => /^\s*\{\s*"sessionId"\s*:/.test(head) && /"history"\s*:\s*\[/.test(head)),
+  one(kiro, (head) => /^\s*\{\s*"conversation_id"\s*:/.test(head) && /"history"\s*:\s*\[/.test(head)),
+  { mapping: aider, begins: isAider, read: readAider, beside: { name: '.aider.chat.history.md', other: '.aider.input.history' } },
+  { mapping: specStory, begins: isSpecStory, read: readSpecStory },
   one(kimi, (head) => /^\{"type":"metadata","protocol_version":/.test(head)),
   one(adk, (head, path) => /"(?:invocation_id|invocationId)"\s*:/.test(head) || (path.endsWith('.session.json') && /"events"\s*:/.test(head))),
   one(openAiAgentsState, (head) => /^\s*\{\s*"\$schemaVersion"\s*:\s*"1\./.test(head)),
@@ -32,7 +38,7 @@ export const builtIns: readonly BuiltIn[] = [
 ];
 
 /** File extensions that are searched only because of these mappings. */
-export const builtInEndings: readonly string[] = ['.traj'];
+export const builtInEndings: readonly string[] = ['.traj', '.chat.history.md'];
 
 /** The databases that Stemma reads by a mapping. */
-export const builtInDatabases: readonly BuiltInDatabase[] = [goose, openAiAgents, adkDatabase];
+export const builtInDatabases: readonly BuiltInDatabase[] = [goose, crush, openAiAgents, adkDatabase, kiroDatabase];

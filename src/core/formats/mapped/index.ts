@@ -1,8 +1,10 @@
 // mapped: histories of tools that no other format reads, by a mapping of JSONPath selectors.
 // A person wrote the mapping, or it is one of built-in.ts. apply.ts makes entries of a record by it, parse-document.ts conversations of a
 // document, parse-database.ts those of a database. parse.ts reads what was stored, without the mapping.
+import { isObject } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { ImportableFormat, Member } from '../format.js';
+import { runDuration } from '../shared/durations.js';
 import { wrappedFormat } from '../shared/wrapped.js';
 import { applied } from './apply.js';
 import { builtInDatabases, builtInEndings, builtIns } from './built-in.js';
@@ -18,6 +20,7 @@ export const mapped: ImportableFormat = wrappedFormat({
   about: { name: 'Mapped history', what: 'The entries of a history that a mapping read, as lines.', extension: 'jsonl' },
   part: partOf,
   entries: entriesOf,
+  lasted: ({ source }) => (isObject(source) ? runDuration(source) : undefined),
   exports: readerOfMappings(builtIns, builtInEndings),
   database: readerOfDatabases(builtInDatabases),
 });

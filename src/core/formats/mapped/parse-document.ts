@@ -46,8 +46,10 @@ export function reasonForNothing(mapping: Mapping, bytes: Uint8Array): string {
 }
 
 /** The conversations of a document by a mapping; undefined if the mapping does not recognize the document. */
-export function membersBy(mapping: Mapping, prepared: Applied, bytes: Uint8Array, path = ''): readonly Member[] | undefined {
-  const document = documentIn(bytes);
+export const membersBy = (mapping: Mapping, prepared: Applied, bytes: Uint8Array, path = ''): readonly Member[] | undefined =>
+  membersIn(mapping, prepared, documentIn(bytes), path);
+
+function membersIn(mapping: Mapping, prepared: Applied, document: Json | undefined, path: string): readonly Member[] | undefined {
   if (document === undefined || !prepared.recognizes(document)) return undefined;
   const sessions = prepared.sessions(document);
   const fileName = nameOf(path);
@@ -129,6 +131,10 @@ export function wrapRecords(prepared: Applied, records: readonly Unmapped[], ses
 export interface BuiltIn {
   readonly mapping: Mapping;
   readonly begins: (head: string, path: string) => boolean;
+  /** Reads a text that is no JSON. `beside` is the text of the document next to it. */
+  readonly read?: (text: string, beside: string | undefined) => Json | undefined;
+  /** The name of a document next to it that is read together with a document of this name. */
+  readonly beside?: { readonly name: string; readonly other: string };
 }
 
 /** A reader of the documents of these mappings. */
@@ -139,19 +145,27 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
     ready.set(one, known);
     return known;
   };
+  const readerOf = (head: string): BuiltIn | undefined => mappings.find(({ begins }) => begins(head, ''));
   return {
     keeps: true,
     endings,
-    unread: linesUnread,
+    unread: (document) => (readerOf(textOf(document.subarray(0, 4_096)))?.read ? [] : linesUnread(document)),
+    together: (path) => {
+      const [, folder = '', name = ''] = /^(.*?)([^/\\]*)$/s.exec(path) ?? [];
+      const beside = mappings.find((one) => one.beside?.name === name)?.beside;
+      return beside && { main: path, others: [`${folder}${beside.other}`] };
+    },
     recognize: (head, path = '') => {
       const text = textOf(head);
       return mappings.some(({ begins }) => begins(text, path));
     },
-    members(document, path = '') {
+    members(document, path = '', beside) {
       const head = textOf(document.subarray(0, 4_096));
       for (const one of mappings) {
         if (!one.begins(head, path)) continue;
-        const members = membersBy(one.mapping, preparedOf(one), document, path);
+        const other = [...(beside ?? new Map<string, Uint8Array>())].find(([name]) => one.beside && name.endsWith(one.beside.other))?.[1];
+        const value = one.read ? one.read(textOf(document), other && textOf(other)) : documentIn(document);
+        const members = membersIn(one.mapping, preparedOf(one), value, path);
         if (members && members.length > 0) return members;
       }
       return undefined;

@@ -17,7 +17,8 @@ export const openaiChat: Format = {
   holds: ['image', 'blank', 'system'],
   recognize,
   parse,
-  write: (entries) => stored(messagesOf(entries)),
+  write: (entries, { keepsOpen }) => stored(messagesOf(entries, keepsOpen)),
+  close: (conversation) => stored(messagesOf(parse(conversation).entries)),
   older: [
     {
       id: 'openai-chat-v0',
@@ -33,7 +34,7 @@ const stored = (messages: readonly Json[]): Uint8Array => bytesOf(`${JSON.string
 
 type Message = { role: string; content: string | null | Json[]; tool_calls?: Json[]; tool_call_id?: string };
 
-function messagesOf(entries: readonly WritableEntry[]): Json[] {
+function messagesOf(entries: readonly WritableEntry[], keepsOpen = false): Json[] {
   const messages: Message[] = [];
   /** The entry of the last message, to decide which entries join it. */
   let last: WritableEntry | undefined;
@@ -63,7 +64,7 @@ function messagesOf(entries: readonly WritableEntry[]): Json[] {
     }
     last = entry;
   }
-  return answersFirst(messages) as unknown as Json[];
+  return answersFirst(messages, keepsOpen) as unknown as Json[];
 }
 
 /** Adds a text to the message that holds the blocks before it, if there is one and it can hold the text. */
@@ -94,19 +95,28 @@ const roleOf = (entry: WritableEntry): string => (entry.role === 'assistant' || 
 const asParts = (content: Message['content']): Json[] =>
   Array.isArray(content) ? content : content === null ? [] : [{ type: 'text', text: content }];
 
+const idsOfCalls = ({ tool_calls: calls = [] }: Message): string[] => calls.map((call) => stringAt(call, 'id') ?? '');
+
 /** Each call is answered once and directly after it. Texts of the agent in between move after the answers. */
-function answersFirst(messages: readonly Message[]): Message[] {
+function answersFirst(messages: readonly Message[], keepsOpen: boolean): Message[] {
   const answers = new Map<string, Message[]>();
+  const called = new Set(messages.flatMap(idsOfCalls));
   for (const message of messages) {
     if (message.role !== 'tool' || message.tool_call_id === undefined) continue;
     answers.set(message.tool_call_id, [...(answers.get(message.tool_call_id) ?? []), message]);
   }
-  return messages
-    .filter(({ role }) => role !== 'tool')
-    .flatMap((message) => {
-      const ids = (message.tool_calls ?? []).map((call) => stringAt(call, 'id') ?? '');
-      return [message, ...ids.map((id) => answers.get(id)?.shift() ?? { role: 'tool', tool_call_id: id, content: '[no result was recorded]' })];
-    });
+  const made = (id: string): Message[] => (keepsOpen ? [] : [{ role: 'tool', tool_call_id: id, content: '[no result was recorded]' }]);
+  return messages.flatMap((message): Message[] => {
+    // The call of an answer that begins a commit is in an earlier commit.
+    if (message.role === 'tool') return keepsOpen && !called.has(message.tool_call_id ?? '') ? [message] : [];
+    return [
+      message,
+      ...idsOfCalls(message).flatMap((id) => {
+        const answer = answers.get(id)?.shift();
+        return answer ? [answer] : made(id);
+      }),
+    ];
+  });
 }
 
 function recognize(head: Uint8Array): number {
@@ -140,7 +150,7 @@ function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parse(delta);
   const at = entries.findIndex((entry) => entry.key === lastKept);
   if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  return stored(messagesOf(entries.slice(0, at + 1)));
+  return stored(messagesOf(entries.slice(0, at + 1), true));
 }
 
 function entriesOf(message: JsonObject, at: number): readonly ParsedEntry[] {

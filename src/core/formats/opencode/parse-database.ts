@@ -135,7 +135,7 @@ const continuesAlone: ReadonlySet<unknown> = new Set(['tool-calls', 'unknown']);
 /** Whether the message ends a turn or, where that is asked for, the tools of a call are complete. */
 function isOver({ role, time, finish, error }: JsonObject, granularity: PlanContext['granularity']): boolean {
   if (role !== 'assistant' || !isObject(time) || typeof time.completed !== 'number') return error !== undefined && role === 'assistant';
-  return granularity === 'tool_call' || error !== undefined || (typeof finish === 'string' && !continuesAlone.has(finish));
+  return granularity !== 'turn_boundary' || error !== undefined || (typeof finish === 'string' && !continuesAlone.has(finish));
 }
 
 /** A fork is copied message by message, with the parts of each message last. The end of an answer is among its parts. */

@@ -1,7 +1,16 @@
 // Turns a tree of records into commits, for runtimes whose records name their parents. Cuts at turns, at branch points, around compactions
 // and where the stored part ends. Every byte of the file is in one commit or in the side data.
 import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
-import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, StoredRecord } from '../format.js';
+import {
+  type Elision,
+  endsAfterResults,
+  endsBeforeResults,
+  type ImportPlan,
+  type ParsedEntry,
+  type PlanContext,
+  type PlannedCommit,
+  type StoredRecord,
+} from '../format.js';
 import { addRange, type Piece } from './jsonl.js';
 import { lastRead } from './last-read.js';
 
@@ -78,13 +87,14 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
   const branchedAt = new Set(branches.flatMap(({ from }) => (isRecord(from) ? [from] : [])));
   const segments = branches.flatMap((branch) => segmentsOf(branch, branchedAt, context.granularity));
   const home = new Map(segments.flatMap((segment) => segment.records.map((record) => [record, segment] as const)));
+  const isFine = endsBeforeResults(context.granularity);
   const side = placePieces(tree, home, context.resumeAt);
   const fresh = segments.filter((segment) => !isStored(segment));
   const numbers = new Map(fresh.map((segment, number) => [segment, number]));
   const commits = fresh.map(facts.isLazy ? onDemand(commitOf) : commitOf);
   return { commits, side, tips: tipsOf() };
 
-  function commitOf({ records, type, checkpoint, pieces }: Segment): PlannedCommit {
+  function commitOf({ branch, records, type, checkpoint, pieces }: Segment): PlannedCommit {
     const inside = new Set(records);
     const kept = records.flatMap((record) => record.kept ?? []).flatMap((record) => (inside.has(record) ? [] : [record.piece]));
     const first = records[0] as TreeRecord;
@@ -94,7 +104,7 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
     return {
       parent: referTo(first.parent),
       type,
-      checkpoint,
+      checkpoint: isFine && checkpoint === 'turn_boundary' && records.at(-1) === branch.records.at(-1) ? endOf(read.entries) : checkpoint,
       ranges: rangesOf(pieces),
       ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
       template: facts.template,
@@ -148,6 +158,12 @@ const commitFields = [
   ...(['startedBy', 'records', 'entries', 'elisions'] as const),
 ];
 
+/** The checkpoint at the end of a branch: that of a turn, or of a part of it whose calls are open or answered. */
+function endOf(entries: readonly ParsedEntry[]): PlannedCommit['checkpoint'] {
+  const last = entries.findLast(({ kind, marks }) => kind !== 'event' && !marks?.includes('hidden'))?.kind;
+  return last === 'tool_call' ? 'assistant_message' : last === 'tool_result' ? 'tool_call' : 'turn_boundary';
+}
+
 const isStored = ({ records }: Segment): boolean => records[0]?.stored === true;
 
 function branchesOf(records: readonly TreeRecord[]): Branch[] {
@@ -192,12 +208,18 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
       return;
     }
     if (record.part === 'prompt' && filled) close(startOfTurn(records, at, begin), 'turn_boundary');
-    else if (granularity === 'tool_call' && isAnswer(record) && (before?.part === 'result' || before?.part === 'round')) close(at, 'tool_call');
+    else if (endsAfterResults(granularity) && isAnswer(record) && (before?.part === 'result' || before?.part === 'round')) close(at, 'tool_call');
+    else if (endsBeforeResults(granularity) && record.part === 'result' && endsWith(at) === 'answer') close(at, 'assistant_message');
     filled ||= record.part === 'prompt' || record.part === 'result' || isAnswer(record);
   });
   if (!filled && begin < records.length) joinCompaction(segments, records.slice(begin));
   else close(records.length, 'turn_boundary');
   return segments;
+
+  /** The part of the last record before this one that is not bookkeeping. */
+  function endsWith(end: number): TreeRecord['part'] | undefined {
+    return records.slice(begin, end).findLast(({ part }) => part !== 'quiet')?.part;
+  }
 
   /** Records without a prompt or an answer at the end belong to the previous compaction, unless they were imported separately. */
   function joinCompaction(made: Segment[], rest: readonly TreeRecord[]): void {

@@ -1,10 +1,28 @@
-/** The first line of a text, short enough for a list; undefined for an empty text. */
+/** The first line of a text with words, short enough for a list; undefined for an empty text. */
 export function clip(text: string): string | undefined {
-  const line = /\S[^\r\n]*/.exec(text)?.[0].replace(irregularSpace, ' ').trim();
+  const line = wordsIn(text)?.replace(irregularSpace, ' ').trim();
   if (line === undefined || line === '') return undefined;
   if (line.length <= maxHeadlineLength) return text.length > 2 * line.length ? detached(line) : line;
   return detached(`${line.slice(0, maxHeadlineLength - 1).replace(/[\ud800-\udbff]$/, '')}…`);
 }
+
+/** The first line that is more than markup, such as a tag, a fence or a rule. Without one, the first line that is not empty. */
+function wordsIn(text: string): string | undefined {
+  const first = /\S[^\r\n]*/.exec(text)?.[0];
+  if (first === undefined || !mayBeMarkup.test(first) || !isMarkup.test(first)) return first;
+  const lines = /\S[^\r\n]*/g;
+  for (let passed = 0; passed < maxMarkupLines; passed++) {
+    const line = lines.exec(text)?.[0];
+    if (line === undefined) break;
+    if (!isMarkup.test(line)) return line;
+  }
+  return first;
+}
+
+/** Most lines begin with a letter, and are no markup. */
+const mayBeMarkup = /^[<`~*_=#|>+\-[\](){}.:;!?/\\]/;
+const isMarkup = /^(?:(?:`{3,}|~{3,})\s*[\w+-]*|(?:\s*<[!/?]?[A-Za-z][^<>]*>|\s*<!--.*?-->)+|[^\p{L}\p{N}]+)\s*$/u;
+const maxMarkupLines = 40;
 
 /** A copy of a part of a text. Without it, V8 keeps the whole text as long as the part. */
 export function detached(part: string): string {

@@ -1,5 +1,5 @@
 import type { ByteRange } from '../../base/index.js';
-import type { PlanContext, Progress } from '../format.js';
+import { endsAfterResults, endsBeforeResults, type PlanContext, type Progress } from '../format.js';
 
 /**
  * What a record of a growing file means for its turn, in any runtime: `prompt`; `command`, a prompt of the runtime that starts no answer;
@@ -25,17 +25,24 @@ export function progressOf(marks: Iterable<Mark>, granularity: PlanContext['gran
   let answered = false;
   /** Bookkeeping after a complete turn belongs to that turn. */
   let trailing = false;
+  /** True if the last record is of an answer. */
+  let isAnswer = false;
   const settle = (at: number): void => {
     settled = resting = at;
     open = answered = false;
     calls.clear();
   };
+  const isFine = endsBeforeResults(granularity);
+  const mayRest = (waits: boolean, mayEndTurn: boolean): boolean => (waits ? isFine : mayEndTurn);
+  const partBefore = ({ start }: ByteRange, wasAnswer: boolean): number => (wasAnswer && isFine ? start : settled);
   for (const { range, is, calls: named = [], mayEndTurn = false } of marks) {
     if (is === 'quiet' || (is === 'ends' && !open)) {
       if (trailing) settled = resting = range.end;
       continue;
     }
     trailing = is === 'last' || is === 'ends';
+    const wasAnswer = isAnswer;
+    isAnswer = is === 'answer';
     switch (is) {
       case 'last':
       case 'ends':
@@ -44,13 +51,13 @@ export function progressOf(marks: Iterable<Mark>, granularity: PlanContext['gran
       case 'answer':
         open = answered = true;
         for (const id of named) calls.add(id);
-        resting = calls.size === 0 && mayEndTurn ? range.end : settled;
+        resting = mayRest(calls.size > 0, mayEndTurn) ? range.end : settled;
         break;
       case 'result':
         open = answered = true;
-        resting = settled;
+        resting = settled = partBefore(range, wasAnswer);
         for (const id of named) calls.delete(id);
-        if (granularity === 'tool_call' && calls.size === 0) {
+        if (endsAfterResults(granularity) && calls.size === 0) {
           settle(range.end);
           trailing = true;
         }

@@ -54,6 +54,8 @@ export interface RecordRules<State = undefined> {
   readonly mark?: (record: JsonObject) => Omit<Mark, 'range'> | undefined;
   /** The first prompt of a person, for lists. */
   readonly prompt?: (record: JsonObject) => string | undefined;
+  /** The duration of a turn that the agent wrote, in milliseconds, where the record states it. */
+  readonly lasted?: (record: JsonObject) => unknown;
   /** Records of one name continue each other. Otherwise the first is read, and the others are named as skipped. */
   readonly continues?: true;
 }

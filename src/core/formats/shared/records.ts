@@ -17,6 +17,7 @@ import type {
 } from '../format.js';
 import { planBranches, type TreeRecord } from './branches.js';
 import type { Draft } from './drafts.js';
+import { durationOf } from './durations.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
 import { concatLines, eachPiece, firstNewLine, type Piece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
@@ -70,7 +71,8 @@ export const beginsAsEntry = (head: Uint8Array, { formatId, dialect }: Pick<Reco
 /** Reads a delta. Never throws for its content. */
 function parseRecords<State>(rules: RecordRules<State>, delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanRecords(rules, delta);
-  return { ...readPieces(rules, pieces), problems: skipped };
+  const { lasted } = rules;
+  return { ...readPieces(rules, pieces), ...(lasted && durationOf(recordsIn(pieces), lasted)), problems: skipped };
 }
 
 function readPieces<State>(

@@ -85,6 +85,7 @@ export interface WrappedRules {
   readonly isTurn?: true;
   readonly entries: (record: JsonObject) => readonly Numbered[];
   readonly oddities?: RecordRules['oddities'];
+  readonly lasted?: RecordRules['lasted'];
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
   /** Further names of a record, such as those of the calls that start subagents. */
   readonly others?: (record: JsonObject, session: string) => readonly string[];
@@ -106,6 +107,7 @@ export function wrappedFormat({
   isTurn,
   entries,
   oddities,
+  lasted,
   keeps,
   others,
   tools,
@@ -155,6 +157,7 @@ export function wrappedFormat({
       const why = whyUnread(record);
       return why === undefined ? (oddities?.(record) ?? []) : [why];
     },
+    ...(lasted && { lasted: (line) => lasted(recordIn(line) ?? {}) }),
     gather: () => undefined,
     continues: true,
     ...(isTurn && { mark: () => ({ is: 'last' }) }),

@@ -8,6 +8,8 @@ import { expandsTooMuch, maxExpanded } from './expansion.js';
 /** An entry of a ZIP archive, which is decompressed when it is read. */
 export interface ZipEntry {
   readonly name: string;
+  /** The number of bytes that the entry says it expands to. No more are read. */
+  readonly length: number;
   /** @throws Error for a damaged or unknown entry. */
   read(): Uint8Array;
 }
@@ -49,7 +51,7 @@ export function zipEntries(file: FileBytes): ReadonlyMap<string, ZipEntry> | und
       all += length;
       if (all > maxExpanded(file.length)) throw expandsTooMuch('it', file.length, maxExpanded(file.length));
     }
-    entries.set(name, { name, read: () => contentAt(file, { place, method, size, length, name }) });
+    entries.set(name, { name, length, read: () => contentAt(file, { place, method, size, length, name }) });
     at += 46 + nameLength + extraLength + noteLength;
   }
   return entries;

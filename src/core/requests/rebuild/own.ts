@@ -29,8 +29,16 @@ export interface OwnQuestion {
   /** Messages before those of the context: the system prompt, if the provider takes it as a message. The context does not repeat them. */
   readonly before: readonly Json[];
   readonly headers: Readonly<Record<string, string>>;
+  /** The texts of the system messages with their layers, if the composer made them. The context's own system texts and summaries are among them. */
+  readonly composed?: readonly LayerText[] | undefined;
   /** Messages of a recorded call that are sent instead of the context. */
   readonly sent?: SentBefore | undefined;
+}
+
+/** The text of a system message, and the layer that it is. */
+export interface LayerText {
+  readonly layer: string;
+  readonly text: string;
 }
 
 /** The messages of a recorded call from a position on. Those before it are in `OwnQuestion.before`. */
@@ -76,13 +84,13 @@ export interface OwnRun {
 
 /** The body of a call: the question, the context, and the replies so far. */
 export function ownBody(chain: ReadChain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
-  const { base, wire, sent, before, body } = question;
+  const { base, wire, sent, before, body, composed } = question;
   const { list, write } = wordsOf[wire];
   const options = { newId: idsOf(base.id), now: timestampOf(base.createdAt) };
   const said = replies.map(resent);
   const messages = sent
     ? [...before, ...changed(sent).slice(sent.from), ...write(said, options)]
-    : [...before, ...write([...contextOf(chain, base, before.length > 0), ...said], options)];
+    : [...before, ...write([...contextOf(chain, base, { isSystemSaid: before.length > 0, isComposed: composed !== undefined }), ...said], options)];
   return { ...body, [list]: messages };
 }
 
@@ -96,8 +104,13 @@ function changed({ messages, changes }: SentBefore): readonly Json[] {
   return all;
 }
 
-function contextOf(chain: ReadChain, { id }: OwnQuestion['base'], isSystemSaid: boolean): WritableEntry[] {
+function contextOf(
+  chain: ReadChain,
+  { id }: OwnQuestion['base'],
+  { isSystemSaid, isComposed }: { readonly isSystemSaid: boolean; readonly isComposed: boolean },
+): WritableEntry[] {
   const all = contextEntries(chain, { id }).map(({ entry }) => entry);
+  if (isComposed) return all.filter(({ role, kind }) => kind !== 'summary' && !(role === 'system' && kind === 'text'));
   const first = isSystemSaid ? all.findIndex(({ role }) => role !== 'system') : 0;
   return first < 0 ? [] : all.slice(first);
 }
@@ -117,9 +130,11 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 /** Stores the calls that produced a reply. Call it inside the transaction that makes the commit. */
 export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { question } = run;
-  const { body, before, headers, sent } = question;
+  const { body, before, headers, sent, composed } = question;
   const shape = chain.artifacts.put(
-    Buffer.from(canonicalJson({ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] } as unknown as Json)),
+    Buffer.from(
+      canonicalJson({ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [], ...(composed && { composed }) } as unknown as Json),
+    ),
     {
       contentType: 'application/json',
     },
@@ -178,7 +193,7 @@ function runOf(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: stri
   const base = commitAt(chain, stored.base);
   const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<
     OwnQuestion,
-    'body' | 'before' | 'headers'
+    'body' | 'before' | 'headers' | 'composed'
   > &
     Pick<SentBefore, 'from' | 'changes'>;
   return {

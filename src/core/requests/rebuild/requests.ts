@@ -10,14 +10,14 @@ import {
   timestampOf,
 } from '../../base/index.js';
 import { commitOf, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
-import type { InputOf, Proof, Provider, Request, RequestRow } from '../../contract/index.js';
+import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, getAnswered, parseAnswerId } from './answers.js';
 import { cardRows, getCardCall, parseCardId } from './cards.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
 
-export type RequestFilter = InputOf<'request.list'>;
+export type RequestFilter = InputOf<'request.series'>;
 
 /** A stored call with the facts that a list shows. */
 export interface Row extends StoredCall {
@@ -58,18 +58,31 @@ SELECT ${callColumns
  * Model calls in the order sent, each with the proof found on this machine. The first listing after an import rebuilds its calls and stores
  * the results. @throws NOT_FOUND for an unknown commit.
  */
-export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => atOnce(listRequestsInSteps(chain, filter));
+export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => atOnce(requestPage(chain, filter, 0)).requests;
 
-/** The same in steps: a context of 10,000 turns has a call for each. */
-export function* listRequestsInSteps(chain: ReadChain, filter: RequestFilter): Generator<undefined, RequestRow[]> {
+/** A page of the same, in steps: a context of 10,000 turns has a call for each. Only the calls of the page are rebuilt. */
+export const listRequestsInSteps = (
+  chain: ReadChain,
+  { offset = 0, limit = maxRequests, ...filter }: InputOf<'request.list'>,
+): Generator<undefined, RequestPage> => requestPage(chain, filter, offset, limit);
+
+type RequestPage = { readonly total: number; readonly requests: RequestRow[] };
+
+function* requestPage(chain: ReadChain, filter: RequestFilter, offset: number, limit?: number): Generator<undefined, RequestPage> {
   const { commits, rows } = rowsInOrder(chain, filter);
-  const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const cards = cardRows(chain, commits, filter.turnId !== undefined);
   const rest = [...commits].filter((seq) => !cards.commits.has(seq));
   const rebuilt = yield* answerRows(chain, rest, (record) => replies.has(record));
-  const others = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
-  return others.length ? [...others, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
+  const others: readonly (RequestRow | Row)[] = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
+  const timeOf = ({ at }: RequestRow | Row): number => (typeof at === 'number' ? at : Date.parse(at));
+  const all = others.length ? [...others, ...rows].sort((a, b) => timeOf(a) - timeOf(b)) : rows;
+  const page = all.slice(offset, limit === undefined ? undefined : offset + limit);
+  const isStored = (row: RequestRow | Row): row is Row => typeof row.at === 'number';
+  const stored = page.filter(isStored);
+  const proved = provedRows(chain, stored);
+  const shown = new Map(stored.map((row, at) => [row, proved[at] as RequestRow] as const));
+  return { total: all.length, requests: page.map((row) => (isStored(row) ? (shown.get(row) as RequestRow) : row)) };
 }
 
 /** The messages of another call, from its body. */

@@ -43,6 +43,10 @@ import { usageTerms } from './039-usage-terms.js';
 import { received } from './040-received.js';
 import { rights } from './041-rights.js';
 import { usageSteps } from './042-usage-steps.js';
+import { areaCounts } from './043-area-counts.js';
+import { usageLedger } from './044-usage-ledger.js';
+import { openWork } from './045-open-work.js';
+import { followedHere } from './046-followed-here.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -90,6 +94,10 @@ export const migrations: readonly string[] = [
   received,
   rights,
   usageSteps,
+  areaCounts,
+  usageLedger,
+  openWork,
+  followedHere,
 ];
 
 /** The format version that this Stemma reads and writes. */

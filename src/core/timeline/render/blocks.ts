@@ -63,9 +63,9 @@ export function activeSpaceOf({ space, trigger, autoSetFromTrigger }: ActiveSpac
 }
 
 /** The line that names the active space. */
-export function activeSpaceBlock(input: ActiveSpace): string {
+export function activeSpaceBlock(input: ActiveSpace, tools?: readonly string[]): string {
   const { space, fromTrigger } = activeSpaceOf(input);
-  if (space === null) return 'ACTIVE SPACE: none (call enter_space to enter a space first)';
+  if (space === null) return `ACTIVE SPACE: none${offers(tools, 'enter_space') ? ' (call enter_space to enter a space first)' : ''}`;
   return `ACTIVE SPACE: ${named(space)}${fromTrigger ? '  [auto-set from trigger]' : ''}`;
 }
 
@@ -177,14 +177,36 @@ const spaceInstruction: Readonly<Record<Trigger['type'], string>> = {
   service: 'No space is active yet — call enter_space to enter a space first.',
 };
 
+const offers = (tools: readonly string[] | undefined, name: string): boolean => tools === undefined || tools.includes(name);
+
+/** What the instructions depend on, beside the trigger. */
+interface Now {
+  /** The space that the agent is in, unless it is the trigger's. */
+  readonly space?: NamedItem | null;
+  /** The tools that the agent is offered. The instructions name no other. */
+  readonly tools?: readonly string[] | undefined;
+}
+
+function whereNow(variant: Trigger['type'], { space, tools }: Now): string {
+  const active = space ? `The space ${quoted(space.name ?? space.id)} is active` : undefined;
+  if (!offers(tools, 'enter_space')) return active ? ` ${active}.` : variant === 'space_message' ? ' The trigger space is already active.' : '';
+  return ` ${active ? `${active} — call enter_space only if you need to switch to a different space.` : spaceInstruction[variant]}`;
+}
+
 /** The fixed instructions for a kind of trigger. */
-export const instructionsBlock = (variant: Trigger['type']): string =>
-  [
+export function instructionsBlock(variant: Trigger['type'], now: Now = {}): string {
+  const sends = offers(now.tools, 'send_message');
+  return [
     'INSTRUCTIONS:',
     '  - Your text output is internal reasoning — never shown to anyone. Keep it brief.',
-    `  - Use send_message to communicate. ${spaceInstruction[variant]}`,
-    '  - Use read_messages to load conversation history from any space you belong to.',
+    ...(sends ? [`  - Use send_message to communicate.${whereNow(variant, now)}`] : []),
+    ...(offers(now.tools, 'read_messages') ? ['  - Use read_messages to load conversation history from any space you belong to.'] : []),
     '  - If you have nothing to contribute, end this run without sending a message.',
-    '  - Set wait=true on send_message to pause until a reply arrives.',
-    '  - Provide messageId on send_message to reply to a specific message and resume any waiting run.',
+    ...(sends
+      ? [
+          '  - Set wait=true on send_message to pause until a reply arrives.',
+          '  - Provide messageId on send_message to reply to a specific message and resume any waiting run.',
+        ]
+      : []),
   ].join('\n');
+}

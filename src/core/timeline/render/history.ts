@@ -25,7 +25,7 @@ const inOrder = (messages: readonly TimelineMessage[]): readonly TimelineMessage
 
 /**
  * Returns a test for messages that the agent has seen in a completed run: those up to and including its mark, by position. Its own
- * messages always count as seen, except those after the mark in a resumed run, because they were written since.
+ * messages always count as seen, except those after the mark in a resumed run, because they were written since (T51).
  */
 export function seenIn({ messages, selfEntityId, lastProcessedMessageId, lastProcessedSeq, resume }: History): (message: TimelineMessage) => boolean {
   const ordered = inOrder(messages);
@@ -79,7 +79,8 @@ export const summaryText = ({ text, messages }: NonNullable<History['summary']>)
   `[summary of ${messages} earlier messages] ${quoted(text)}`;
 const summaryLine = (summary: NonNullable<History['summary']>): string => `  ${summaryText(summary)}`;
 
-function messageLine(message: TimelineMessage, selfEntityId: string, seen: boolean, isTrigger: boolean): string {
+/** The line of one message, as the history shows it. */
+export function messageLine(message: TimelineMessage, selfEntityId: string, seen: boolean, isTrigger: boolean): string {
   const marks = `${seen ? '[SEEN]' : '[NEW]'}${isTrigger ? ' ← TRIGGER' : ''}`;
   const start = `  [msg:${tagOf(message.id)}] [${secondsOf(message.at)}]`;
   const isOwn = message.sender?.id === selfEntityId;

@@ -58,14 +58,14 @@ export function renderTimeline(input: TimelineInput): Rendered {
 
 /** The same context as messages with roles. The history is in these messages, and therefore not in the system message. */
 export function timelineMessages(input: TimelineInput): RoleMessage[] {
-  const history = historyOf(input);
-  const shown = history ? windowOf(history.messages, history.limit ?? defaultBudget, history.triggerMessageId) : [];
+  const histories = historiesOf(input);
+  const shown = histories.flatMap((each) => windowOf(each.messages, each.limit ?? defaultBudget, each.triggerMessageId));
   return roleMessages({
     system: systemOf(blocksOf(input).filter((block) => block.name !== 'history')),
     selfEntityId: input.identity.entityId,
     messages: shown,
-    summary: history?.summary,
-    resume: history?.resume,
+    summary: histories.find(({ summary }) => summary)?.summary,
+    resume: histories.find(({ resume }) => resume)?.resume,
   });
 }
 
@@ -74,27 +74,37 @@ const systemOf = (blocks: readonly TimelineBlock[]): string => blocks.map((block
 function blocksOf(input: TimelineInput): TimelineBlock[] {
   const { identity, trigger, now } = input;
   const active = { trigger, ...input.activeSpace };
-  const history = historyOf(input);
-  const rendered = history && renderHistory(history);
-  const spaces = { selfEntityId: identity.entityId, activeSpaceId: activeSpaceOf(active).space?.id, spaces: input.spaces };
+  const histories = historiesOf(input).map((each) => renderHistory(each));
+  const { space } = activeSpaceOf(active);
+  const spaces = { selfEntityId: identity.entityId, activeSpaceId: space?.id, spaces: input.spaces };
   const agentContext = { goals: input.goals ?? [], memories: input.memories ?? [], plans: input.plans ?? [], runs: input.activeRuns ?? [], now };
 
-  const blocks: readonly (Omit<TimelineBlock, 'tokens'> | undefined)[] = [
+  const blocks: readonly Omit<TimelineBlock, 'tokens'>[] = [
     { name: 'identity', text: identityBlock(identity, now) },
     { name: 'trigger', text: triggerBlock(trigger) },
-    { name: 'activeSpace', text: activeSpaceBlock(active) },
-    rendered && { name: 'history', text: rendered.text, lines: [...rendered.lines] },
+    { name: 'activeSpace', text: activeSpaceBlock(active, input.tools) },
+    ...histories.map(({ text, lines }) => ({ name: 'history' as const, text, lines: [...lines] })),
     { name: 'spaces', text: spacesBlock(spaces) },
     { name: 'agentContext', text: agentContextBlock(agentContext) },
-    { name: 'instructions', text: instructionsBlock(trigger.type) },
+    { name: 'instructions', text: instructionsBlock(trigger.type, { space: movedTo(input, space), tools: input.tools }) },
   ];
-  return blocks.flatMap((block) => (block && block.text !== '' ? [{ ...block, tokens: countTokens(block.text) }] : []));
+  return blocks.flatMap((block) => (block.text !== '' ? [{ ...block, tokens: countTokens(block.text) }] : []));
+}
+
+/** The space that the agent is in, if it is not the one that the fixed instructions mean. */
+const movedTo = ({ trigger }: TimelineInput, space: ReturnType<typeof activeSpaceOf>['space']): typeof space =>
+  space !== null && trigger.type === 'space_message' && trigger.space.id === space.id ? null : space;
+
+/** All histories of a run: of its trigger's space or of the active one, and of further spaces. */
+function historiesOf(input: TimelineInput): History[] {
+  const first = historyOf(input);
+  return [...(first ? [first] : []), ...(input.histories ?? []).map((each) => ({ ...each, limit: input.budget ?? each.limit }))];
 }
 
 /** The history of the active space. Runs of plans and services have none until they enter a space. */
 function historyOf({ identity, trigger, activeSpace, history, budget }: TimelineInput): History | undefined {
   const { space } = activeSpaceOf({ trigger, ...activeSpace });
-  if (!history || (space === null && !history.resume)) return undefined;
+  if (!history || (space === null && !history.resume && !history.space)) return undefined;
   return {
     ...history,
     space: history.space ?? space ?? { id: 'unknown', name: null },

@@ -1,9 +1,10 @@
 import type { ContextId } from '../../base/index.js';
 import { textOf, timestampOf } from '../../base/index.js';
-import { checkpoint, commitOf, type ReadChain, type WriteChain } from '../../chain/index.js';
+import { checkpoint, commitOf, personOf, type ReadChain, type WriteChain } from '../../chain/index.js';
+import type { RoleMessage } from '../../contract/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
 import { timelineMessages } from '../render/timeline.js';
-import { runTimeline } from './input.js';
+import { invokeRun, runMessage, runTimeline, type Shown } from './input.js';
 import { type MessageRow, type RunRow, runOf, selectMessage, triggerOf } from './rows.js';
 
 /** The stored format of a run: messages with roles, made of its timeline. */
@@ -16,35 +17,55 @@ const openFormat = 'claude-code-v1';
  * but is not a part of its content. Returns the sequence number of the commit.
  */
 export function commitRun(chain: WriteChain, run: RunRow, output: string | undefined): number {
-  const entries = timelineEntries(chain, run);
-  entries.push(...sentBy(chain, run).flatMap(callEntries));
-  if (output !== undefined && output.trim() !== '') entries.push({ role: 'assistant', kind: 'text', text: output });
-  return commitOf(chain, commitEntries(chain, run, entries, { format: runFormat })).seq;
+  const entries = callEntriesOf(chain, run.runId, { isLast: true });
+  const sent = sentBy(chain, run);
+  entries.push(...sent.flatMap(callEntries));
+  const said = output?.trim() ? output : undefined;
+  if (said !== undefined) entries.push({ role: 'assistant', kind: 'text', text: said });
+  // A run that nobody performed is not what its agent understood (B-35). It belongs to the person who ended it.
+  const isPerformed = sent.length > 0 || said !== undefined;
+  return commitOf(chain, commitEntries(chain, run, entries, { format: runFormat, ...(!isPerformed && { principal: personOf(chain) }) })).seq;
 }
 
 /**
  * Commits the context of a run as a snapshot that ends with a message, before the run's agent is called. The parent is `after`, or else the
  * last run of the agent. The performer of the run continues the snapshot.
  */
-export function commitTimeline(chain: WriteChain, runId: string, after: ContextId | undefined): ContextId {
-  const run = runOf(chain, runId);
-  const entries = timelineEntries(chain, run);
-  const trigger = triggerOf(run);
-  // Only a run that a message started has a history.
-  if (entries.every(({ role }) => role === 'system'))
-    entries.push({ role: 'user', kind: 'text', text: trigger.type === 'plan' ? (trigger.instruction ?? reasonOf(run)) : reasonOf(run) });
+export function commitTimeline(
+  chain: WriteChain,
+  runId: string,
+  { after, ...shown }: RunShown & { readonly after?: ContextId | undefined } = {},
+): ContextId {
+  invokeRun(chain, runId);
   // This format allows a tool call without a result between two commits.
-  return commitEntries(chain, run, entries, { format: openFormat, after });
+  return commitEntries(chain, runOf(chain, runId), callEntriesOf(chain, runId, shown), { format: openFormat, after });
 }
 
-const timelineEntries = (chain: WriteChain, run: RunRow): WritableEntry[] =>
-  timelineMessages(runTimeline(chain, run.runId).input).map(({ role, content }) => ({ role, kind: 'text', text: content }));
+/** How the context of a run is sent. `asRoles`: its history as messages with roles, as a profile can choose. */
+export interface RunShown extends Shown {
+  readonly asRoles?: boolean | undefined;
+}
+
+/** The first messages of a call of a run: the blocks as a system message, and what started or resumed the run. */
+export function runMessages(chain: ReadChain, runId: string, { asRoles, ...shown }: RunShown = {}): RoleMessage[] {
+  const { input, rendered } = runTimeline(chain, runId, shown);
+  const asTimeline: RoleMessage[] = [
+    { role: 'system', content: rendered.system },
+    { role: 'user', content: runMessage(chain, runId) },
+  ];
+  if (!asRoles) return asTimeline;
+  const converted = timelineMessages(input);
+  return converted.length > 1 ? converted : [...converted, ...asTimeline.slice(1)];
+}
+
+const callEntriesOf = (chain: ReadChain, runId: string, shown: RunShown = {}): WritableEntry[] =>
+  runMessages(chain, runId, shown).map(({ role, content }) => ({ role, kind: 'text', text: content }));
 
 function commitEntries(
   chain: WriteChain,
   run: RunRow,
   entries: readonly WritableEntry[],
-  { format: id, after }: { readonly format: string; readonly after?: ContextId | undefined },
+  { format: id, after, principal }: { readonly format: string; readonly after?: ContextId | undefined; readonly principal?: string },
 ): ContextId {
   const format = formatOf(id);
   const before = chain.db.one<{ id: ContextId }>(
@@ -57,7 +78,7 @@ function commitEntries(
     format: id,
     text: textOf(format.write(entries, { newId: chain.newId, now: timestampOf(chain.clock()) })),
     template: run.entityName,
-    principal: run.entityId,
+    principal: principal ?? run.entityId,
     sessionId: run.entityId,
     ...(run.activeSpaceId === null ? {} : { threadId: run.activeSpaceId }),
     checkpoint: 'turn_boundary',
@@ -65,7 +86,9 @@ function commitEntries(
   }).id;
 }
 
-const sentBy = (chain: ReadChain, run: RunRow): MessageRow[] => chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? ORDER BY m.no`, run.no);
+/** The messages that a run sent since its agent was called. Earlier ones stand in the history. */
+const sentBy = (chain: ReadChain, run: RunRow): MessageRow[] =>
+  chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? AND m.at >= ? ORDER BY m.no`, run.no, run.invokedAt);
 
 function callEntries(row: MessageRow): WritableEntry[] {
   const toolCallId = `send-${row.messageId}`;

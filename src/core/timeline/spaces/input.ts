@@ -1,6 +1,8 @@
-import { notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import type { ActiveRun, InputOf, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
-import { defaultBudget } from '../render/history.js';
+import { defined, notFound, type Timestamp, timestampOf } from '../../base/index.js';
+import { settingsOf } from '../../chain/index.js';
+import type { ActiveRun, History, InputOf, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
+import { defaultBudget, messageLine } from '../render/history.js';
+import { invocationMessage, type WaitEnd } from '../render/invocation.js';
 import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
 import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
@@ -25,7 +27,7 @@ import {
 } from './rows.js';
 import { messageNamed, newestBefore } from './spaces.js';
 
-export type RunTimeline = OutputOf<'run.timeline'>;
+export type RunTimeline = Pick<OutputOf<'run.timeline'>, 'input' | 'rendered'>;
 
 /** The messages of a space that an agent's context contains when a call starts. */
 interface Reach {
@@ -35,51 +37,152 @@ interface Reach {
   readonly markMessage: string | null;
 }
 
-/** The context of one call of a run, without its messages. `reach` says which stored messages it contained. */
-interface Frame {
-  readonly input: Omit<TimelineInput, 'history'>;
-  readonly history: { readonly spaceId: string; readonly reach: Reach; readonly resume: Resume | null } | null;
+/** A history in the context of a call. `reach` says which stored messages it contained. */
+interface FramedHistory {
+  readonly spaceId: string;
+  readonly reach: Reach;
+  readonly resume: Resume | null;
 }
 
-/** Stores the context of a call when it starts. Call it within the transaction that starts or resumes the run. */
-export function keepFrame(store: Store, runId: string): void {
-  const run = runOf(store, runId);
+/** The context of one call of a run, without its messages. */
+interface Frame {
+  readonly input: Omit<TimelineInput, 'history' | 'histories'>;
+  readonly histories: readonly FramedHistory[];
+  /** The one history of frames that earlier versions stored. */
+  readonly history?: FramedHistory | null;
+}
+
+/** The context of the next call of a run, from what the project holds now. */
+function frameOf(store: ReadStore, run: RunRow): Frame {
   const agent = entityOf(store, run.entityId);
-  const space = run.activeSpaceId === null ? null : spaceOf(store, run.activeSpaceId);
-  const reach = space && store.db.one<Reach>('SELECT seq, markSeq, markMessage FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
-  const frame: Frame = {
+  const trigger = triggerOf(run);
+  const spaces = spacesOf(store, agent);
+  const isMember = (id: string): boolean => spaces.some((space) => space.id === id);
+  const active = run.activeSpaceId !== null && isMember(run.activeSpaceId) ? spaceOf(store, run.activeSpaceId) : null;
+  const ended = run.resumed === null ? undefined : endedWait(store, run);
+  const shown = [trigger.type === 'space_message' ? trigger.space.id : null, ended?.spaceId, active?.spaceId];
+  const ids = [...new Set(shown)].filter((id) => typeof id === 'string').filter(isMember);
+  return {
     input: withTimes(
       {
         identity: { name: agent.name, entityId: agent.entityId },
-        trigger: triggerOf(run),
-        activeSpace: { space: space && { id: space.spaceId, name: space.name } },
-        spaces: spacesOf(store, agent),
+        trigger,
+        activeSpace: { space: active && { id: active.spaceId, name: active.name } },
+        spaces,
         activeRuns: activeRuns(store, run),
       },
       store,
       agent,
-      run.invokedAt,
+      store.clock(),
     ),
-    history: space && reach ? { spaceId: space.spaceId, reach, resume: run.resumed === null ? null : (JSON.parse(run.resumed) as Resume) } : null,
+    histories: ids.map((spaceId) => ({
+      spaceId,
+      reach: reachOf(store, run, agent, spaceOf(store, spaceId)),
+      resume: run.resumed !== null && (ended?.spaceId ?? run.activeSpaceId) === spaceId ? (JSON.parse(run.resumed) as Resume) : null,
+    })),
   };
-  store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frame), run.no);
 }
 
-/** The context of the run's last call. Later messages do not change it. @throws NOT_FOUND for a run of another machine. */
-export function runTimeline(store: ReadStore, runId: string, budget?: number): RunTimeline {
+/** All messages of a space, with the agent's mark at the time when the run first saw the space. */
+function reachOf(store: ReadStore, run: RunRow, agent: EntityRow, space: SpaceRow): Reach {
+  const seen = store.db.one<Omit<Reach, 'seq'>>('SELECT markSeq, markMessage FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
+  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
+  return { seq: newestSeq(store, space.no), markSeq: seen?.markSeq ?? processedSeq, markMessage: seen ? seen.markMessage : processedMessage };
+}
+
+/** The space and the answer of the run's last wait that ended. */
+const endedWait = (store: ReadStore, run: Pick<RunRow, 'no'>): { readonly spaceId: string; readonly answer: number | null } | undefined =>
+  store.db.one(
+    `SELECT s.spaceId, w.answer FROM spaceWait w JOIN spaceMessage m ON m.no = w.message JOIN space s ON s.no = w.space
+      WHERE m.run = ? AND w.endedAt IS NOT NULL ORDER BY w.message DESC LIMIT 1`,
+    run.no,
+  );
+
+/** Stores the context of a call when it starts. Call it within the transaction that starts the run or makes the call. */
+export function keepFrame(store: Store, runId: string): void {
+  const run = runOf(store, runId);
+  store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frameOf(store, run)), run.no);
+}
+
+/**
+ * Begins a model call of a run: its context is that of this moment, and the run has seen the messages in it. Call it within a transaction.
+ * @throws NOT_FOUND for an unknown run
+ */
+export function invokeRun(store: Store, runId: string): void {
+  const run = runOf(store, runId);
+  for (const { spaceId } of frameOf(store, run).histories) noteSeen(store, run.no, { no: run.entity, name: run.entityName }, spaceOf(store, spaceId));
+  keepFrame(store, runId);
+}
+
+/** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
+export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
+  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
+  store.db.run(
+    `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run, space) DO UPDATE SET seq = MAX(seq, excluded.seq)`,
+    run,
+    space.no,
+    store.project,
+    newestSeq(store, space.no),
+    processedSeq,
+    processedMessage,
+  );
+}
+
+/** How a context is shown: the number of messages in a history, and the tools that the agent is offered. */
+export interface Shown {
+  readonly budget?: number | undefined;
+  readonly tools?: readonly string[] | undefined;
+  /** True for the context of the last call, also of a run that still runs. */
+  readonly isLast?: boolean | undefined;
+}
+
+/**
+ * The context of a run: of its next call while it runs, else of its last one. Later messages do not change the context of a run that waits or has
+ * ended. @throws NOT_FOUND for a run of another machine.
+ */
+export function runTimeline(store: ReadStore, runId: string, { budget = settingsOf(store).historyBudget, tools, isLast }: Shown = {}): RunTimeline {
   const run = runOf(store, runId);
   if (run.frame === null) {
     const where = run.contextId === null ? '' : ` The commit ${run.contextId} holds what it read.`;
     throw notFound(runId, `The timeline of ${runId} is on the machine where it ran.${where}`, { field: 'runId' });
   }
-  const { input, history } = JSON.parse(run.frame) as Frame;
+  const frame = run.status === 'running' && !isLast ? frameOf(store, run) : (JSON.parse(run.frame) as Frame);
+  const { input } = frame;
   const agent = entityOf(store, run.entityId);
-  const shown = history && { ...history, space: spaceOf(store, history.spaceId), agent, trigger: input.trigger, budget, runId };
-  return rendered({ ...input, ...(shown ? { history: historyOf(store, shown) } : {}), ...(budget === undefined ? {} : { budget }) });
+  const [history, ...histories] = (frame.histories ?? (frame.history ? [frame.history] : [])).map((each) =>
+    historyOf(store, { ...each, space: spaceOf(store, each.spaceId), agent, trigger: input.trigger, budget, runId }),
+  );
+  return rendered({
+    ...input,
+    ...(history && { history }),
+    ...(histories.length > 0 && { histories }),
+    ...defined({ budget, tools: tools && [...tools] }),
+  });
+}
+
+/** The user message of a run's call: what started the run, or what ended its wait. */
+export function runMessage(store: ReadStore, runId: string): string {
+  const run = runOf(store, runId);
+  return invocationMessage(triggerOf(run), waitEndOf(store, run));
+}
+
+function waitEndOf(store: ReadStore, run: RunRow): WaitEnd | undefined {
+  if (run.resumed === null) return undefined;
+  const resume = JSON.parse(run.resumed) as Resume;
+  if ('timeoutMs' in resume) return resume;
+  const answer = endedWait(store, run)?.answer;
+  const row = answer == null ? undefined : store.db.one<MessageRow>(`${selectMessage} WHERE m.no = ?`, answer);
+  return row ? { sender: toMessage(row).sender, text: row.text } : { sender: { id: '', name: resume.replier, type: 'human' }, text: '' };
 }
 
 /** The context that an agent would get if a message of the space (by default the newest) started a run now. Writes nothing. */
-export function previewTimeline(store: ReadStore, input: InputOf<'run.preview'>): RunTimeline {
+export function previewTimeline(
+  store: ReadStore,
+  input: InputOf<'run.preview'>,
+  tools?: readonly string[],
+): RunTimeline & { readonly message: string } {
+  const { budget = settingsOf(store).historyBudget } = input;
   const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
   const newest = newestSeq(store, space.no);
@@ -87,24 +190,42 @@ export function previewTimeline(store: ReadStore, input: InputOf<'run.preview'>)
   const message = started && toMessage(started);
   const trigger: Trigger = message ? triggerOfMessage(space, message) : { type: 'service', service: 'preview', payload: {} };
   const reach = { seq: newest, markSeq: processedSeq, markMessage: processedMessage };
-  return rendered(
+  const timeline = rendered(
     withTimes(
       {
         identity: { name: agent.name, entityId: agent.entityId },
         trigger,
         activeSpace: { space: { id: space.spaceId, name: space.name }, autoSetFromTrigger: true },
         spaces: spacesOf(store, agent),
-        history: historyOf(store, { space, agent, trigger, reach, budget: input.budget, resume: null }),
+        history: historyOf(store, { space, agent, trigger, reach, budget, resume: null }),
         activeRuns: [
           { id: 'preview', isCurrent: true, triggeredBy: message?.sender.name ?? null, space: space.name ?? space.spaceId },
           ...otherRuns(store, agent, -1),
         ],
-        ...(input.budget === undefined ? {} : { budget: input.budget }),
+        ...defined({ budget, tools: tools && [...tools] }),
       },
       store,
       agent,
       store.clock(),
     ),
+  );
+  return { ...timeline, message: invocationMessage(trigger) };
+}
+
+/** Messages as lines of a space history. What is seen is decided by the agent's mark when its run first saw the space. */
+export function messageLines(store: ReadStore, space: SpaceRow, agent: EntityRow, run: RunRow | undefined, rows: readonly MessageRow[]): string[] {
+  const reach = run ? reachOf(store, run, agent, space) : undefined;
+  const { processedSeq, seenSeq } = membershipOf(store, space, agent);
+  const mark = reach?.markSeq ?? (agent.type === 'human' ? seenSeq : processedSeq);
+  const trigger = run && triggerOf(run);
+  const triggerId = trigger?.type === 'space_message' ? trigger.messageId : null;
+  return rows.map((row) =>
+    messageLine(
+      timelineMessage(row, run !== undefined && row.runId === run.runId && row.expectsReply === 1),
+      agent.entityId,
+      row.seq <= mark || row.senderId === agent.entityId,
+      row.messageId === triggerId,
+    ).trimStart(),
   );
 }
 
@@ -143,7 +264,7 @@ interface HistoryRequest {
 }
 
 /** Reads only the window, and the first and last messages before it, from the store. */
-function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, resume, runId }: HistoryRequest): TimelineInput['history'] {
+function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, resume, runId }: HistoryRequest): History {
   const limit = budget ?? defaultBudget;
   const shown = newestBefore(store, space.no, reach.seq + 1, limit);
   const triggerId = trigger.type === 'space_message' && trigger.space.id === space.spaceId ? trigger.messageId : null;
@@ -153,7 +274,8 @@ function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, res
       : [];
   const summary = earlierSummary(store, space, shown[old.length]?.seq ?? reach.seq + 1, old[0]?.seq);
   return {
-    messages: [...old, ...shown].map((row) => timelineMessage(row, resume !== null && row.runId === runId && row.expectsReply === 1)),
+    space: { id: space.spaceId, name: space.name },
+    messages: [...old, ...shown].map((row) => timelineMessage(row, row.runId === runId && row.expectsReply === 1)),
     lastProcessedMessageId: reach.markMessage,
     lastProcessedSeq: reach.markSeq,
     triggerMessageId: triggerId,

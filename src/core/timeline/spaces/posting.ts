@@ -1,7 +1,8 @@
 import { badRequest } from '../../base/index.js';
+import { settingsOf } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, MessageWait, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
-import { keepFrame } from './input.js';
+import { keepFrame, noteSeen } from './input.js';
 import {
   type EntityRow,
   entityOf,
@@ -144,12 +145,13 @@ function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth
     ).map(({ id }) => id),
   );
   const resumed = waiting ?? resumedBy(store, space);
+  const limit = settingsOf(store).maxChainDepth ?? maxChainDepth;
   return members.map(({ entityId, name, type }) => {
     const verdict = (code: Triggered['code'], reason: string): Triggered => ({ entityId, name, runs: code === 'starts', code, reason });
     if (entityId === sender.entityId) return verdict('sender', 'wrote it');
     if (type !== 'agent' || !agents.has(entityId)) return verdict('no-agent', `is ${type === 'agent' ? 'an' : 'a'} ${type}`);
     if (resumed.has(entityId)) return verdict('resumes', 'has a run waiting here, which resumes instead');
-    if (!startsRuns(depth)) return verdict('limit', `the chain is ${depth} deep, and the limit is ${maxChainDepth}`);
+    if (!startsRuns(depth, limit)) return verdict('limit', `the chain is ${depth} deep, and the limit is ${limit}`);
     return verdict('starts', 'is an agent of this space');
   });
 }
@@ -186,21 +188,6 @@ export function startRun(store: Store, agent: EntityRow, trigger: Trigger, space
   if (space) noteSeen(store, rowId, agent, space);
   keepFrame(store, runId);
   return toRun(runOf(store, runId));
-}
-
-/** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
-export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
-  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
-  store.db.run(
-    `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run, space) DO UPDATE SET seq = MAX(seq, excluded.seq)`,
-    run,
-    space.no,
-    store.project,
-    newestSeq(store, space.no),
-    processedSeq,
-    processedMessage,
-  );
 }
 
 /** Resumes a waiting run with a new call, whose context contains the messages since. */

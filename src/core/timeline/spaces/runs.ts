@@ -4,7 +4,8 @@ import type { InputOf, MessageOrigin, OutputOf, Run, RunStatus, SpaceMessage, Tr
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
 import { nextCron } from './cron.js';
-import { noteSeen, type Posted, postDraft, resumeRun, startRun, waitIn, withWait } from './posting.js';
+import { messageLines, noteSeen } from './input.js';
+import { type Posted, postDraft, resumeRun, startRun, waitIn, withWait } from './posting.js';
 import {
   entityOf,
   membershipOf,
@@ -66,8 +67,15 @@ export function readMessages(store: Store, input: InputOf<'run.read'>): OutputOf
     const run = runningOrThrow(store, input.runId);
     const space = spaceFor(store, run, input.spaceId);
     noteSeen(store, run.no, agentOf(run), space);
-    return { messages: newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, input.limit ?? 50).map(toMessage) };
+    const rows = newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, input.limit ?? 50);
+    return { messages: rows.map(toMessage), lines: messageLines(store, space, entityOf(store, run.entityId), run, rows) };
   });
+}
+
+/** The newest messages of a space as lines of its history, for a member that works outside of a run. @throws BAD_REQUEST for no member */
+export function spaceLines(store: ReadStore, spaceId: string, entityId: string, limit: number): string[] {
+  const space = spaceOf(store, spaceId);
+  return messageLines(store, space, entityOf(store, entityId), undefined, newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, limit));
 }
 
 /**

@@ -84,6 +84,15 @@ const addMember = (store: Store, space: SpaceRow, entity: EntityRow): void => {
     entity.no,
     store.clock(),
   );
+  // An agent that comes back has still processed what its completed runs saw.
+  store.db.run(
+    `UPDATE membership SET (processedSeq, processedMessage) = (
+       SELECT m.seq, m.messageId FROM spaceMessage m WHERE m.space = :space AND m.seq = (
+         SELECT MAX(s.seq) FROM runSeen s JOIN run r ON r.no = s.run WHERE r.entity = :entity AND s.space = :space AND r.status = 'completed'))
+      WHERE space = :space AND entity = :entity AND processedMessage IS NULL AND EXISTS (
+       SELECT 1 FROM runSeen s JOIN run r ON r.no = s.run WHERE r.entity = :entity AND s.space = :space AND r.status = 'completed' AND s.seq > 0)`,
+    { space: space.no, entity: entity.no },
+  );
 };
 
 /** Removes a member and its marks. Its messages stay. */
@@ -174,6 +183,18 @@ export function messageNamed(store: ReadStore, space: SpaceRow, reference: strin
   return row;
 }
 
+/** The one human of a space. @throws BAD_REQUEST for none or several: a receipt without a reader would move the mark of somebody else */
+function onlyHuman(store: ReadStore, space: SpaceRow): EntityRow {
+  const [only, ...others] = membersOf(store, space).filter(({ type }) => type === 'human');
+  const name = space.name ?? space.spaceId;
+  if (!only) throw badRequest('entityId', `${name} has no human member whose mark could move`);
+  if (others.length === 0) return only;
+  throw badRequest(
+    'entityId',
+    `${name} has several humans: name the reader. They are ${[only, ...others].map(({ entityId }) => entityId).join(', ')}.`,
+  );
+}
+
 /**
  * A human's read receipt: it moves the human's mark to the message, never backward. Agents have no receipts, because their runs move
  * their marks.
@@ -182,8 +203,7 @@ export function messageNamed(store: ReadStore, space: SpaceRow, reference: strin
 export function readReceipt(store: Store, input: InputOf<'space.read'>): OutputOf<'space.read'> {
   return store.db.transaction(() => {
     const space = spaceOf(store, input.spaceId);
-    const entity = input.entityId === undefined ? membersOf(store, space).find(({ type }) => type === 'human') : entityOf(store, input.entityId);
-    if (!entity) throw badRequest('entityId', `${space.name ?? space.spaceId} has no human member whose mark could move`);
+    const entity = input.entityId === undefined ? onlyHuman(store, space) : entityOf(store, input.entityId);
     if (entity.type !== 'human') throw badRequest('entityId', `${entity.name} is not a human (${entity.type}): only humans have read receipts`);
     const { no, seenSeq, seenMessage } = membershipOf(store, space, entity);
     const { messageId, seq } = messageNamed(store, space, input.lastMessageId);

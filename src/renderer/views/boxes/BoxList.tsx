@@ -2,7 +2,7 @@ import { Lock } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, SearchField, say, When } from '../../parts';
+import { Answer, DamagedMark, SearchField, say, When } from '../../parts';
 import { go, useKeptQuery, useProject } from '../../state';
 import { Rows } from './Rows';
 
@@ -63,6 +63,7 @@ function BoxLine({ row }: { row: BoxRow }) {
     <>
       <span className="boxes-row-top row">
         <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'No content for a model'}</span>}</span>
+        {row.damaged && <DamagedMark />}
         {row.held && <Lock size={12} aria-label="Locked by an open turn" />}
         <When at={row.updatedAt} className="muted small" />
       </span>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, SearchField, Select, say, textOfContent, When } from '../../parts';
+import { Answer, DamagedMark, SearchField, Select, say, textOfContent, When } from '../../parts';
 import { go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { familyOfCard, stateOf } from './cards';
 import { Rows } from './Rows';
@@ -109,6 +109,7 @@ export function CardLine({ card }: { card: Card }) {
       <span className="boxes-row-top row">
         <span className="card-type">{card.type}</span>
         {state && <span className="badge">{state}</span>}
+        {card.damaged && <DamagedMark />}
         {card.repairedAt && <span className="badge warn">repaired</span>}
         <span className="grow" />
         <When at={card.createdAt} className="muted small" />

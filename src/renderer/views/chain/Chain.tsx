@@ -15,6 +15,7 @@ import { useHeldEdge } from './useHeldEdge';
 import { type List, useList } from './useList';
 import { useSelection } from './useSelection';
 
+const noBranches: readonly ContextId[] = [];
 const noneOpened: ReadonlySet<number> = new Set();
 /** The number of rows per request for tickets, so that not every scroll step sends a request. */
 const ticketBlock = 100;
@@ -30,8 +31,9 @@ export function ChainView({ project }: { project: string }) {
 function Chain({ project, session }: { project: string; session: string | undefined }) {
   const [typed, setTyped] = useState('');
   const [fold, setFold] = useState(true);
+  const [branches, setBranches] = useState<readonly ContextId[]>(noBranches);
   const [opened, setOpened] = useState(noneOpened);
-  const list = useList({ project, session, words: typed.trim(), fold, opened });
+  const list = useList({ project, session, words: typed.trim(), branches, fold, opened });
   const { rows, total } = list;
   const problem = rows.problem();
   if (problem !== undefined && total === undefined) {
@@ -54,9 +56,12 @@ function Chain({ project, session }: { project: string; session: string | undefi
     <Loaded
       project={project}
       list={list}
-      isFiltered={typed.trim() !== ''}
+      isFiltered={typed.trim() !== '' || branches.length > 0}
       onOpen={(at) => setOpened(new Set([...opened, at]))}
-      onClear={() => setTyped('')}
+      onClear={() => {
+        setTyped('');
+        setBranches(noBranches);
+      }}
     >
       {(focusList) => (
         <ChainTools
@@ -65,6 +70,8 @@ function Chain({ project, session }: { project: string; session: string | undefi
           session={session}
           typed={typed}
           onType={setTyped}
+          branches={branches}
+          onBranches={setBranches}
           fold={fold}
           canFold={!fold || opened.size > 0 || (list.shown?.some((row) => row.kind === 'fold') ?? false)}
           onFold={toggleFold}

@@ -1,4 +1,7 @@
-import { Button, SearchField, say } from '../../parts';
+import { GitCompare } from 'lucide-react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { Button, ChipMenu, SearchField, say } from '../../parts';
+import { go, useNavigation } from '../../state';
 import { SessionChoice } from './SessionChoice';
 import type { List } from './useList';
 
@@ -8,6 +11,9 @@ interface ChainToolsProps {
   readonly session: string | undefined;
   readonly typed: string;
   readonly onType: (text: string) => void;
+  /** The ends of the branches that are shown; empty for all. */
+  readonly branches: readonly ContextId[];
+  readonly onBranches: (branches: readonly ContextId[]) => void;
   readonly fold: boolean;
   readonly canFold: boolean;
   readonly onFold: () => void;
@@ -16,10 +22,13 @@ interface ChainToolsProps {
 }
 
 /** The tools above the chain: session, filter, count and folding. */
-export function ChainTools({ list, total, session, typed, onType, fold, canFold, onFold, onLeave }: ChainToolsProps) {
-  const isFiltered = typed.trim() !== '';
+export function ChainTools({ list, total, session, typed, onType, branches, onBranches, fold, canFold, onFold, onLeave }: ChainToolsProps) {
+  const isFiltered = typed.trim() !== '' || branches.length > 0;
+  const { commit, against } = useNavigation(({ route }) => route);
+  const canCompare = commit !== undefined && against !== undefined && commit !== against;
   return (
     <div className="bar">
+      <h1 className="chain-title">Chain</h1>
       <SessionChoice chosen={session} />
       <SearchField
         className="grow"
@@ -33,7 +42,25 @@ export function ChainTools({ list, total, session, typed, onType, fold, canFold,
           if (event.key === 'Enter' || event.key === 'ArrowDown') onLeave();
         }}
       />
+      {list.branches.length > 1 && (
+        <ChipMenu
+          label="Branches"
+          all={say.exact(list.branches.length)}
+          options={list.branches.map(({ tip, name }) => ({ value: tip, name: say.firstLine(name, 60) }))}
+          chosen={branches}
+          onChange={onBranches}
+        />
+      )}
       <span className="muted chain-count">{isFiltered ? `${say.exact(list.count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
+      <Button
+        small
+        icon={GitCompare}
+        disabled={!canCompare}
+        title={canCompare ? 'Compare the two selected commits (d)' : 'Select a second commit with Ctrl+click or Space'}
+        onClick={() => go({ view: 'compare', entry: undefined })}
+      >
+        Compare
+      </Button>
       {canFold && (
         <Button small look="plain" aria-pressed={fold} title="Show long runs without branches as one row" onClick={onFold}>
           {fold ? 'Unfold all' : 'Fold runs'}

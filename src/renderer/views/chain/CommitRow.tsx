@@ -1,6 +1,6 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
-import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
+import type { GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, DamagedMark, say, When } from '../../parts';
 import { go, type Losses, move, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
@@ -9,13 +9,21 @@ import { Lanes, laneColor } from './Lanes';
 
 /** The size of the context after the commit: the provider's count of its last call, else the estimate. */
 function ContextTokens({ row }: { row: GraphRow }) {
-  const { countedTokens, contextTokens, commit } = row;
+  const { countedTokens, estimatedTokens, contextTokens, commit } = row;
   const own = `about ${say.exact(commit.tokenCount)} of them in this commit`;
   const whole =
-    countedTokens === undefined ? `${basis.estimated}: about ${say.exact(contextTokens)}` : `${basis.counted}: ${say.exact(countedTokens)}`;
+    countedTokens !== undefined
+      ? `${basis.counted}: ${say.exact(countedTokens)}`
+      : estimatedTokens !== undefined
+        ? `Counted by the provider before the edit, and the edit estimated: about ${say.exact(estimatedTokens)}`
+        : `${basis.estimated}: about ${say.exact(contextTokens)}`;
   return (
     <span className="chain-tokens" title={`${whole} tokens in the whole context, ${own}`}>
-      {countedTokens === undefined ? `≈ ${say.compact(contextTokens)}` : say.exact(countedTokens)}
+      {countedTokens !== undefined
+        ? say.exact(countedTokens)
+        : estimatedTokens !== undefined
+          ? `≈ ${say.exact(estimatedTokens)}`
+          : `≈ ${say.compact(contextTokens)}`}
     </span>
   );
 }
@@ -82,7 +90,7 @@ interface CommitRowProps {
 export const CommitRow = memo(
   function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu }: CommitRowProps) {
     const { commit } = row;
-    const words = titleOf(commit);
+    const words = titleOf(row);
     const choose = (event: React.MouseEvent) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
       else move({ commit: commit.id, entry: undefined });
@@ -168,8 +176,10 @@ export const CommitRow = memo(
     a.onMenu === b.onMenu,
 );
 
-function titleOf({ summary, type, damaged, checkpoint, messageCount }: Commit): string {
-  const words = say.firstLine(summary ?? '');
+function titleOf({ commit, fork, continues }: GraphRow): string {
+  const { summary, type, damaged, checkpoint, messageCount } = commit;
+  if (continues) return 'Continued after the compaction';
+  const words = say.firstLine(fork?.title ?? summary ?? '');
   if (words !== '') return words;
   if (damaged) return 'Title not shown';
   if (type === 'compaction') return 'Compaction';
@@ -202,7 +212,10 @@ function RowNumbers({ facts }: { facts: RowFacts | undefined }) {
   const { ms = null, tools = 0, files = 0 } = facts ?? {};
   return (
     <>
-      <span className="chain-number chain-duration" title={ms === null ? 'The duration is not recorded' : 'From the first to the last recorded time'}>
+      <span
+        className="chain-number chain-duration"
+        title={ms === null ? 'The duration is not recorded' : 'What the agent wrote as the duration, else from the prompt to the last record'}
+      >
         {ms === null ? '' : clock(ms)}
       </span>
       <span className="chain-number" title={say.plural(tools, 'tool call')}>

@@ -13,6 +13,8 @@ interface MinimapProps {
 }
 
 const width = 44;
+/** The largest height of a row, in pixels. */
+const tallest = 4;
 
 /** An overview of the whole chain: context size, compactions and errors. */
 export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
@@ -34,18 +36,20 @@ export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
     onScroll((event.clientY - box.top) / box.height);
   };
   return (
-    // Mouse only: the list offers the same by keyboard.
-    <div
-      className="minimap"
-      aria-hidden
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        scrollTo(event);
-      }}
-      onPointerMove={(event) => event.buttons === 1 && scrollTo(event)}
-    >
-      <canvas ref={canvas} />
-      <div className="minimap-window" style={{ top: `${from * 100}%`, height: `${Math.max(2, (to - from) * 100)}%` }} />
+    // Mouse only: the list offers the same by keyboard. A short list is as high as its rows, so that rows and viewport have one scale.
+    <div className="minimap" aria-hidden>
+      <div
+        className="minimap-inside"
+        style={{ height: `min(100%, ${list.length * tallest}px)` }}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          scrollTo(event);
+        }}
+        onPointerMove={(event) => event.buttons === 1 && scrollTo(event)}
+      >
+        <canvas ref={canvas} />
+        <div className="minimap-window" style={{ top: `${from * 100}%`, height: `${Math.max(2, (to - from) * 100)}%` }} />
+      </div>
     </div>
   );
 }
@@ -63,7 +67,7 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], shapes: rea
   const rows = list.map((item) => shapes[item.at]);
   const most = rows.reduce((max, row) => Math.max(max, row?.tokens ?? 0), 1);
   // If several rows share a line of pixels, a mark is fainter according to its share of the line.
-  const tall = Math.min(height / Math.max(1, rows.length), 4);
+  const tall = Math.min(height / Math.max(1, rows.length), tallest);
   const perLine = Math.max(1, Math.ceil(1 / tall));
   for (let at = 0; at < rows.length; at += perLine) {
     const line = rows.slice(at, at + perLine).filter((row) => row !== undefined);

@@ -1,26 +1,77 @@
-import { api } from '../../client';
-import { go, useKeptQuery, useProject } from '../../state';
+import { ChevronDown } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { SessionRow } from '../../../core/contract/index.js';
+import { CardButton, repositoryName, SearchField, say } from '../../parts';
+import { go, useKept, useOpenDir, useProject, useSessionList } from '../../state';
 
-/** Chooses the session whose commits are listed. */
+/** More sessions are found by typing. */
+const mostShown = 100;
+
+/** Chooses the session whose commits are listed, by its title as everywhere, with a search. */
 export function SessionChoice({ chosen }: { chosen: string | undefined }) {
+  const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
-  const query = useKeptQuery('', `sources ${revision}`, () => api.source.list({}));
-  const sources = query.status === 'done' ? query.data.filter((source) => source.sessionId) : [];
-  if (sources.length < 2 && !chosen) return null;
+  const query = useKept(useSessionList(dir, String(revision)), dir);
+  const [open, setOpen] = useState(false);
+  const [words, setWords] = useState('');
+  const sessions = query.status === 'done' ? query.data.sessions : none;
+  const found = useMemo(() => matching(sessions, words), [sessions, words]);
+  if (sessions.length < 2 && !chosen) return null;
+  const current = sessions.find(({ sessionId }) => sessionId === chosen);
+  const choose = (session: string | undefined): void => {
+    setOpen(false);
+    setWords('');
+    if (session !== chosen) go({ session, commit: undefined, against: undefined });
+  };
   return (
-    <select
-      className="field chain-sessions"
-      aria-label="Session"
-      value={chosen ?? ''}
-      onChange={(event) => go({ session: event.target.value || undefined, commit: undefined, against: undefined })}
+    <CardButton
+      label="Sessions"
+      open={open}
+      onOpenChange={setOpen}
+      align="start"
+      button={
+        <button type="button" className="field chain-sessions row gap-4" aria-label="Session" title={current?.title ?? chosen}>
+          <span className="ellipsis grow">{current ? say.firstLine(current.title, 60) : (chosen ?? 'All sessions')}</span>
+          <ChevronDown size={12} aria-hidden />
+        </button>
+      }
     >
-      <option value="">All sessions</option>
-      {sources.map((source) => (
-        <option key={source.sourceId} value={source.sessionId}>
-          {source.title ?? source.sessionId}
-        </option>
-      ))}
-      {chosen && !sources.some((source) => source.sessionId === chosen) && <option value={chosen}>{chosen}</option>}
-    </select>
+      <SearchField
+        label="Find a session"
+        value={words}
+        onChange={setWords}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && found[0]) choose(found[0].sessionId);
+        }}
+      />
+      <ul className="session-choice" aria-label="Sessions">
+        <li>
+          <button type="button" className="row selectable" aria-current={chosen === undefined} onClick={() => choose(undefined)}>
+            All sessions
+          </button>
+        </li>
+        {found.slice(0, mostShown).map(({ sessionId, title, repository, lastAt }) => (
+          <li key={sessionId}>
+            <button type="button" className="row selectable" aria-current={sessionId === chosen} title={title} onClick={() => choose(sessionId)}>
+              <span className="ellipsis grow">{say.firstLine(title, 90)}</span>
+              <span className="muted small">{[repository && repositoryName(repository), say.when(lastAt)].filter(Boolean).join(' · ')}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > mostShown && <p className="muted small">{say.exact(found.length - mostShown)} more: type to narrow the list.</p>}
+      {found.length === 0 && <p className="muted">No session has these words.</p>}
+    </CardButton>
+  );
+}
+
+const none: readonly SessionRow[] = [];
+
+/** The sessions whose title, repository or id contain all words. Subagents are chosen in the chain of their session. */
+function matching(sessions: readonly SessionRow[], words: string): readonly SessionRow[] {
+  const needles = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return sessions.filter(
+    ({ title, repository, sessionId, parentSessionId }) =>
+      parentSessionId === undefined && needles.every((needle) => `${title}\n${repository ?? ''}\n${sessionId}`.toLowerCase().includes(needle)),
   );
 }

@@ -1,6 +1,6 @@
 import type { ContextId } from '../../../core/contract/index.js';
 import { Button, say } from '../../parts';
-import { go, move, useCommit, useOpenDir } from '../../state';
+import { move, useCommit, useOpenDir } from '../../state';
 
 /** The bar above the list while two commits are selected. */
 export function TwoSelected({ commit, against }: { commit: ContextId; against: ContextId }) {
@@ -10,9 +10,6 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
         <b>Two selected</b> <Title commit={commit} /> and <Title commit={against} />
       </span>
       <span className="grow" />
-      <Button small look="primary" onClick={() => go({ view: 'compare', entry: undefined })}>
-        Compare
-      </Button>
       <Button small look="plain" onClick={() => move({ against: undefined })}>
         Clear
       </Button>

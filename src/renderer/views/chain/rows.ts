@@ -1,4 +1,4 @@
-import type { GraphMap, GraphRow } from '../../../core/contract/index.js';
+import type { ContextId, GraphMap, GraphRow } from '../../../core/contract/index.js';
 
 /** A row of the list: one commit by its position in the graph, or a folded run of commits from `at` to `end` (exclusive). */
 export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
@@ -93,6 +93,8 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
     const found = rows[item.at];
     if (item.kind !== 'commit' || !found) return;
     places.set(found.commit.id, { row, lane: found.lane });
+    // A fork that was answered has the row of its answer.
+    if (found.fork) places.set(found.fork.commit, { row, lane: found.lane });
     const { parent } = found.commit;
     if (parent && !newestChild.has(parent)) newestChild.set(parent, found.commit.id);
   });
@@ -105,12 +107,29 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
   });
 }
 
+/** The branches that end in these rows, the newest first. */
+export const branchesOf = (rows: readonly GraphRow[]): readonly { readonly tip: ContextId; readonly name: string }[] =>
+  rows.flatMap(({ commit, tipOf }) => (tipOf === undefined ? [] : [{ tip: commit.id, name: tipOf }]));
+
+/** The rows on the way from a root to the ends of the chosen branches. */
+export function rowsOfBranches(rows: readonly GraphRow[], tips: readonly ContextId[]): readonly ChainRow[] {
+  const wanted = new Set<string>(tips);
+  // Children come before their parents.
+  return rows.flatMap(({ commit, fork }, at): ChainRow[] => {
+    if (!wanted.has(commit.id)) return [];
+    const above = fork ? fork.parent : commit.parent;
+    if (above) wanted.add(above);
+    return [{ kind: 'commit', at }];
+  });
+}
+
 /** The rows whose title, tip, id, template, principal, type or tags contain the words. */
 export function filterRows(rows: readonly GraphRow[], words: string): readonly ChainRow[] {
   const needle = words.toLowerCase();
   return rows.flatMap((row, at): ChainRow[] => {
     const { summary = '', id, template, principal = '', tags, type } = row.commit;
-    const text = `${summary}\n${row.tipOf ?? ''}\n${id}\n${template}\n${principal}\n${type}\n${tags.join('\n')}`.toLowerCase();
+    const text =
+      `${summary}\n${row.fork?.title ?? ''}\n${row.tipOf ?? ''}\n${id}\n${template}\n${principal}\n${type}\n${tags.join('\n')}`.toLowerCase();
     return text.includes(needle) ? [{ kind: 'commit', at }] : [];
   });
 }

@@ -1,13 +1,15 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, wholeChainLimit } from '../../state';
-import { type ChainRow, filterRows, foldRows, type Link, linksOf, type RowShape, shapesOf, shapesOfMap } from './rows';
+import { branchesOf, type ChainRow, filterRows, foldRows, type Link, linksOf, type RowShape, rowsOfBranches, shapesOf, shapesOfMap } from './rows';
 
 /** The filter and the folding of the list. */
 export interface Wanted {
   readonly project: string;
   readonly session: string | undefined;
   readonly words: string;
+  /** The ends of the branches to show; empty for all. */
+  readonly branches: readonly ContextId[];
   /** True to show long runs without branches as one row, except for opened runs. */
   readonly fold: boolean;
   readonly opened: ReadonlySet<number>;
@@ -25,6 +27,8 @@ export interface List {
   readonly shown: readonly ChainRow[] | undefined;
   /** Facts about every row of the chain; undefined until enough of it is loaded. */
   readonly shapes: readonly RowShape[] | undefined;
+  /** The branches of the chain, if it is loaded completely. */
+  readonly branches: readonly { readonly tip: ContextId; readonly name: string }[];
   readonly links: readonly Link[];
   readonly count: number;
   readonly itemAt: (place: number) => ChainRow;
@@ -38,7 +42,7 @@ export interface List {
 }
 
 /** The list of a project's commits, or of one session's, newest first. */
-export function useList({ project, session, words, fold, opened }: Wanted): List {
+export function useList({ project, session, words, branches, fold, opened }: Wanted): List {
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
   const version = rows.version();
@@ -56,10 +60,19 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
   const shapes = useMemo(() => (loaded ? shapesOf(loaded) : map ? shapesOfMap(map) : undefined), [loaded, map]);
   const shown = useMemo(() => {
     if (!shapes) return undefined;
+    if (branches.length > 0 && loaded) {
+      const own = rowsOfBranches(loaded, branches);
+      const found = words === '' ? undefined : new Set(filterRows(loaded, words).map(({ at }) => at));
+      return found ? own.filter(({ at }) => found.has(at)) : own;
+    }
     if (words !== '') return loaded ? filterRows(loaded, words) : map?.places?.map((at): ChainRow => ({ kind: 'commit', at }));
     return fold ? foldRows(shapes, opened) : shapes.map((_, at): ChainRow => ({ kind: 'commit', at }));
-  }, [shapes, loaded, map, words, fold, opened]);
-  const links = useMemo(() => (loaded && shown && words === '' ? linksOf(loaded, shown) : []), [loaded, shown, words]);
+  }, [shapes, loaded, map, words, branches, fold, opened]);
+  const ends = useMemo(() => (loaded ? branchesOf(loaded) : []), [loaded]);
+  const links = useMemo(
+    () => (loaded && shown && words === '' && branches.length === 0 ? linksOf(loaded, shown) : []),
+    [loaded, shown, words, branches],
+  );
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   const [lanes, most] = useMemo(() => {
@@ -82,15 +95,24 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
     },
     [itemAt, rows],
   );
+  const forkAt = useCallback(
+    (place: number): ContextId | undefined => {
+      const item = itemAt(place);
+      return item.kind === 'commit' ? rows.at(item.at)?.fork?.commit : undefined;
+    },
+    [itemAt, rows],
+  );
   const placeOf = useCallback(
     (id: ContextId | undefined): number => {
       if (!id) return -1;
       for (let place = 0; place < count; place++) if (commitAt(place) === id) return place;
+      // A fork that was answered has the row of its answer.
+      for (let place = 0; place < count; place++) if (forkAt(place) === id) return place;
       return -1;
     },
-    [commitAt, count],
+    [commitAt, forkAt, count],
   );
-  return { rows, version, total, whole, shown, shapes, links, count, itemAt, commitAt, placeOf, lanes, most };
+  return { rows, version, total, whole, shown, shapes, branches: ends, links, count, itemAt, commitAt, placeOf, lanes, most };
 }
 
 /** Milliseconds after the last key press before a long chain is filtered. */

@@ -29,8 +29,10 @@ export function useSending(): {
   const send = async ({ before, question, provider, model }: SendInput): Promise<void> => {
     const own = new AbortController();
     controller.current = own;
-    const start = before.length === 0 ? null : await beginChain(before);
-    const stream = await api.turn.ask({ id: start, text: question, provider, ...(model && { model }) }, { signal: own.signal });
+    const messages = before.filter(({ role }) => role !== 'system');
+    const start = messages.length === 0 ? null : await beginChain(messages);
+    const system = before.flatMap(({ role, layer, content }) => (role === 'system' && content.trim() !== '' ? [{ layer, text: content }] : []));
+    const stream = await api.turn.ask({ id: start, text: question, provider, system, ...(model && { model }) }, { signal: own.signal });
     own.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
     setSending({ state: 'running', text: '', commit: undefined, error: undefined });
     void read(stream, own.signal, setSending);
@@ -38,20 +40,14 @@ export function useSending(): {
   return { sending, send, stop: () => controller.current?.abort() };
 }
 
-/**
- * Stores the messages as a new chain. The system messages become a version of the template `composition`, because the content of a template is sent
- * as the system prompt.
- */
-async function beginChain(composed: readonly ComposedMessage[]): Promise<ContextId> {
-  const system = composed.filter(({ role, content }) => role === 'system' && content.trim() !== '').map(({ content }) => content);
-  const messages = composed.filter(({ role }) => role !== 'system');
-  const { body } = await api.compose.body({ messages, provider: 'openai' });
-  const template = system.length === 0 ? undefined : await api.template.put({ name: 'composition', text: system.join('\n\n') });
+/** Stores the dialogue as a new chain. The system messages are sent with the question, each as a message of its own. */
+async function beginChain(messages: readonly ComposedMessage[]): Promise<ContextId> {
+  const { body } = await api.compose.body({ messages: [...messages], provider: 'openai' });
   const { id } = await api.context.checkpoint({
     parent: null,
     type: 'delta',
     format: 'openai-chat-v1',
-    template: template ? `composition@${template.version}` : 'composition',
+    template: 'composition',
     checkpoint: 'turn_boundary',
     text: JSON.stringify(body),
     summary: 'A composition',

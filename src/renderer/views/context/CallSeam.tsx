@@ -31,7 +31,8 @@ export function useCalls(project: string, commits: readonly ContextId[], isRead:
         known.add(id);
         // Without its calls, a context has no lines above replies. They are requested again when the commit is back in view.
         api.request.list({ id }).then(
-          (rows) => setCalls((before) => new Map([...before, ...rows.flatMap((row) => (row.replyKey ? [[row.replyKey, row] as const] : []))])),
+          ({ requests }) =>
+            setCalls((before) => new Map([...before, ...requests.flatMap((row) => (row.replyKey ? [[row.replyKey, row] as const] : []))])),
           () => known.delete(id),
         );
       }

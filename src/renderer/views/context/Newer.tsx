@@ -10,7 +10,9 @@ import { go, move, newest, useLive, useUi } from '../../state';
 export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
   const latest = useLive((live) => live.next);
   const follows = useUi((ui) => ui.followsTurns);
-  const later = useMemo(() => newest(latest, commit), [latest, commit]);
+  const end = useMemo(() => newest(latest, commit), [latest, commit]);
+  // Commits that an import adds to a session that has ended are no news.
+  const later = useLive(({ capture }) => capture?.files.some(({ tip }) => tip === end?.id)) ? end : undefined;
   useEffect(() => {
     if (follows && atEnd && later) move({ commit: later.id, entry: undefined });
   }, [follows, atEnd, later]);

@@ -29,11 +29,19 @@ export function turnsOf(
   // Names and numbers arrive later than the rows, and two parts of the window show the turns, so each result is cached.
   const turns = known.get(blocks) ?? countTurns(rows, blocks);
   known.set(blocks, turns);
-  return turns.map((turn) => ({
+  const named = turns.map((turn) => ({
     ...turn,
     number: numbers.get(turn.commit),
     head: turn.summary ? turn.head : names.get(turn.commit) || turn.head,
   }));
+  // A prompt that was edited here and its answer are one turn.
+  const joined: Turn[] = [];
+  for (const turn of named) {
+    const before = joined.at(-1);
+    if (turn.number === undefined || before?.number !== turn.number) joined.push(turn);
+    else joined[joined.length - 1] = { ...before, tokens: before.tokens + turn.tokens, errors: before.errors + turn.errors };
+  }
+  return joined;
 }
 
 /** The turns of a context without their numbers, titled by their prompts. */

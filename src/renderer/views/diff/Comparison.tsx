@@ -1,10 +1,12 @@
 import { Columns2, Rows2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
-import { Empty, Switch, say } from '../../parts';
+import { api } from '../../client';
+import { Answer, Empty, Switch, say } from '../../parts';
 import { entriesOf, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
+import { ComparedFiles } from './Files';
 import { ExportComparison } from './Head';
 import { counterpartOf, type DiffRow, diffRows, type Layout, placeElsewhere, tokensIn } from './parts';
 import { Strip } from './Strip';
@@ -34,6 +36,9 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
     if (!next.delete(n)) next.add(n);
     setOpened(next);
   };
+  const files = useQuery(`files ${project} ${a} ${b}`, (signal) => api.turn.compareFiles({ a, b }, { signal }));
+  const differing = files.status === 'done' ? files.data : undefined;
+  const [tab, setTab] = useState<'context' | 'files'>('context');
   const toCounterpart = (row: DiffRow) => {
     const place = counterpartOf(rows, row);
     if (place !== undefined) list.toRow(place);
@@ -44,12 +49,29 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
         <Counts diff={diff} />
         <Ancestor base={diff.base} />
         <span className="grow" />
+        <Switch
+          label="Compared"
+          value={tab}
+          onChange={setTab}
+          options={[
+            { value: 'context', name: 'Context' },
+            {
+              value: 'files',
+              name: `Files ${differing ? say.exact(differing.length) : ''}`,
+              hint: 'The files that the branches left behind differently',
+            },
+          ]}
+        />
+        {tab === 'context' && <Switches layout={layout} onLayout={setLayout} />}
         <ExportComparison ids={[a, b]} />
-        <Steps list={list} />
-        <Switches layout={layout} onLayout={setLayout} />
+        {tab === 'context' && <Steps list={list} />}
       </div>
-      <Strip rows={rows} onGo={list.toRow} />
-      {list.differing.length === 0 ? (
+      {tab === 'context' && <Strip rows={rows} onGo={list.toRow} />}
+      {tab === 'files' ? (
+        <Answer query={files} what="Cannot compare the files" loading="Comparing the files" lines={6}>
+          {(found) => <ComparedFiles files={found} />}
+        </Answer>
+      ) : list.differing.length === 0 ? (
         <Empty title="No differences">Both contexts contain the same {say.plural(diff.same, 'entry', 'entries')}.</Empty>
       ) : (
         <Differences list={list}>
@@ -57,7 +79,9 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
             const row = rows[n];
             if (!row) return null;
             return (
-              <div className={`diff-row ${row.kind} ${layout}${placeElsewhere(row) === undefined ? '' : ' moved'}`}>
+              <div
+                className={`diff-row ${row.kind} ${layout}${placeElsewhere(row) === undefined ? '' : ' moved'}${list.differing[list.at] === n ? ' current' : ''}`}
+              >
                 {row.kind === 'same' ? (
                   <SameRow
                     row={row}

@@ -63,7 +63,7 @@ export function DiffView({ project }: { project: string }) {
     >
       {({ diff, left, right }) => (
         <section className="diff whole stack" aria-label="Diff">
-          <Head left={left} right={right} diff={diff} onSwap={() => move({ commit: against, against: commit })} />
+          <Head project={project} left={left} right={right} diff={diff} onSwap={() => move({ commit: against, against: commit })} />
           <Comparison key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} diff={diff} />
         </section>
       )}

@@ -1,6 +1,6 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { type ReactNode, type RefObject, useMemo, useRef } from 'react';
+import { type ReactNode, type RefObject, useMemo, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { IconButton, say } from '../../parts';
 import { go } from '../../state';
@@ -10,6 +10,8 @@ export interface DifferenceList {
   readonly scroller: RefObject<HTMLElement | null>;
   readonly virtual: Virtualizer<HTMLElement, Element>;
   readonly differing: readonly number[];
+  /** The place of the current difference among them. */
+  readonly at: number;
   readonly toNext: (by: number) => void;
   readonly toRow: (row: number) => void;
 }
@@ -24,13 +26,17 @@ export function useDifferences(rows: readonly { readonly kind: string }[]): Diff
     overscan: 4,
   });
   const differing = useMemo(() => rows.flatMap((row, n) => (row.kind === 'same' ? [] : [n])), [rows]);
-  const toRow = (row: number) => virtual.scrollToIndex(row, { align: 'start' });
+  const [at, setAt] = useState(0);
+  const toRow = (row: number) => {
+    const place = differing.indexOf(row);
+    if (place >= 0) setAt(place);
+    virtual.scrollToIndex(row, { align: 'start' });
+  };
   const toNext = (by: number) => {
-    const top = virtual.getVirtualItemForOffset((virtual.scrollOffset ?? 0) + 8)?.index ?? 0;
-    const next = by > 0 ? differing.find((n) => n > top) : differing.findLast((n) => n < top);
+    const next = differing[at + by];
     if (next !== undefined) toRow(next);
   };
-  return { scroller, virtual, differing, toNext, toRow };
+  return { scroller, virtual, differing, at, toNext, toRow };
 }
 
 /** Draws the list. `within` wraps the rows in an element that scrolls with them. */
@@ -67,11 +73,16 @@ export function Differences(props: { list: DifferenceList; within?: (rows: React
   );
 }
 
-/** Buttons to the previous and the next difference. */
-export const Steps = ({ list: { toNext, differing } }: { list: DifferenceList }) => (
+/** The number of the current difference, and buttons to the previous and the next one. */
+export const Steps = ({ list: { toNext, differing, at } }: { list: DifferenceList }) => (
   <span className="diff-steps">
-    <IconButton small icon={ChevronUp} label="Previous difference" keys="k" disabled={differing.length === 0} onClick={() => toNext(-1)} />
-    <IconButton small icon={ChevronDown} label="Next difference" keys="j" disabled={differing.length === 0} onClick={() => toNext(1)} />
+    {differing.length > 0 && (
+      <span className="muted" role="status">
+        Change <b>{say.exact(at + 1)}</b> of {say.exact(differing.length)}
+      </span>
+    )}
+    <IconButton small icon={ChevronUp} label="Previous difference" keys="k" disabled={at <= 0} onClick={() => toNext(-1)} />
+    <IconButton small icon={ChevronDown} label="Next difference" keys="j" disabled={at + 1 >= differing.length} onClick={() => toNext(1)} />
   </span>
 );
 

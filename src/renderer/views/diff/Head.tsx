@@ -1,13 +1,14 @@
 import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
-import type { Commit, ComparedSide, ContextDiff, ContextId, UsageSums } from '../../../core/contract/index.js';
+import type { Commit, ComparedSide, ContextDiff, ContextId, RowFacts, UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { shareForm } from '../../forms';
 import { basis, Estimate, IconButton, Id, MenuButton, notifyProblem, say, When } from '../../parts';
-import { ask, copy, download, useNavigation, useQuery } from '../../state';
+import { ask, copy, download, useNavigation, useQuery, useRowFacts } from '../../state';
 
 /** The two compared commits, with the usage of each. */
-export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
-  const { left, right, diff, onSwap } = props;
+export function Head(props: { project: string; left: Commit; right: Commit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
+  const { project, left, right, diff, onSwap } = props;
+  const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
   const sizes = [
     { counted: diff.counted.a, estimated: diff.tokens.a },
@@ -28,7 +29,10 @@ export function Head(props: { left: Commit; right: Commit; diff: Pick<ContextDif
           <Figures
             size={sizes[n] ?? sizes[0]}
             side={query.status === 'done' ? query.data.sides[n] : undefined}
-            than={n === 0 ? undefined : { size: sizes[0], side: query.status === 'done' ? query.data.sides[0] : undefined }}
+            facts={facts.get(side.id)}
+            than={
+              n === 0 ? undefined : { size: sizes[0], side: query.status === 'done' ? query.data.sides[0] : undefined, facts: facts.get(left.id) }
+            }
           />
         </div>
       ))}
@@ -74,11 +78,13 @@ const inputOf = ({ usage }: ComparedSide): number | null =>
 function Figures({
   size,
   side,
+  facts,
   than,
 }: {
   size: Size;
   side: ComparedSide | undefined;
-  than: { size: Size; side: ComparedSide | undefined } | undefined;
+  facts: RowFacts | undefined;
+  than: { size: Size; side: ComparedSide | undefined; facts: RowFacts | undefined } | undefined;
 }) {
   const other = than?.side;
   const isCounted = size.counted !== null;
@@ -99,11 +105,18 @@ function Figures({
       isCounted ? `${basis.counted}: the input of the last call` : `${basis.estimated}: no call has seen this context`,
     ],
     ['Cost', side?.cost, other?.cost, price, 'All calls of the turn, at API prices. A subscription does not pay them.'],
-    ['Time', side?.ms, other?.ms, say.duration, 'From the first to the last recorded time of the turn'],
+    ['Time', side?.ms, other?.ms, say.duration, 'What the agent wrote as the duration of the turn, else from its prompt to its last record'],
+    ['Calls', side?.calls || null, other?.calls, say.exact, 'Calls to the model in the turn'],
+    ['Tools', facts?.tools || null, than?.facts?.tools, say.exact, 'Tool calls of the turn'],
+    ['Files', facts?.files || null, than?.facts?.files, say.exact, 'Files that the turn read or changed'],
     ['Input', side && inputOf(side), other && inputOf(other), say.exact, `${basis.counted}: the input of all calls of the turn`],
     ['Output', side?.usage?.output, other?.usage?.output, say.exact, `${basis.counted}: the replies of all calls of the turn`],
   ];
-  const missing = [...known.flatMap(([name, value]) => (value == null ? [name.toLowerCase()] : [])), ...(side?.model ? [] : ['model'])];
+  const counts = new Set(['Calls', 'Tools', 'Files']);
+  const missing = [
+    ...known.filter(([name]) => !counts.has(name)).flatMap(([name, value]) => (value == null ? [name.toLowerCase()] : [])),
+    ...(side?.model ? [] : ['model']),
+  ];
   return (
     <dl className="diff-figures">
       {known.map(

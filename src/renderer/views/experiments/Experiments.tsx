@@ -2,7 +2,7 @@ import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import type { ExperimentRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, SearchField, say, When } from '../../parts';
+import { Answer, Button, DamagedMark, Empty, SearchField, say, When } from '../../parts';
 import { go, useExperiments, useKeptQuery, useNavigation } from '../../state';
 import { ExperimentPage } from './ExperimentPage';
 
@@ -61,6 +61,7 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
               onClick={() => go({ view: 'experiments', experiment: row.experimentId })}
             >
               <b className="ellipsis grow">{row.title}</b>
+              {row.damaged && <DamagedMark />}
               <span className="muted">{say.plural(row.cases, 'case')}</span>
               <span className="muted">{say.plural(row.results, 'reply', 'replies')}</span>
               {row.passed > 0 && <span className="outcome inline-row pass">{row.passed} pass</span>}

@@ -2,7 +2,7 @@ import { BookOpen, Check, CircleAlert, Columns3, GitCompare, Minus, X } from 'lu
 import { useState } from 'react';
 import type { ContextId, ExperimentResult } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, placeByKey, say } from '../../parts';
+import { Button, DamagedMark, IconButton, notifyProblem, placeByKey, say } from '../../parts';
 import { experimentsChanged, go } from '../../state';
 import { outcomeNames } from './checks';
 
@@ -150,7 +150,7 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       <td className="number">{result.cost === null ? unknown : `$${result.cost.toFixed(4)}`}</td>
       <td className="number">{result.ms === null ? unknown : say.duration(result.ms)}</td>
       <td className="experiment-reply" title={problem ?? result.head}>
-        {problem ? <span className="error">{problem}</span> : say.firstLine(result.head, 120)}
+        {result.damaged && <DamagedMark />} {problem ? <span className="error">{problem}</span> : say.firstLine(result.head, 120)}
       </td>
       <td>
         {commit && (

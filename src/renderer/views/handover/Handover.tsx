@@ -1,7 +1,7 @@
 import { ArrowRightLeft, ChevronDown, CircleHelp, GitFork, Play, Send, UserPlus } from 'lucide-react';
 import { api } from '../../client';
-import { delegateForm, expertForm, forkJoinForm, launchForm, registerForm } from '../../forms';
-import { Answer, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
+import { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from '../../forms';
+import { Answer, Button, Empty, MenuButton, type MenuEntry, notifyProblem, Switch, say } from '../../parts';
 import { ask, go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
@@ -11,9 +11,9 @@ import { TurnPane } from './TurnPane';
 function HandOverMenu() {
   const from = useNavigation(({ route }) => route.box);
   const items: readonly MenuEntry[] = [
-    { name: 'Delegate to an agent…', icon: Send, act: () => ask(delegateForm('', from)) },
+    { name: 'Delegate to an agent…', icon: Send, act: () => void askToDelegate('', from).catch(notifyProblem) },
     { name: 'Fork and join several tasks…', icon: GitFork, act: () => ask(forkJoinForm()) },
-    { name: 'Launch an agent…', icon: Play, act: () => ask(launchForm()) },
+    { name: 'Launch an agent…', icon: Play, act: () => void askToLaunch() },
     { name: 'Ask an expert…', icon: CircleHelp, act: () => ask(expertForm()) },
     'line',
     { name: 'Register an agent…', icon: UserPlus, act: () => ask(registerForm()) },
@@ -72,7 +72,7 @@ export function HandoverView({ project }: { project: string }) {
                   picture={<ArrowRightLeft size={48} strokeWidth={1} />}
                   actions={
                     <>
-                      <Button look="primary" icon={Play} onClick={() => ask(launchForm())}>
+                      <Button look="primary" icon={Play} onClick={() => void askToLaunch()}>
                         Launch an agent
                       </Button>
                       <Button onClick={() => setShown('pack')}>Pack a box</Button>

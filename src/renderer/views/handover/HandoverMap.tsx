@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, User } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
-import { placeByKey, rowsOnPage, say, When } from '../../parts';
+import { DamagedMark, placeByKey, rowsOnPage, say, When } from '../../parts';
 import { go, move } from '../../state';
 import { type Arrow, arrowsOf, type Column, columnsOf, type MapTurn, toolNames } from './map';
 
@@ -90,6 +90,7 @@ function ColumnHead({ column, place }: { column: Column; place: number }) {
       <span className="column-name row">
         <Glyph size={13} aria-hidden color={laneOf(place)} />
         <span className="ellipsis">{nameOf(column)}</span>
+        {column.agent?.damaged && <DamagedMark />}
       </span>
       <span className="muted column-state">{column.agent ? column.agent.status : 'not an agent'}</span>
     </div>

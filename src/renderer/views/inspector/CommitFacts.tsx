@@ -70,8 +70,8 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
             Run here…
           </Button>
         )}
-        {forked && commit.parent && (
-          <Button small title="Compare with the original" onClick={() => compareFork(commit)}>
+        {forked && (
+          <Button small title="Compare with the original" onClick={() => void compareWithOriginal(commit.id).catch(notifyProblem)}>
             Compare
           </Button>
         )}
@@ -105,11 +105,6 @@ function Place({ project, commit }: { project: string; commit: ShownCommit }) {
   if (commit.type === 'snapshot') return <>Snapshot</>;
   const turn = numbers.get(commit.id);
   return <>{turn === undefined ? 'Commit' : `Turn ${turn} of ${of}`}</>;
-}
-
-/** Compares a fork with its original. The menu compares other commits with their parent. */
-function compareFork({ id, parent }: ShownCommit): void {
-  if (parent) void compareWithOriginal(id, parent).catch(notifyProblem);
 }
 
 /** The work of the agent in this commit, and its cost. */

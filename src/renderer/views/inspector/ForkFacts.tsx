@@ -1,7 +1,7 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { OutlineRow } from '../../../core/contract/index.js';
-import { Estimate, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
-import { type ForkDraft, outlineOf, shownUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
+import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
+import { type ForkDraft, outlineOf, shownUsage, useForkUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
 import type { Shown } from './shown';
 
 /** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
@@ -9,12 +9,13 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const counted = shownUsage(useUsageOf(project, commit));
+  const planned = useForkUsage(commit, draft.key, useRested(draft.text));
   const { numbers } = useTurnNumbers(project, commit);
   const fork = useMemo(() => rows && divide(rows, draft), [rows, draft]);
   if (!fork) return null;
   const usage = counted === 'loading' || counted === undefined || counted.counted === null ? undefined : counted;
   const before = usage?.counted ?? fork.kept + fork.leaving;
-  const after = Math.max(0, before - fork.leaving + fork.edit);
+  const { estimated: after = fork.kept, since } = planned.status === 'done' ? planned.data : {};
   const whole = Math.max(usage?.limit ?? 0, before, after);
   const turn = numbers.get(fork.at);
   return (
@@ -38,17 +39,39 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
         <dt>After</dt>
         <dd className="row">
           <Gauge tokens={after} limit={whole} label="After the edit" />
-          <b>
-            <Estimate of={after} bare />
-          </b>
+          {since ? (
+            <b title={`${say.exact(since.counted)} counted by the provider before the edit, and the edit estimated`}>≈ {say.exact(after)}</b>
+          ) : (
+            <b>
+              <Estimate of={after} bare />
+            </b>
+          )}
         </dd>
+        {since && (
+          <>
+            <dt>Edit</dt>
+            <dd>{edited(since.edited)}</dd>
+          </>
+        )}
       </dl>
       <p className="muted">Files on disk stay as they are now.</p>
     </section>
   );
 }
 
-/** The entries of a context above and below an edited prompt. The prompt itself stays; `edit` is the change of its tokens. */
+/** Milliseconds after the last key press before the tokens of an edit are asked for. */
+const restMs = 200;
+
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), restMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}
+
+/** The entries of a context above and below an edited prompt. The prompt itself stays, with its new text. */
 function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
   const place = rows.findIndex((row) => row.key === key);
   const prompt = rows[place];
@@ -56,6 +79,5 @@ function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
   const stays = rows.slice(0, place + 1).filter((row) => !row.hidden);
   const leaves = rows.slice(place + 1).filter((row) => !row.hidden);
   const sum = (part: readonly OutlineRow[]): number => part.reduce((tokens, row) => tokens + row.tokens, 0);
-  const edit = estimatedTokens(text) - prompt.tokens;
-  return { at: prompt.commit, stays, leaves, kept: sum(stays), leaving: sum(leaves), edit };
+  return { at: prompt.commit, stays, leaves, kept: sum(stays) - prompt.tokens + estimatedTokens(text), leaving: sum(leaves) };
 }

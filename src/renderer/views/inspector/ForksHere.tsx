@@ -5,7 +5,8 @@ import { type ChainFacts, go, type ShownCommit } from '../../state';
 /** The forks that replace or continue a commit, each with a link to the comparison. */
 export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: ChainFacts }) {
   const after = (id: ContextId | null): readonly ContextId[] => (id === null ? [] : (facts.forksAfter.get(id) ?? []));
-  const forks = [...after(commit.id), ...after(commit.parent)].filter((id) => id !== commit.id);
+  // The answer to a fork is the fork's own turn.
+  const forks = facts.forks.has(commit.id) ? after(commit.id) : [...after(commit.id), ...after(commit.parent)];
   if (forks.length === 0) return null;
   return (
     <section className="commit-list" aria-label="Forks of this turn">

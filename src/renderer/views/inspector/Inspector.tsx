@@ -1,6 +1,6 @@
 import { MousePointerClick } from 'lucide-react';
 import { Answer, Empty, say } from '../../parts';
-import { useCommit, useForkDraft, useNavigation } from '../../state';
+import { useCommit, useCommitInView, useForkDraft, useNavigation } from '../../state';
 import { CommitFacts } from './CommitFacts';
 import { EntryFacts } from './EntryFacts';
 import { ForkFacts } from './ForkFacts';
@@ -8,7 +8,8 @@ import { TurnList } from './TurnList';
 
 /** Details of the selected commit; in the Context view also the list of turns and the selected entry. */
 export function Inspector({ project }: { project: string }) {
-  const { commit, view, entry, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
+  const { view, entry, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
+  const commit = useCommitInView();
   const query = useCommit(project, commit);
   const draft = useForkDraft(project, commit);
   if (!commit) {
@@ -23,7 +24,7 @@ export function Inspector({ project }: { project: string }) {
     <div className="inspector stack">
       {view === 'context' && draft?.open && <ForkFacts {...shown} draft={draft} />}
       {view === 'context' && <TurnList {...shown} />}
-      {view === 'context' && entry && !draft?.open && <EntryFacts {...shown} entry={entry} />}
+      {(view === 'context' || view === 'replay') && entry && !draft?.open && <EntryFacts {...shown} entry={entry} />}
       <Answer query={query} what={`Cannot load commit ${say.shortId(commit)}`} loading="Loading the commit" lines={6}>
         {(loaded) => <CommitFacts project={project} commit={loaded} />}
       </Answer>

@@ -1,13 +1,14 @@
 import { CircleCheck, CircleDashed, CircleStop, CircleX, ShieldQuestion, Square } from 'lucide-react';
 import type { Job } from '../../../core/contract/index.js';
-import { Gauge, type Icon, IconButton, jobStatusWords, placeByKey, say } from '../../parts';
-import { move } from '../../state';
+import { DamagedMark, Gauge, type Icon, IconButton, jobStatusWords, placeByKey, say } from '../../parts';
+import { go } from '../../state';
 import { stopJob } from './actions';
 import { jobTitle, limitRows, performerName, runTime, usedText } from './words';
 
 interface JobListProps {
-  readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[] }[];
-  readonly chosen: string;
+  /** `count` is given where a group shows only its first jobs. */
+  readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[]; readonly count?: number }[];
+  readonly chosen: string | undefined;
   readonly now: number;
   readonly onStop: () => void;
 }
@@ -25,14 +26,14 @@ export function JobList({ groups, chosen, now, onStop }: JobListProps) {
         const next = to === undefined ? undefined : all[to];
         if (!next) return;
         event.preventDefault();
-        move({ job: next.jobId });
+        showJob(next);
         event.currentTarget.querySelector<HTMLElement>(`[data-job="${next.jobId}"]`)?.focus();
       }}
     >
-      {groups.map(({ name, jobs }) => (
-        <section key={name} aria-label={`${name}, ${say.plural(jobs.length, 'job')}`}>
+      {groups.map(({ name, jobs, count = jobs.length }) => (
+        <section key={name} aria-label={`${name}, ${say.plural(count, 'job')}`}>
           <h3>
-            {name} <span className="muted">{jobs.length}</span>
+            {name} <span className="muted">{count}</span>
           </h3>
           <ul>
             {jobs.map((job) => (
@@ -44,6 +45,8 @@ export function JobList({ groups, chosen, now, onStop }: JobListProps) {
     </nav>
   );
 }
+
+const showJob = ({ jobId }: Job): void => go({ view: 'jobs', kinds: undefined, job: jobId });
 
 const icons: Readonly<Record<Job['status'], Icon>> = {
   running: CircleDashed,
@@ -63,12 +66,13 @@ function JobRow({ job, isChosen, now, onStop }: { job: Job; isChosen: boolean; n
     .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))[0];
   return (
     <li className="job-row selectable" data-chosen={isChosen} data-status={asks ? 'asks' : job.status}>
-      <button type="button" data-job={job.jobId} aria-current={isChosen ? 'true' : undefined} onClick={() => move({ job: job.jobId })}>
+      <button type="button" data-job={job.jobId} aria-current={isChosen ? 'true' : undefined} onClick={() => showJob(job)}>
         <span className="job-top row gap-6">
           <Glyph size={14} aria-hidden />
           <span className="ellipsis grow" title={jobTitle(job)}>
             {jobTitle(job)}
           </span>
+          {job.damaged && <DamagedMark />}
           <time className="muted small" dateTime={job.startedAt} title={`Since ${say.instant(job.startedAt)}`}>
             {isRunning ? say.duration(runTime(job, now)) : say.when(job.startedAt)}
           </time>

@@ -1,9 +1,8 @@
 import { Play, ShieldCheck } from 'lucide-react';
-import { ruleForm } from '../../forms';
+import { askToLaunch, ruleForm } from '../../forms';
 import { Answer, Button, Empty, Switch } from '../../parts';
 import { ask, go, useNavigation } from '../../state';
 import { JobFacts } from './JobFacts';
-import { JobList } from './JobList';
 import { JobStream } from './JobStream';
 import { Policies } from './Policies';
 import { useJobs } from './useJobs';
@@ -41,7 +40,6 @@ function LiveJobs({ project }: { project: string }) {
         if (!job) return <NoJobs />;
         return (
           <div className="jobs-body rest">
-            <JobList groups={groups} chosen={job.jobId} now={now} onStop={reload} />
             <JobStream key={job.jobId} job={job} onChange={reload} />
             <JobFacts job={job} now={now} onChange={reload} />
           </div>
@@ -58,8 +56,8 @@ function NoJobs() {
       picture={<Play size={48} strokeWidth={1} />}
       actions={
         <>
-          <Button look="primary" onClick={() => go({ view: 'handover', handovers: undefined })}>
-            Go to Handovers
+          <Button look="primary" onClick={() => void askToLaunch()}>
+            Start a run
           </Button>
           <Button icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, () => go({ kinds: 'rules' })))}>
             Allow something to start
@@ -67,8 +65,7 @@ function NoJobs() {
         </>
       }
     >
-      Jobs appear here: turns, runs, tickets and contexts that a model or an agent carries out. Start one with “Run here” on a turn, a run or a
-      commit.
+      Jobs appear here: turns, runs, tickets and contexts that a model or an agent carries out.
     </Empty>
   );
 }

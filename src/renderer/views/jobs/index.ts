@@ -3,4 +3,6 @@
 // `words.ts` is pure.
 import './jobs.css';
 
+export { JobList } from './JobList';
 export { JobsView as View } from './Jobs';
+export { useJobGroups } from './useJobs';

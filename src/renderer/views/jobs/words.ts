@@ -35,13 +35,16 @@ export function jobTitle({ what, title, whoName }: Pick<Job, 'what' | 'title' | 
   return `${attempt}${taskWords[task] ?? task}${whoName === null ? '' : ` for ${whoName}`}: ${ticket.join(': ')}`;
 }
 
+/** The group of the jobs that no longer run. */
+export const endedGroup = 'Ended';
+
 /** The groups of the list, in their order. */
 export function groupsOf(jobs: readonly Job[]): readonly { readonly name: string; readonly jobs: readonly Job[] }[] {
   const asks = (job: Job): boolean => job.status === 'running' && job.questions.length > 0;
   return [
     { name: 'Needs an answer', jobs: jobs.filter(asks) },
     { name: 'Running', jobs: jobs.filter((job) => job.status === 'running' && !asks(job)) },
-    { name: 'Ended', jobs: jobs.filter((job) => job.status !== 'running') },
+    { name: endedGroup, jobs: jobs.filter((job) => job.status !== 'running') },
   ].filter((group) => group.jobs.length > 0);
 }
 

@@ -1,7 +1,7 @@
 import { Pencil, Play, RotateCcw, ShieldCheck, Trash2 } from 'lucide-react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { launchForm, profileData, profileForm, ruleForm, targetOf } from '../../forms';
+import { askToLaunch, profileData, profileForm, ruleForm, targetOf } from '../../forms';
 import { Answer, Button, Facts, Fold, IconButton, notifyProblem, say } from '../../parts';
 import { ask, go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 
@@ -49,7 +49,7 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             <h2>{name}</h2>
             <span className="muted">{say.plural(versions.length, 'version')}</span>
             <span className="grow" />
-            <Button small icon={Play} onClick={() => ask(launchForm(name))}>
+            <Button small icon={Play} onClick={() => void askToLaunch(name)}>
               Launch an agent…
             </Button>
             <Button small icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name }, () => void refreshProject()))}>

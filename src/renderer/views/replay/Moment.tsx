@@ -1,8 +1,7 @@
 import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ContextId, MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { ProblemLine, problemOf } from '../../parts';
-import { File } from './File';
 import { TurnProof } from './TurnProof';
 import { useCounted } from './useCounted';
 import { useMoment } from './useMoment';
@@ -14,11 +13,14 @@ interface MomentProps {
   readonly steps: readonly ReplayStep[];
   readonly place: number;
   readonly turn: TurnRow | undefined;
+  /** The file that is open beside the state. */
+  readonly file: string | undefined;
   readonly onGo: (place: number) => void;
+  readonly onFile: (path: string | undefined) => void;
 }
 
 /** The agent's state at a step: context window, open tool calls, tasks and files. */
-export function Moment({ project, commit, steps, place, turn, onGo }: MomentProps) {
+export function Moment({ project, commit, steps, place, turn, file, onGo, onFile }: MomentProps) {
   const { state, error } = useMoment(commit, place + 1);
   const counted = useCounted(project, commit, steps, place);
   return (
@@ -37,7 +39,7 @@ export function Moment({ project, commit, steps, place, turn, onGo }: MomentProp
               ))}
             </ul>
           </Section>
-          <Files state={state} commit={commit} place={place} onGo={onGo} />
+          <Files state={state} place={place} opened={file} onFile={onFile} />
         </>
       )}
       {turn && <TurnProof key={turn.turnId} project={project} turn={turn} />}
@@ -66,9 +68,14 @@ function OpenCalls({ state, steps, onGo }: { state: MomentState; steps: readonly
   );
 }
 
-function Files(props: { state: MomentState; commit: ContextId; place: number; onGo: (place: number) => void }) {
-  const { state, commit, place, onGo } = props;
-  const [opened, setOpened] = useState<string>();
+interface FilesProps {
+  readonly state: MomentState;
+  readonly place: number;
+  readonly opened: string | undefined;
+  readonly onFile: (path: string | undefined) => void;
+}
+
+function Files({ state, place, opened, onFile }: FilesProps) {
   return (
     <Section name="Files" count={state.files.length} none="The agent has not read or written a file yet.">
       <ul className="moment-list">
@@ -79,8 +86,8 @@ function Files(props: { state: MomentState; commit: ContextId; place: number; on
               <button
                 type="button"
                 className={`row selectable moment-file${last.step === place + 1 ? ' now' : ''}`}
-                aria-expanded={opened === path}
-                onClick={() => setOpened(opened === path ? undefined : path)}
+                aria-pressed={opened === path}
+                onClick={() => onFile(opened === path ? undefined : path)}
                 title={path}
               >
                 <FileText size={12} aria-hidden />
@@ -90,7 +97,6 @@ function Files(props: { state: MomentState; commit: ContextId; place: number; on
                 </span>
                 <span className="muted">{known === 'unknown' ? `${last.how}, content unknown` : last.how}</span>
               </button>
-              {opened === path && <File commit={commit} path={path} onGo={onGo} changed={last.step} />}
             </li>
           ))}
       </ul>

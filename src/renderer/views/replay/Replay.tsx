@@ -1,13 +1,14 @@
 import { CirclePlay } from 'lucide-react';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, say } from '../../parts';
-import { Memory, move, useNavigation, useQuery } from '../../state';
+import { Memory, move, useNavigation, useQuery, useStep } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
 import { Conversation } from './Conversation';
+import { FilePane } from './FilePane';
 import { type Command, commandOf } from './keys';
 import { Moment } from './Moment';
 import { Track } from './Track';
@@ -74,10 +75,18 @@ function Player({ project, commit, steps, turns }: PlayerProps) {
 
   // The address follows with a delay, and less often during playback.
   const key = steps[place]?.key;
+  const at = steps[place]?.commit;
+  const [file, setFile] = useState<string>();
   useEffect(() => {
-    const timer = setTimeout(() => key && move({ entry: key }), playing ? 600 : 120);
+    const follow = (): void => {
+      if (key) move({ entry: key });
+      // The breadcrumb and the inspector show the commit of the step.
+      useStep.setState({ tip: commit, commit: at });
+    };
+    const timer = setTimeout(follow, playing ? 600 : 120);
     return () => clearTimeout(timer);
-  }, [key, playing]);
+  }, [key, at, commit, playing]);
+  useEffect(() => () => useStep.setState({ tip: undefined, commit: undefined }), []);
   // Back, forward and the other panes select an entry; the playhead moves to it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new entry in the address moves the playhead
   useEffect(() => {
@@ -119,8 +128,12 @@ function Player({ project, commit, steps, turns }: PlayerProps) {
         actions={turn && { commit, turn: turn.turnId }}
       />
       <div className="replay-body rest">
-        <Conversation project={project} commit={commit} steps={steps} place={place} playing={playing} />
-        <Moment project={project} commit={commit} steps={steps} place={place} turn={turn} onGo={goTo} />
+        {file === undefined ? (
+          <Conversation project={project} commit={commit} steps={steps} place={place} playing={playing} />
+        ) : (
+          <FilePane key={file} commit={commit} path={file} step={place + 1} onGo={goTo} onClose={() => setFile(undefined)} />
+        )}
+        <Moment {...{ project, commit, steps, place, turn, file }} onGo={goTo} onFile={setFile} />
       </div>
     </section>
   );

@@ -57,6 +57,7 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
         }}
         onPointerLeave={() => setPointed(undefined)}
       />
+      <Legend steps={steps} turns={turns} />
       <div className="track-past" style={{ width: `${at}%` }} />
       <div className="track-head" style={{ left: `${at}%` }} />
       {step && (
@@ -73,6 +74,28 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
         </div>
       )}
     </div>
+  );
+}
+
+/** What the marks of the timeline mean, with their number. */
+function Legend({ steps, turns }: Pick<TrackProps, 'steps' | 'turns'>) {
+  const marks = [
+    ['prompt', 'var(--muted)', turns.filter(({ entries, trigger }) => entries > 0 && trigger.kind === 'prompt').length],
+    ['error', 'var(--danger)', steps.filter(({ isError }) => isError).length],
+    ['compaction', 'var(--text)', steps.filter(({ dropped }) => dropped).length],
+  ] as const;
+  return (
+    <p className="track-legend muted small">
+      {marks.map(
+        ([name, color, count]) =>
+          count > 0 && (
+            <span key={name}>
+              <i style={{ background: color }} />
+              {say.plural(count, name)}
+            </span>
+          ),
+      )}
+    </p>
   );
 }
 
@@ -137,8 +160,8 @@ function draw(element: HTMLCanvasElement, width: number, { steps, turns, axis, m
 
   context.fillStyle = color('line-strong');
   context.fillRect(0, ground, width, 1);
-  context.fillStyle = color('faint');
-  for (const turn of turns) if (turn.entries) context.fillRect(Math.round(xOf(turn.first)), ground, 1, foot);
+  context.fillStyle = color('muted');
+  for (const turn of turns) if (turn.entries) context.fillRect(Math.round(xOf(turn.first)), ground, 2, foot);
   context.fillStyle = color('danger');
   steps.forEach((step, place) => {
     if (step.isError) context.fillRect(Math.round(xOf(place)) - 1, ground + 2, 3, foot - 2);
@@ -146,6 +169,6 @@ function draw(element: HTMLCanvasElement, width: number, { steps, turns, axis, m
   context.fillStyle = color('text');
   steps.forEach((step, place) => {
     if (!step.dropped) return;
-    for (let y = 0; y < ground; y += 4) context.fillRect(Math.round(xOf(place)), y, 1, 2);
+    for (let y = 0; y < ground; y += 4) context.fillRect(Math.round(xOf(place)), y, 2, 2);
   });
 }

@@ -1,4 +1,4 @@
-import type { TurnRow } from '../../../core/contract/index.js';
+import type { KnownFile, TurnRow } from '../../../core/contract/index.js';
 import type { Block } from '../../parts';
 
 type TurnPlace = Pick<TurnRow, 'first' | 'entries'>;
@@ -27,4 +27,10 @@ export function blocksUpTo(blocks: readonly Pick<Block, 'first'>[], place: numbe
     else high = middle;
   }
   return low;
+}
+
+/** The step of the last change up to a step; of the last read if nothing was changed. */
+export function lastChange(touches: KnownFile['touches'], step: number): number {
+  const earlier = touches.filter((touch) => touch.step <= step);
+  return (earlier.findLast(({ how }) => how !== 'read') ?? earlier.at(-1))?.step ?? step;
 }

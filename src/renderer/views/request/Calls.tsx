@@ -1,9 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
-import { type CSSProperties, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
 import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths } from '../../parts';
-import { isMiss, missTitle, readShare } from './calls';
+import { type CallMark, isMiss, marksOf, missTitle, readShare } from './calls';
 import { besideWords, costText, costWords, priceText, sentWords } from './words';
 
 const rowHeight = 28;
@@ -28,6 +28,7 @@ interface Props {
 export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const at = places.indexOf(place);
+  const marks = useMemo(() => marksOf(calls), [calls]);
   // Draws the list at the selected row, so that its top is not drawn first.
   const [initialOffset] = useState(() => Math.max(0, at * rowHeight - firstHeight));
   const virtual = useVirtualizer({
@@ -59,6 +60,7 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
         role="listbox"
         aria-label="Calls in the order sent"
         tabIndex={0}
+        data-list
         onScroll={onScroll}
         onKeyDown={(event) => {
           const next = places[placeByKey(event, at, places.length, rowsOnPage(scroller.current, rowHeight)) ?? -1];
@@ -80,6 +82,7 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
                 <CallRow
                   key={call.requestId}
                   call={call}
+                  mark={marks.get(call.requestId)}
                   number={numbers[index]}
                   turn={isFirst ? turn : undefined}
                   chosen={index === place}
@@ -139,6 +142,7 @@ const icons = { prompt: User, tool: Wrench, other: CornerDownRight } as const;
 
 function CallRow({
   call,
+  mark,
   number,
   turn,
   chosen,
@@ -147,6 +151,7 @@ function CallRow({
   onChoose,
 }: {
   call: UsageCall;
+  mark: CallMark | undefined;
   number: number | undefined;
   /** Set for the first call of a turn in the list. */
   turn: number | undefined;
@@ -173,6 +178,7 @@ function CallRow({
       </span>
       <span className="call-trigger row">
         <TriggerIcon size={13} aria-hidden />
+        <Marks mark={mark} />
         <Trigger
           text={beside === undefined ? trigger && inFolder(trigger, folder) : besideWords(beside)}
           isTool={triggerKind === 'tool'}
@@ -214,6 +220,22 @@ function CallRow({
     </div>
   );
 }
+
+/** What stands out at a call, beside a cache miss. */
+const Marks = ({ mark }: { mark: CallMark | undefined }) => (
+  <>
+    {mark?.cut && (
+      <span className="badge" title="The first call after a compaction">
+        after compaction
+      </span>
+    )}
+    {mark?.model !== undefined && (
+      <span className="badge" title="Another model than the call before">
+        {mark.model}
+      </span>
+    )}
+  </>
+);
 
 /** The cause of a call: a prompt, or a tool with its arguments. */
 function Trigger({ text, isTool, subagent }: { text: string | null; isTool: boolean; subagent: string | undefined }) {

@@ -4,6 +4,7 @@ import UPlot from 'uplot';
 import type { UsageSeries } from '../../../core/contract/index.js';
 import { basis, say, unexplained } from '../../parts';
 import { useShownTheme } from '../../state';
+import type { CallMark } from './calls';
 import { layers, type Stack, stackOf, topOf, unrecorded } from './fill';
 
 const height = 168;
@@ -14,8 +15,15 @@ const columnShare = 0.92;
 /** Columns below this width in pixels have no gap. */
 const narrowColumn = 8;
 
+interface FillProps {
+  readonly series: UsageSeries;
+  readonly marks: ReadonlyMap<string, CallMark>;
+  readonly chosen: string;
+  readonly onChoose: (requestId: string) => void;
+}
+
 /** The context window by call, stacked by kind of content up to the counted total. Pointing shows the figures of a call; a click opens it. */
-export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen: string; onChoose: (requestId: string) => void }) {
+export function Fill({ series, marks, chosen, onChoose }: FillProps) {
   const stack = useMemo(() => stackOf(series), [series]);
   // A kind that no call contains is omitted.
   const filled = useMemo(
@@ -28,11 +36,13 @@ export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen
   const counted = stack.counted[at] ?? null;
   return (
     <section className="fill-what" aria-label="Context window by call">
-      <Chart stack={stack} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
+      <Chart stack={stack} marks={marks} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
       {!tokens && <p className="shares-words wrap small fill-words muted">The chart leaves out calls beside the conversation.</p>}
       {tokens && (
         <p className="shares-words wrap small fill-words" aria-live="off">
           <b>Call {at + 1}</b>
+          {marks.get(stack.ids[at] ?? '')?.miss && <span className="call-miss">cache miss</span>}
+          {marks.get(stack.ids[at] ?? '')?.model !== undefined && <span>another model</span>}
           {filled.map(({ at: layer, name, color }) => (
             <span key={name} className={tokens[layer] ? '' : 'faint'} title={layer === unrecorded ? unexplained : basis[stack.basis]}>
               <i
@@ -55,17 +65,18 @@ export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen
 
 interface ChartProps {
   readonly stack: Stack;
+  readonly marks: ReadonlyMap<string, CallMark>;
   /** The place of the selected call. */
   readonly chosen: number;
   readonly onPoint: (at: number | undefined) => void;
   readonly onChoose: (requestId: string) => void;
 }
 
-function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
+function Chart({ stack, marks, chosen, onPoint, onChoose }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
-  const now = useRef({ stack, chosen, onPoint, onChoose });
-  now.current = { stack, chosen, onPoint, onChoose };
+  const now = useRef({ stack, marks, chosen, onPoint, onChoose });
+  now.current = { stack, marks, chosen, onPoint, onChoose };
   const theme = useShownTheme();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme needs new colors
@@ -89,7 +100,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
       observer.disconnect();
       made.destroy();
     };
-  }, [stack, theme]);
+  }, [stack, marks, theme]);
   const marked = useRef(chosen);
   useEffect(() => {
     if (marked.current !== chosen) plot.current?.redraw(false);
@@ -214,7 +225,8 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
       ],
       draw: [
         (plot) => {
-          const { stack, chosen } = now.current;
+          const { stack, marks, chosen } = now.current;
+          drawMarks(plot, stack, marks, { miss: color('--danger'), model: color('--text') });
           for (const cut of stack.cuts) line(plot, cut + 0.5, color('--summary'), [2, 3]);
           if (stack.limit !== null) limitLine(plot, stack.limit, color('--danger'), color('--font'));
           if (chosen >= 0) line(plot, chosen + 1, color('--accent'), []);
@@ -222,6 +234,31 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
       ],
     },
   };
+}
+
+/** Marks at the top of the chart: a triangle for a cache miss, a dashed line for another model. */
+function drawMarks(
+  plot: UPlot,
+  { ids }: Stack,
+  marks: ReadonlyMap<string, CallMark>,
+  colors: { readonly miss: string; readonly model: string },
+): void {
+  const { ctx, bbox } = plot;
+  const size = 4 * devicePixelRatio;
+  ids.forEach((id, at) => {
+    const mark = marks.get(id);
+    if (mark?.model !== undefined) line(plot, at + 0.5, colors.model, [1, 3]);
+    if (!mark?.miss) return;
+    const x = Math.round(plot.valToPos(at + 1, 'x', true));
+    ctx.save();
+    ctx.fillStyle = colors.miss;
+    ctx.beginPath();
+    ctx.moveTo(x - size, bbox.top);
+    ctx.lineTo(x + size, bbox.top);
+    ctx.lineTo(x, bbox.top + size * 1.6);
+    ctx.fill();
+    ctx.restore();
+  });
 }
 
 function line(plot: UPlot, number: number, color: string, dash: number[]): void {

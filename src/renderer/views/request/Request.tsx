@@ -1,12 +1,12 @@
 import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
-import type { ContextId, UsageCall, UsageSeries } from '../../../core/contract/index.js';
+import type { ContextId, RequestRow, UsageCall, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch } from '../../parts';
 import { go, Memory, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { costliestMiss, isJump, isMiss, nextPlace, numbersOf, placesOf, type Shown } from './calls';
+import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type Shown } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
@@ -115,6 +115,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
   const [filter, setFilter] = useState('');
   const wanted = useDeferredValue(filter);
   const numbers = useMemo(() => numbersOf(calls), [calls]);
+  const marks = useMemo(() => marksOf(calls), [calls]);
   const places = useMemo(() => placesOf(calls, shown, wanted), [calls, shown, wanted]);
   const found = calls.findIndex((call) => call.requestId === chosen);
   const place = found >= 0 ? found : placeOfLast(calls, commit);
@@ -144,7 +145,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
       <div className="stack shrinks">
         <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
         <div className="fill">
-          {series.status === 'done' && call && <Fill series={series.data} chosen={call.requestId} onChoose={choose} />}
+          {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={choose} />}
           {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
           {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
         </div>
@@ -261,7 +262,7 @@ function Chosen({ project, commit, call, number, turn, before, isOpen, onToggle 
 
 /** The request as it was sent. The list of requests says how well each is known. */
 function WholeRequest({ project, commit, call }: { project: string; commit: ContextId; call: UsageCall }) {
-  const rows = useQuery(`${project} ${commit} calls`, (signal) => api.request.list({ id: commit, stop: 'root' }, { signal }));
+  const rows = useQuery(`${project} ${commit} calls`, (signal) => allRequests(commit, signal));
   return (
     <Answer query={rows} what="Cannot verify this request" loading="Verifying the requests" stillWorks="Its counts are shown above." lines={8}>
       {(all) => {
@@ -275,6 +276,16 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
       }}
     </Answer>
   );
+}
+
+/** The requests of a conversation, page by page. */
+async function allRequests(commit: ContextId, signal: AbortSignal): Promise<RequestRow[]> {
+  const all: RequestRow[] = [];
+  for (;;) {
+    const { total, requests } = await api.request.list({ id: commit, stop: 'root', offset: all.length }, { signal });
+    all.push(...requests);
+    if (all.length >= total || requests.length === 0) return all;
+  }
 }
 
 /** The position of the commit's own last call, else of the last call of all. Calls outside the conversation come last. */

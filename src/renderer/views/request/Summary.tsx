@@ -84,6 +84,12 @@ function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | u
   return (
     <section aria-label="Cache miss">
       <h3 className="call-cause">{missTitle(call, number === 1)}</h3>
+      {cache.lifetimeMs !== undefined && (
+        <p className="muted small">
+          The cache lives {say.duration(cache.lifetimeMs)}
+          {before && `; call ${number - 1} ended ${say.duration(Math.max(0, idleOf(call, before)))} before`}.
+        </p>
+      )}
       {cache.lostTokens !== undefined && (
         <p className="call-loss row baseline small">
           {cache.lostCost && <strong>{priceText(cache.lostCost)}</strong>}
@@ -114,6 +120,10 @@ function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | u
     </section>
   );
 }
+
+/** The time that the cache was not used: what the engine measured, else the time between the two replies. */
+const idleOf = ({ cache, at, waitMs }: UsageCall, before: UsageCall): number =>
+  cache.idleMs ?? Date.parse(at) - (waitMs ?? 0) - Date.parse(before.at);
 
 const Bar = ({ name, share, text }: { name: number; share: number; text: string }) => (
   <div>

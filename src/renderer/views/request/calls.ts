@@ -37,6 +37,31 @@ export function numbersOf(calls: readonly UsageCall[]): readonly (number | undef
   return calls.map(({ beside }) => (beside === undefined ? ++number : undefined));
 }
 
+/** What stands out at a call: it missed the cache, it is the first after a compaction, or it went to another model than the call before. */
+export interface CallMark {
+  readonly miss: boolean;
+  readonly cut: boolean;
+  readonly model: string | undefined;
+}
+
+/** The marks of the calls, by request. */
+export function marksOf(calls: readonly UsageCall[]): ReadonlyMap<string, CallMark> {
+  const marks = new Map<string, CallMark>();
+  let before: UsageCall | undefined;
+  for (const call of calls) {
+    if (call.beside !== undefined) continue;
+    const isOther = before !== undefined && call.model !== null && before.model !== null && call.model !== before.model;
+    const mark = {
+      miss: isMiss(call),
+      cut: before !== undefined && call.cache.cause === 'first',
+      model: isOther ? (call.model ?? undefined) : undefined,
+    };
+    if (mark.miss || mark.cut || mark.model !== undefined) marks.set(call.requestId, mark);
+    before = call;
+  }
+  return marks;
+}
+
 /** The nearest position after (`by` 1) or before (-1) a position at which a call matches. The search wraps around at both ends. */
 export function nextPlace(calls: readonly UsageCall[], from: number, matches: (call: UsageCall) => boolean, by: 1 | -1 = 1): number | undefined {
   for (let step = 1; step <= calls.length; step++) {

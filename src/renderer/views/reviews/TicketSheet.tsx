@@ -3,6 +3,7 @@ import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Select, Sheet } from '../../parts';
 import { TextField } from './TextField';
+import { TicketPicks } from './TicketPicks';
 import { typeName } from './words';
 import { namesIn, Problem, useOccasion, useWriting } from './writing';
 
@@ -24,7 +25,7 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
   const [body, setBody] = useState(ticket?.body ?? '');
   const [type, setType] = useState(ticket?.type ?? (parent ? 'review_finding' : 'task'));
   const [labels, setLabels] = useState(ticket?.labels.join(', ') ?? '');
-  const [dependsOn, setDependsOn] = useState(ticket?.dependsOn.join(', ') ?? '');
+  const [dependsOn, setDependsOn] = useState<readonly string[]>(ticket?.dependsOn ?? []);
   const [assignee, setAssignee] = useState(ticket?.assignee ?? '');
   const { occasion, field } = useOccasion();
   const { busy, problem, write } = useWriting();
@@ -32,7 +33,7 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
   const offered = [...new Set([...types, ...(parent ? ['review_finding'] : []), type])];
   const save = async (): Promise<void> => {
     let saved = ticket?.ticketId ?? '';
-    const given = { title: title.trim(), body, type, labels: namesIn(labels), dependsOn: namesIn(dependsOn), ...occasion };
+    const given = { title: title.trim(), body, type, labels: namesIn(labels), dependsOn: [...dependsOn], ...occasion };
     const done = await write(async () => {
       const written = ticket
         ? await api.ticket.update({
@@ -74,8 +75,14 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
           <TypeField ids={ids} value={type} offered={offered} onChange={setType} />
           <AssigneeField ids={ids} value={assignee} people={people} onChange={setAssignee} />
           <TextField id={`${ids}-labels`} label="Labels" hint="Separated by commas" value={labels} onChange={setLabels} />
-          <TextField id={`${ids}-depends`} label="Depends on" hint="Ids of tickets, separated by commas" value={dependsOn} onChange={setDependsOn} />
         </div>
+        <TicketPicks
+          label="Depends on"
+          hint="The ticket is ready when these are closed."
+          chosen={dependsOn}
+          except={ticket?.ticketId}
+          onChange={setDependsOn}
+        />
         {field}
         <Problem>{problem}</Problem>
         <button type="submit" hidden />

@@ -84,3 +84,7 @@ export function whyNotClosed({ reviewers, findings }: Pick<Ticket, 'reviewers' |
     ...(waiting.length > 0 ? [`${waiting.map(({ name }) => name).join(', ')} has not approved`] : []),
   ];
 }
+
+/** Tickets that are not closed come first; otherwise the order stays. */
+export const openFirst = <T extends { readonly status: TicketStatus }>(rows: readonly T[]): readonly T[] =>
+  rows.toSorted((a, b) => Number(a.status === 'closed') - Number(b.status === 'closed'));

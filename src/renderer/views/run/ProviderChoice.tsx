@@ -20,6 +20,10 @@ interface ProviderChoiceProps {
   readonly children?: ReactNode;
 }
 
+/** Whether a provider has a model. One that lists no models may have any. */
+const offers = ({ models }: ProviderChoiceProps['providers'][number], model: string | null): boolean =>
+  models.length === 0 || (model !== null && models.includes(model));
+
 /** The provider and model of a run, and what happens at a tool call without a recorded result. */
 export function ProviderChoice(props: ProviderChoiceProps) {
   const { providers, provider, onProvider, model, onModel, defaultModel, unanswered, onUnanswered, children } = props;
@@ -33,7 +37,12 @@ export function ProviderChoice(props: ProviderChoiceProps) {
           label="Provider"
           value={provider}
           options={providers.map(({ id, title, problem }) => [id, problem === undefined ? title : `${title} (unavailable)`, problem !== undefined])}
-          onChange={onProvider}
+          onChange={(id) => {
+            const next = providers.find((each) => each.id === id);
+            onProvider(id);
+            // The recorded model may not exist at another provider: then its first model is chosen.
+            onModel(next && !offers(next, defaultModel) ? (next.models[0] ?? '') : '');
+          }}
         />
       </label>
       <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
@@ -44,7 +53,7 @@ export function ProviderChoice(props: ProviderChoiceProps) {
             className="field"
             aria-label="Model"
             list="run-models"
-            placeholder={defaultModel ?? chosen?.models[0] ?? 'Model name'}
+            placeholder={(chosen && !offers(chosen, defaultModel) ? chosen.models[0] : defaultModel) ?? 'Model name'}
             value={model}
             onChange={(event) => onModel(event.target.value)}
           />

@@ -1,16 +1,12 @@
-import { api } from '../../client';
 import { say } from '../../parts';
-import { Memory, useQuery } from '../../state';
 import type { Listed } from './rows';
+import { useSpending } from './spending';
 
-const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 const shownNotices = 3;
-const spending = new Memory<Awaited<ReturnType<typeof api.usage.sessions>>>(2, 'never');
 
 /** A notice of the days and sessions that cost more than the budgets of this machine. Hidden if no budget was exceeded. */
 export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Listed[] }) {
-  const query = useQuery(dir, (signal) => api.usage.sessions({ groupBy: null, timeZone }, { signal }), spending);
-  const over = query.status === 'done' ? query.data.overBudget : [];
+  const over = useSpending(dir)?.overBudget ?? [];
   if (over.length === 0) return null;
   const titleOf = (id: string): string => listed.find(({ session }) => session?.sessionId === id)?.session?.title ?? id;
   return (

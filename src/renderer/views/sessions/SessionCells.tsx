@@ -3,7 +3,7 @@
 /** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
 import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { AgentMark, agentName, Button, basis, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
+import { AgentMark, agentName, Button, basis, DamagedMark, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Listed, ListRow } from './rows';
 
@@ -116,6 +116,7 @@ function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
       <span className="ellipsis session-title" title={found?.path ?? title}>
         {say.firstLine(title)}
       </span>
+      {session?.damaged && <DamagedMark />}
       {session && found && (
         <span className="tag inline-row muted" title="The agent's file has grown since the import. Import updates the session.">
           grew

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, ProblemLine, problemOf, Sheet } from '../../parts';
-import { dismiss, refreshProject } from '../../state';
+import { Button, notifyProblem, ProblemLine, problemOf, Sheet } from '../../parts';
+import { dismiss, notify, refreshProject } from '../../state';
 
 const sheets = {
   title: { heading: 'Rename session', label: 'Title', hint: 'Leave it empty to show the title of the agent again.' },
@@ -24,6 +24,12 @@ export function SessionSheet({ session, what }: { session: SessionRow; what: key
       await (what === 'title' ? api.session.rename({ sessionId, title: text.trim() || null }) : api.session.tag({ sessionId, tags }));
       dismiss();
       await refreshProject();
+      const back =
+        what === 'title' ? () => api.session.rename({ sessionId, title: session.title }) : () => api.session.tag({ sessionId, tags: session.tags });
+      notify(what === 'title' ? 'Renamed the session' : 'Changed the tags', {
+        name: 'Undo',
+        act: () => void back().then(refreshProject, notifyProblem),
+      });
     } catch (error) {
       setProblem(problemOf(error).message);
     }

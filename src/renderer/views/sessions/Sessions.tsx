@@ -1,15 +1,18 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Loading, ProblemLine, problemOf, say } from '../../parts';
+import { agentName, Button, Empty, Failure, Loading, ProblemLine, problemOf, say } from '../../parts';
 import { followAddress, useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
 import { CaptureOffer } from './CaptureOffer';
 import { LiveSessions } from './LiveSessions';
+import { RefusedFiles } from './RefusedFiles';
+import type { Refused } from './refused';
 import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
+import { SumFoot } from './SumFoot';
 import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
 
@@ -17,7 +20,7 @@ const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new S
 
 /** All sessions of all agents: the sessions of the project, and sessions on this machine that can be imported. */
 export function SessionsView() {
-  const { found, own, listed, loading } = useSessions();
+  const { found, own, listed, refused, loading } = useSessions();
   const { state } = useProject();
   if (state.phase === 'failed' && listed.length === 0) {
     return (
@@ -52,11 +55,17 @@ export function SessionsView() {
     );
   }
   const places = found.status === 'done' ? found.data.places : [];
-  if (listed.length === 0) return <NothingFound places={places} />;
-  return <SessionList listed={listed} places={places} />;
+  if (listed.length === 0) return <NothingFound places={places} refused={refused} />;
+  return <SessionList listed={listed} places={places} refused={refused} />;
 }
 
-function SessionList({ listed, places }: { listed: readonly Listed[]; places: readonly FoundSource[] }) {
+interface SessionListProps {
+  readonly listed: readonly Listed[];
+  readonly places: readonly FoundSource[];
+  readonly refused: readonly Refused[];
+}
+
+function SessionList({ listed, places, refused }: SessionListProps) {
   const dir = useOpenDir();
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(nothingChosen);
@@ -108,6 +117,8 @@ function SessionList({ listed, places }: { listed: readonly Listed[]; places: re
         <SessionTable rows={rows} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
       )}
       <SearchFoot found={found} />
+      <RefusedFiles refused={refused} />
+      {dir && isAllHere && <SumFoot dir={dir} shown={shown} />}
     </section>
   );
 }
@@ -141,22 +152,41 @@ function Unopened() {
   );
 }
 
-function NothingFound({ places }: { places: readonly FoundSource[] }) {
+function NothingFound({ places, refused }: { places: readonly FoundSource[]; refused: readonly Refused[] }) {
+  const found = places.filter(({ problem }) => problem === undefined);
+  const unreadable = places.flatMap(({ problem }) => problem ?? []);
   return (
-    <Empty
-      title="No agent histories found"
-      picture={<FolderSearch size={56} strokeWidth={1} />}
-      actions={
+    <section className="state stack muted first-start" aria-label="First start">
+      <div className="picture" aria-hidden>
+        <FolderSearch size={56} strokeWidth={1} />
+      </div>
+      <h2>Welcome to Stemma</h2>
+      <p>
+        Stemma reads the histories that coding agents leave on this machine and shows what the model saw at every turn, what it cost, and where it
+        went wrong. You can edit any prompt, continue from it in the agent, and compare the answers.
+      </p>
+      <p>
+        {found.length === 0
+          ? 'It found no folder of an agent on this machine.'
+          : `It looked in ${say.plural(found.length, 'folder')} and found no session:`}
+      </p>
+      {found.length > 0 && (
+        <ul className="searched-places">
+          {found.map(({ agent, root }) => (
+            <li key={root}>
+              {agentName(agent)} <span className="mono muted">{root}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {unreadable.length > 0 && <p>{unreadable.join(' ')}</p>}
+      <div className="actions">
         <Button look="primary" icon={Sparkles} onClick={() => void openSample()}>
           Open the sample project
         </Button>
-      }
-    >
-      Sessions of agents on this machine appear here.{' '}
-      {places.length > 0
-        ? `Stemma looked in ${places.map((place) => place.root).join(', ')}.${places.some((place) => place.problem) ? ` ${places.map((place) => place.problem).join(' ')}` : ''} `
-        : ''}
-      Drop a session file into the window, open a path from the project menu, or explore the sample project.
-    </Empty>
+      </div>
+      <p className="muted">You can also drop a session file into this window.</p>
+      <RefusedFiles refused={refused} />
+    </section>
   );
 }

@@ -1,7 +1,7 @@
-import { CircleCheck, Import, Loader } from 'lucide-react';
+import { CircleCheck, CircleHelp, Import, Loader } from 'lucide-react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { agentName, Button, ChipMenu, repositoryName, SearchField, say } from '../../parts';
-import { notify, refreshProject, useImports } from '../../state';
+import { agentName, Button, ChipMenu, IconButton, repositoryName, SearchField, say } from '../../parts';
+import { notify, refreshProject, show, useImports } from '../../state';
 import { importPaths, pathsOf } from './act';
 import { type Facet, type Listed, type Narrowing, spans, valuesOf } from './rows';
 
@@ -74,6 +74,7 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, onTex
         </button>
       )}
       <span className="grow" />
+      <IconButton icon={CircleHelp} label="What the words mean" onClick={() => show({ kind: 'words' })} />
       <ImportButton listed={listed} />
     </header>
   );

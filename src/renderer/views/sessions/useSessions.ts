@@ -1,7 +1,19 @@
 import { useMemo } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, type SessionList, useKept, useLive, useOpenDir, useProject, useQuery, useSessionList } from '../../state';
+import {
+  Memory,
+  type SessionList,
+  useImports,
+  useKept,
+  useLive,
+  useLiveSessions,
+  useOpenDir,
+  useProject,
+  useQuery,
+  useSessionList,
+} from '../../state';
+import { partFound, refusals } from './refused';
 import { type Found, joinSessions } from './rows';
 
 const histories = new Memory<{ readonly places: readonly FoundSource[]; readonly all: readonly Found[]; readonly fresh: readonly Found[] }>(
@@ -15,6 +27,9 @@ export function useFound() {
   return useQuery(
     dir ?? '',
     async () => {
+      const known = histories.get(dir ?? '');
+      // Reading the beginning of thousands of files again for each stored session would slow the import. The list is read again at its end.
+      if (known && isImporting()) return known;
       const places = await api.library.sources({});
       const lists = await Promise.all(
         places.map(({ root, agent, sessions }) =>
@@ -27,11 +42,14 @@ export function useFound() {
   );
 }
 
+const isImporting = (): boolean => useImports.getState().jobs.some(({ state }) => state === 'running');
+
 /** The sessions of the open project. */
 export function useProjectSessions() {
   const dir = useOpenDir();
   // A session can start or stop being live without a new commit, so the list reloads then too.
-  const liveFiles = useLive(({ capture }) => (capture?.watching ? capture.files.map(({ path, open }) => `${path} ${open}`).join('\n') : ''));
+  const liveFiles = useLive(({ capture }) => (capture?.files ?? []).map(({ path, open, tip }) => `${path} ${open} ${tip}`).join('\n'));
+  useLiveSessions();
   return useKept(useSessionList(dir, liveFiles), dir);
 }
 
@@ -45,9 +63,20 @@ export function useSessions() {
   const archived = useArchived(dir);
   const shelved = archived.status === 'done' ? archived.data.sessions : undefined;
   const fresh = found.status === 'done' ? found.data.fresh : undefined;
-  const listed = useMemo(() => joinSessions([...(sessions ?? []), ...(shelved ?? [])], fresh ?? []), [sessions, shelved, fresh]);
+  const jobs = useImports((state) => state.jobs);
+  const { importable, refused } = useMemo(() => partFound(fresh ?? [], refusals(jobs)), [fresh, jobs]);
+  const isRunning = jobs.some(({ state }) => state === 'running');
+  const listed = useMemo(() => {
+    const own = [...(sessions ?? []), ...(shelved ?? [])];
+    // The list of files is read again at the end of an import. Until then, a session that is stored needs no update.
+    const stored = new Set(isRunning ? own.map(({ sessionId }) => sessionId) : []);
+    return joinSessions(
+      own,
+      importable.filter(({ sessionId }) => !stored.has(sessionId)),
+    );
+  }, [sessions, shelved, importable, isRunning]);
   const loading = (own.status === 'loading' && sessions === undefined) || (found.status === 'loading' && fresh === undefined) || phase === 'opening';
-  return { found, own, listed, loading };
+  return { found, own, listed, refused, loading };
 }
 
 /** Archived sessions are loaded only on request. */

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
-import { CutText, Empty, type Icon, say, When } from '../../parts';
+import { CutText, DamagedMark, Empty, type Icon, say, When } from '../../parts';
 import type { ChatItem, MessageList } from './lines';
 import { type MessageNote, waitText } from './space';
 
@@ -113,6 +113,7 @@ function ChatMessage(props: {
       <div className="chat-words grow">
         <header className="row baseline small">
           <b>{message.sender?.name ?? 'Unknown'}</b>
+          {note?.damaged && <DamagedMark />}
           <span className="muted">{type ?? 'unknown'}</span>
           <When at={message.at} className="muted" />
           {onOpen && (

@@ -1,7 +1,7 @@
 import { LogOut, UserPlus } from 'lucide-react';
 import type { Entity, Space } from '../../../core/contract/index.js';
 import { joinForm, leaveSpace } from '../../forms';
-import { Button, IconButton, notifyProblem } from '../../parts';
+import { Button, DamagedMark, IconButton, notifyProblem } from '../../parts';
 import { ask } from '../../state';
 
 const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', agent: 'agent', service: 'service' };
@@ -16,6 +16,7 @@ export function Members({ space, known, onChange }: { space: Space; known: reado
             <span className="grow ellipsis">
               {member.name} <span className="muted">{kindNames[member.type]}</span>
             </span>
+            {known.some(({ entityId, damaged }) => damaged && entityId === member.entityId) && <DamagedMark />}
             <IconButton
               small
               icon={LogOut}

@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react';
 import type { Space } from '../../../core/contract/index.js';
-import { IconButton, say } from '../../parts';
-import { move } from '../../state';
+import { DamagedMark, IconButton, say } from '../../parts';
+import { go } from '../../state';
 
 /** The address of the selected context, in place of a space. */
 const selectedContext = 'context';
@@ -9,7 +9,8 @@ const selectedContext = 'context';
 /** The spaces of the project with their unread messages, and the selected context. */
 export function SpaceList(props: {
   spaces: readonly (Space & { unread: number })[];
-  chosen: Space | undefined;
+  /** The id of the space, or `context`. */
+  chosen: string | undefined;
   hasContext: boolean;
   onNew: () => void;
 }) {
@@ -26,12 +27,13 @@ export function SpaceList(props: {
             <button
               type="button"
               className="selectable"
-              aria-current={space === chosen ? 'true' : undefined}
-              onClick={() => move({ space: space.spaceId })}
+              aria-current={space.spaceId === chosen ? 'true' : undefined}
+              onClick={() => go({ view: 'timeline', space: space.spaceId })}
             >
               <span className="space-name">
                 <span className="ellipsis grow">{space.name ?? space.spaceId}</span>
-                {space.unread > 0 && space !== chosen && (
+                {space.damaged && <DamagedMark />}
+                {space.unread > 0 && space.spaceId !== chosen && (
                   <span className="badge" title={`${space.unread} unread`}>
                     {space.unread}
                   </span>
@@ -49,8 +51,8 @@ export function SpaceList(props: {
             <button
               type="button"
               className="selectable"
-              aria-current={chosen === undefined ? 'true' : undefined}
-              onClick={() => move({ space: selectedContext })}
+              aria-current={chosen === selectedContext ? 'true' : undefined}
+              onClick={() => go({ view: 'timeline', space: selectedContext })}
             >
               <span className="ellipsis">This context</span>
               <span className="muted ellipsis">as a timeline</span>

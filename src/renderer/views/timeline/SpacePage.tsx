@@ -14,7 +14,7 @@ interface SpacePageProps {
   readonly project: string;
   readonly space: Space;
   /** A value that changes when the space must be reloaded. */
-  readonly round: number;
+  readonly round: string;
   readonly onChange: () => void;
   /** All entities of the project. */
   readonly known: readonly Entity[];

@@ -2,8 +2,9 @@ import { CornerUpLeft, Send, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, Select, say } from '../../parts';
-import { notify, useQuery } from '../../state';
+import { runForm } from '../../forms';
+import { Button, IconButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
+import { ask, notify, useOpenDir, useQuery } from '../../state';
 import { defaultSender } from './space';
 
 interface WriterProps {
@@ -189,13 +190,20 @@ interface OpenRunsProps {
 const shownRuns = 6;
 
 function OpenRuns({ space, runs, disabled, onEnd }: OpenRunsProps) {
+  const project = useOpenDir() ?? '';
+  const isOnJob = useWorkedOn(project);
   if (runs.length === 0) return null;
+  const isWorkedOn = ({ runId }: Run): boolean => isOnJob((what) => 'runId' in what && what.runId === runId);
   return (
     <ul className="writer-runs" aria-label="Open runs">
       {runs.slice(0, shownRuns).map((run) => (
         <li key={run.runId} className="badge">
-          {space.members.find((member) => member.entityId === run.entityId)?.name}{' '}
-          {run.status === 'running' ? 'is running' : `is waiting${run.waiting?.for ? ` for ${run.waiting.for}` : ''}`}
+          {space.members.find((member) => member.entityId === run.entityId)?.name} {runWords(run, isWorkedOn(run))}
+          {run.status === 'running' && !isWorkedOn(run) && (
+            <button type="button" className="link-button" onClick={() => ask(runForm({ runId: run.runId }, 'Run here'))}>
+              Run here…
+            </button>
+          )}
           <button type="button" className="link-button" disabled={disabled} onClick={() => onEnd(run)}>
             End run
           </button>
@@ -204,6 +212,12 @@ function OpenRuns({ space, runs, disabled, onEnd }: OpenRunsProps) {
       {runs.length > shownRuns && <li className="muted">and {runs.length - shownRuns} more</li>}
     </ul>
   );
+}
+
+/** The state of an open run in words. An agent runs only while somebody works for it. */
+export function runWords({ status, waiting }: Pick<Run, 'status' | 'waiting'>, isWorkedOn: boolean): string {
+  if (status === 'running') return isWorkedOn ? 'is running' : 'has a run that nobody works on yet';
+  return `is waiting${waiting?.for ? ` for ${waiting.for}` : ''}`;
 }
 
 /** Which runs a message would start or resume, as a sentence. */

@@ -4,4 +4,7 @@
 import './timeline.css';
 
 export { linesOf, listOf, type TextLine } from './lines';
+export { NewSpace } from './NewSpace';
+export { SpaceList } from './SpaceList';
 export { TimelineView as View } from './Timeline';
+export { useSpaces } from './useSpaces';

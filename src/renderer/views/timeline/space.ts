@@ -14,6 +14,8 @@ export interface MessageNote {
   readonly wait: MessageWait | undefined;
   /** The agents whose runs continued because of this message. */
   readonly resumed: string | undefined;
+  /** Whether the stored record of the message, or of its sender, is damaged. */
+  readonly damaged: boolean;
 }
 
 export interface SpaceData {
@@ -68,6 +70,7 @@ export function notesOf(messages: readonly SpaceMessage[], waits: readonly Messa
           replyTo: replied && { id: replied.messageId, name: nameOf(replied), text: replied.text },
           wait: waitOf.get(message.messageId),
           resumed: resumedBy.get(message.messageId),
+          damaged: message.damaged === true || message.sender.damaged === true,
         },
       ];
     }),

@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { redactJson, redactor, redactText } from '../../../../src/core/export/redact/index.js';
 import { issuers } from '../../../../src/core/export/redact/rules/index.js';
@@ -62,6 +63,7 @@ const units = [
     'legal winner ',
     '["token","',
   ],
+  ...['H4sI', 'H4sIAAAAAAAAA', 'UEsDBBQAAAAIAAAAIQBmYVxv', 'eJzLSM3JyQcABiwCFQ', `${'QUJD'.repeat(19)}\n`, `${'QUJD'.repeat(19)}\\n`],
   ...['Z2hwX2tLM2lJRWFSMURTMzBZ ', 'Z2hwX2tLM2lJRWFSMURTMzBZ', '6768705f', '67 68 ', 'a/-_', '\tTRUE\t/\tFALSE\t1\ta\tb'],
   ...['hooks.slack.com/services/', '$2b$', '8Q~', ':AA', '1234567890:AA', '.atlasv1.', '-us1', 'M.', 'sk-', 'sk-a-', 'secretlint-disable\n'],
 ];
@@ -128,6 +130,23 @@ describe('[T61] hostile texts of 256 KB', () => {
     const tokens = Array.from({ length: 20_000 }, (_, at) => `ghp_${'A1'.repeat(10)}${String(at).padStart(8, '0')}`);
     const text = `${tokens.join(' ')} ${'ghp_A1A1A1A1 '.repeat(50_000)}`;
     expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 6);
+  });
+
+  test('compressed files that expand a thousand times cost little time; most are removed', async () => {
+    const bombs = [gzipSync(Buffer.alloc(1_000_000)), deflateSync(Buffer.alloc(1_000_000)), zstdCompressSync(Buffer.alloc(1_000_000))];
+    const nested = gzipSync(bombs.map((bomb) => bomb.toString('base64')).join('\n'));
+    for (const bomb of [...bombs, nested]) {
+      const text = filled(`${bomb.toString('base64')}\n`, size);
+      let left = '';
+      const took = await timeOf(async () => {
+        left = await redactText(text, redactor(new Map(), { ipAddresses: false }));
+      });
+      expect(took).toBeLessThan(maxMs * 3);
+      // What fits into the limit was searched and stays.
+      expect(left.split(bomb.toString('base64')).length).toBeLessThan(12);
+    }
+    const many = filled(`${gzipSync(Buffer.alloc(4_000, 'password=')).toString('base64')}\n`, size);
+    expect(await timeOf(() => redactText(many, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 8);
   });
 
   test('JSON of deep and long strings is redacted in linear time', async () => {

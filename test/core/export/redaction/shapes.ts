@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { writeZip } from '../../../../src/core/formats/index.js';
 import { urlOf } from './fake.js';
 import { pngChunk } from './png.js';
 
@@ -63,7 +64,9 @@ export function shapes(): Shape[] {
   };
   addTokens(add);
   addNamed(add);
+  addLetters(add);
   addFiles(add);
+  addCompressed(add);
   addEncoded(add);
   addPlaces(add);
   return made;
@@ -153,6 +156,59 @@ function addNamed(add: Add): void {
   add('Go', random(24), (s) => `const apiSecret = "${s}"`);
   add('properties', random(14), (s) => `spring.datasource.password=${s}`);
   add('XML', random(14), (s) => `<server><username>x</username><password>${s}</password></server>`);
+}
+
+/** Passwords without a digit, where a value without quotes could be the name of a variable. */
+function addLetters(add: Add): void {
+  for (const [of, alphabet] of [
+    ['letters', letters],
+    ['small letters', upper.toLowerCase()],
+  ] as const) {
+    const word = (): string => random(14, alphabet);
+    add(`properties, ${of}`, word(), (s) => `spring.datasource.password=${s}`);
+    add(`properties in a string, ${of}`, word(), (s) => `write("app.properties", "spring.datasource.password=${s}")`);
+    add(`second of two settings, ${of}`, word(), (s) => `connect "host=db user=app password=${s}"`);
+    add(`JSON, ${of}`, word(), (s) => `{"user":"x","password":"${s}"}`);
+    add(`XML, ${of}`, word(), (s) => `<server><username>x</username><password>${s}</password></server>`);
+    add(`SQL Server, ${of}`, word(), (s) => `Server=tcp:x;Database=y;User ID=z;Password=${s};Encrypt=True;`);
+    add(`URL, ${of}`, word(), (s) => `postgres://app:${s}@db:5432/x`);
+    add(`YAML, ${of}`, word(), (s) => `database:\n  username: x\n  password: ${s}\n`);
+    add(`YAML, folded, ${of}`, word(), (s) => `database:\n  username: x\n  password: >-\n    ${s}`);
+    add(`environment, ${of}`, word(), (s) => `PGPASSWORD=${s} psql -h x`);
+    add(`curl, ${of}`, word(), (s) => `curl -u admin:${s} https://x`);
+    add(`sshpass, ${of}`, word(), (s) => `sshpass -p '${s}' ssh root@x`);
+    add(`mysql, ${of}`, word(), (s) => `mysql -uroot -p${s} db`);
+    add(`docker login, ${of}`, word(), (s) => `docker login -u x -p ${s} ghcr.io`);
+    add(`netrc, ${of}`, word(), (s) => `machine github.com login alice password ${s}`);
+  }
+}
+
+/** Files that are packed, as programs print them. */
+function addCompressed(add: Add): void {
+  const lines = (packed: Buffer): string => packed.toString('base64').replaceAll(/.{76}/g, '$&\n');
+  const note = (secret: string): string => `the token is ${secret} and nobody else has it`;
+  const env = (secret: string): string => `DB_PASSWORD=${secret}\n${Array.from({ length: 40 }, (_, at) => `A${at}=${hex(8)}`).join('\n')}\n`;
+  for (const [name, pack] of [
+    ['gzip', gzipSync],
+    ['zlib', deflateSync],
+    ['Zstandard', zstdCompressSync],
+    ['ZIP', (text: string) => Buffer.from(writeZip([{ name: 'word/document.xml', content: Buffer.from(text) }]))],
+  ] as const) {
+    add(`base64 of ${name}`, github(), (s) => `echo ${Buffer.from(pack(note(s))).toString('base64')} | base64 -d`);
+    add(`hex of ${name}`, github(), (s) => `xxd -r -p <<< ${Buffer.from(pack(note(s))).toString('hex')}`);
+    add(`lines of base64 of ${name}`, random(24), (s) => `$ base64 .env.packed\n${lines(Buffer.from(pack(env(s))))}\n$`);
+    if (name !== 'Zstandard')
+      add(
+        `base64 of ${name}, cut off`,
+        github(),
+        (s) =>
+          `${pack(`${s}\n${random(600)}`)
+            .toString('base64')
+            .slice(0, 500)}… (truncated)`,
+      );
+  }
+  add('gzip in gzip', github(), (s) => gzipSync(gzipSync(note(s))).toString('base64'));
+  add('gzip of base64 of gzip', github(), (s) => gzipSync(gzipSync(note(s)).toString('base64')).toString('base64'));
 }
 
 function addFiles(add: Add): void {

@@ -5,6 +5,7 @@ import type { ContextId } from '../../../../src/core/base/index.js';
 import { fork, type WriteChain } from '../../../../src/core/chain/index.js';
 import { diffRequests, getRequest, listRequests, listRequestsInSteps } from '../../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../../support/claude-lines.js';
+import { door } from '../../../support/door.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { openWriter } from '../../../support/request-records.js';
@@ -37,8 +38,8 @@ describe('calls of a history without records', () => {
     let step = steps.next();
     for (; !step.done; step = steps.next()) count += 1;
     expect(count).toBeGreaterThan(5);
-    expect(step.value.map(({ messageCount }) => messageCount)).toEqual(turns.map((_, n) => 2 * n + 1));
-    const last = step.value.at(-1);
+    expect(step.value.requests.map(({ messageCount }) => messageCount)).toEqual(turns.map((_, n) => 2 * n + 1));
+    const last = step.value.requests.at(-1);
     // Another project of the same file knows nothing of the counts above.
     const alone = imported(turns.join(''));
     expect(listRequests(alone, { id: last?.commit as ContextId }).map(({ messageCount, tokens }) => ({ messageCount, tokens }))).toEqual([
@@ -136,4 +137,22 @@ describe.skipIf(!hasTranscripts)('real histories without records', () => {
     }
     expect(off).toBe(0);
   });
+});
+
+test('[R8] request.list has pages, which together are the whole list', async () => {
+  const { client, chain } = door();
+  importInto(chain, join(import.meta.dirname, '../../../fixtures/pi'));
+  const { total, requests } = await client.request.list({});
+  expect(requests).toHaveLength(total);
+  expect(total).toBeGreaterThan(3);
+  const pages: unknown[] = [];
+  for (let offset = 0; offset < total; offset += 2) {
+    const page = await client.request.list({ offset, limit: 2 });
+    expect(page.total).toBe(total);
+    expect(page.requests.length).toBeLessThanOrEqual(2);
+    pages.push(...page.requests);
+  }
+  expect(pages).toEqual(requests);
+  expect(await client.request.list({ offset: total })).toEqual({ total, requests: [] });
+  await expect(client.request.list({ limit: 1_001 })).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'limit' } });
 });

@@ -184,12 +184,14 @@ const isSecretOf = ({ name, kind }: Name, value: string, setting: Setting, isGlu
   !(name.includes(' ') && value.length < 16) &&
   (isSecretValue(value, kind, setting) || (kind === 'key' && isKeyOfLetters(name, value, setting, isGlued)));
 
-const lineStart = /(?:^|[\r\n]|\\n)[ \t+>#-]*(?:(?:export|set|setx|ENV|env|-e|local|declare(?: -x)?)[ \t]+)?$/;
+/** The start of a line or of a string, or a setting before it: `user=x password=…`. */
+const lineStart =
+  /(?:(?:^|[\r\n]|\\n|\\*["'`])[ \t+>#-]*|[\w.-]{1,20}=[^\s="'`]{1,40}[ \t]+)(?:(?:export|set|setx|ENV|env|-e|local|declare(?: -x)?)[ \t]+)?$/;
 const lineEnd = /[ \t]*(?:#[^\n]{0,120})?(?:\r?\n|\\+n|\\*["'`]|$)/y;
 
 /** The setting of a value without quotes, by the text around it. */
 function settingOf(text: string, { name, from, to }: Name, start: number): Setting {
-  const before = text.slice(Math.max(0, from - 24), from);
+  const before = text.slice(Math.max(0, from - 64), from);
   if (isEnvironmentName(name) || name.startsWith('--')) return 'shell';
   if (/[：＝]/.test(text.slice(to, start))) return 'plain';
   if (before.endsWith(';') || /^\s+$/.test(text.slice(to, start))) return 'plain';

@@ -7,13 +7,22 @@ export interface EncodedRun {
   encode(bytes: Uint8Array): string;
 }
 
+/** Lines of base64, as programs wrap it, also in a string. */
+const wrappedRun = /(?:[A-Za-z0-9+/]{60,80}(?:\r?\n|\\{1,8}n)[ \t]{0,16}){1,65536}[A-Za-z0-9+/]{1,80}={0,2}/g;
 const base64Run = /[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const hexRun = /(?:[0-9a-f]{2}){16,}|(?:[0-9A-F]{2}){16,}/g;
 const pieces = /[A-Za-z0-9+]{24,}={0,2}/g;
 
 /** Runs that encode a text or a file of a known type. Runs that encode random bytes, such as hashes, are skipped after a few bytes. */
 export function* encodedRuns(text: string): Generator<EncodedRun> {
-  for (const { 0: run, index } of text.matchAll(base64Run)) {
+  const wrapped = wrappedRuns(text);
+  yield* wrapped;
+  let next = 0;
+  for (const match of text.matchAll(base64Run)) {
+    const index = startOf(text, match.index);
+    const run = match[0].slice(index - match.index);
+    while (next < wrapped.length && (wrapped[next] as EncodedRun).to <= index) next++;
+    if (index >= (wrapped[next]?.from ?? Number.POSITIVE_INFINITY)) continue;
     if (/^[0-9a-f]+$/i.test(run)) {
       yield* hexRuns(run, index);
       continue;
@@ -26,6 +35,22 @@ export function* encodedRuns(text: string): Generator<EncodedRun> {
         if (part) yield part;
       }
   }
+}
+
+/** The letter of an escape before a run (`\n`) is no digit of it. */
+const startOf = (text: string, at: number): number => (text[at - 1] === '\\' && /[nrt]/.test(text[at] ?? '') ? at + 1 : at);
+
+function wrappedRuns(text: string): readonly EncodedRun[] {
+  if (!/\n|\\n/.test(text)) return [];
+  return [...text.matchAll(wrappedRun)].flatMap((match) => {
+    const index = startOf(text, match.index);
+    const lines = match[0].slice(index - match.index);
+    const gap = /(?:\r?\n|\\{1,8}n)[ \t]*/.exec(lines)?.[0] ?? '\n';
+    const run = base64At(lines.replaceAll(/(?:\r?\n|\\{1,8}n)[ \t]*/g, ''), index);
+    const width = lines.indexOf(gap);
+    const encode = (made: Uint8Array): string => run?.encode(made).replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), `$&${gap}`) ?? '';
+    return run ? [{ ...run, to: index + lines.length, encode }] : [];
+  });
 }
 
 function base64At(run: string, from: number): EncodedRun | undefined {
@@ -44,8 +69,27 @@ function* hexRuns(run: string, at: number): Generator<EncodedRun> {
   }
 }
 
-/** Signatures of files that may contain texts: PNG, JPEG, GIF, RIFF (WebP), PDF, TIFF, UTF-16. */
-const signatures: readonly string[] = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', '%PDF', 'II*\0', 'MM\0*', '\xff\xfe', '\xfe\xff'];
+/** Beginnings of compressed files: gzip, ZIP (also documents of office programs), Zstandard, zlib. */
+export const compressedSignatures: readonly string[] = [
+  '\x1f\x8b\x08',
+  'PK\x03\x04',
+  '\x28\xb5\x2f\xfd',
+  ...['\x78\x01', '\x78\x5e', '\x78\x9c', '\x78\xda'],
+];
+
+/** Signatures of files that may contain texts: PNG, JPEG, GIF, RIFF (WebP), PDF, TIFF, UTF-16, and compressed files. */
+const signatures: readonly string[] = [
+  '\x89PNG',
+  '\xff\xd8\xff',
+  'GIF8',
+  'RIFF',
+  '%PDF',
+  'II*\0',
+  'MM\0*',
+  '\xff\xfe',
+  '\xfe\xff',
+  ...compressedSignatures,
+];
 
 /** Whether bytes begin as a text or as a file of a known type does. */
 function isReadable(head: Uint8Array): boolean {

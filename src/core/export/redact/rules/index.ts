@@ -2,6 +2,7 @@
 // A rule recognizes a token by its prefix or shape, and any other secret by its name or notation, never by randomness alone.
 // `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
 import { textOf } from '../../../base/index.js';
+import { openCompressed, type Room, roomFor, Unsearchable } from '../compressed.js';
 import { assignedSecrets } from './assignments.js';
 import { blockSecrets } from './blocks.js';
 import { cookieSecrets } from './cookies.js';
@@ -70,12 +71,18 @@ function* spansIn(text: string, name: string | undefined, options: SearchOptions
 
 /** Runs of base64 or hexadecimal digits that encode a text with a secret. */
 function* encodedIn(text: string, options: SearchOptions): Generator<Span> {
-  for (const { from, to, bytes } of encodedRuns(text))
-    for (const { kind } of spansIn(textOf(bytes), undefined, options))
-      if (kind === 'secret') {
-        yield secretSpan(from, to);
-        break;
-      }
+  const room = roomFor(text.length);
+  for (const { from, to, bytes } of encodedRuns(text)) if (hasSecret(bytes, room, options)) yield secretSpan(from, to);
+}
+
+function hasSecret(bytes: Uint8Array, room: Room, options: SearchOptions): boolean {
+  try {
+    const files = openCompressed(bytes, room)?.files ?? [bytes];
+    return files.some((file) => [...spansIn(textOf(file), undefined, options)].some(({ kind }) => kind === 'secret'));
+  } catch (error) {
+    if (error instanceof Unsearchable) return true;
+    throw error;
+  }
 }
 
 /** Secrets that are recognized by themselves, in whatever text. */

@@ -1,0 +1,15 @@
+import type { ReadChain, WriteChain } from '../chain/index.js';
+import { catchUpLedger, catchUpUsage, ledgerIsDue } from '../usage/index.js';
+import { catchUpSessions, sessionsAreDue } from './sessions.js';
+import { catchUpTools, pendingTools } from './tools.js';
+
+/** Whether facts for questions over many sessions are out of date. */
+export const analysisIsDue = (chain: ReadChain): boolean => pendingTools(chain, 1) > 0 || ledgerIsDue(chain) || sessionsAreDue(chain);
+
+/** Derives the facts for questions over many sessions, in short transactions. Yields after each. Load the prices first. */
+export function* catchUpAnalysis(chain: WriteChain): Generator<void> {
+  yield* catchUpUsage(chain);
+  yield* catchUpTools(chain);
+  yield* catchUpLedger(chain);
+  catchUpSessions(chain);
+}

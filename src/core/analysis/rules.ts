@@ -1,0 +1,31 @@
+/// <reference path="./finding-rules.d.ts" />
+import { rules as files } from 'virtual:finding-rules';
+
+/** A rule: SQL with a title and a sentence. */
+export interface Rule {
+  readonly rule: string;
+  readonly title: string;
+  readonly what: string;
+  readonly severity: 'high' | 'medium' | 'low';
+  readonly isBuiltIn: boolean;
+  readonly sql: string;
+}
+
+const severities: readonly string[] = ['high', 'medium', 'low'];
+
+/** A rule from the text of its file: comments `-- title:`, `-- severity:` and `-- what:` before the statement. */
+export function ruleOf(rule: string, sql: string, isBuiltIn: boolean): Rule {
+  const head = (name: string): string | undefined => new RegExp(`^--\\s*${name}:\\s*(.+?)\\s*$`, 'im').exec(sql)?.[1];
+  const severity = head('severity')?.toLowerCase() ?? '';
+  return {
+    rule,
+    title: head('title') ?? rule,
+    what: head('what') ?? '',
+    severity: (severities.includes(severity) ? severity : 'medium') as Rule['severity'],
+    isBuiltIn,
+    sql,
+  };
+}
+
+/** The rules of Stemma. Each is a file in `rules`. */
+export const builtInRules: readonly Rule[] = files.map(({ name, sql }) => ruleOf(name, sql, true));

@@ -1,0 +1,69 @@
+import type { ReadChain, WriteChain } from '../chain/index.js';
+import { type SessionSpan, sessionSpans } from '../sessions/index.js';
+import { progressOf, setProgress } from '../store/index.js';
+
+const progressName = 'usage sessions';
+
+/** A number that changes with every commit, call, price, name, archive and deletion. */
+function stateOf({ db, project }: ReadChain): number {
+  const { text } = db.one<{ text: string }>(
+    `SELECT (SELECT IFNULL(MAX(seq), 0) || ' ' || COUNT(*) FROM context WHERE project = :project) || ' ' ||
+            (SELECT IFNULL(MAX(no), 0) || ' ' || COUNT(*) || ' ' || TOTAL(LENGTH(path) + size) FROM source WHERE project = :project) || ' ' ||
+            (SELECT IFNULL(group_concat(no || IFNULL(title, '') || IFNULL(tags, '') || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM sessionMark) || ' ' ||
+            (SELECT IFNULL(group_concat(no || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM branchMark) || ' ' ||
+            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' ||
+            (SELECT TOTAL(calls) || ' ' || TOTAL(cost) || ' ' || TOTAL(output) FROM usageSum WHERE project = :project) AS text`,
+    { project },
+  ) ?? { text: '' };
+  let state = 1;
+  for (let at = 0; at < text.length; at++) state = (state * 31 + text.charCodeAt(at)) % 4_294_967_291;
+  return state;
+}
+
+/** Whether the stored sessions are out of date. */
+export const sessionsAreDue = (chain: ReadChain): boolean => progressOf(chain, progressName) !== stateOf(chain);
+
+/** Stores the rows of all sessions, if one of them may have changed. */
+export function catchUpSessions(chain: WriteChain): void {
+  if (!sessionsAreDue(chain)) return;
+  const { db, project } = chain;
+  const { sessions, elsewhere } = sessionSpans(chain);
+  const calls = new Map(
+    db
+      .all<{ session: string; calls: number }>('SELECT session, SUM(calls) AS calls FROM usageSum WHERE project = ? GROUP BY session', project)
+      .map(({ session, calls }) => [session, calls] as const),
+  );
+  db.transaction(() => {
+    db.run('DELETE FROM usageSession WHERE project = ?', project);
+    db.run('DELETE FROM usageCommit WHERE context IN (SELECT seq FROM context WHERE project = ?)', project);
+    for (const span of sessions) storeSession(chain, span, calls.get(span.row.sessionId) ?? 0);
+    for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
+    setProgress(chain, progressName, stateOf(chain));
+  });
+}
+
+function storeSession({ db, project }: WriteChain, { row, startedAt, machine }: SessionSpan, calls: number): void {
+  db.run(
+    `INSERT INTO usageSession (project, session, parent, agent, subagent, title, repository, person, startedAt, endedAt, turns, branches, calls, errors,
+                               peakTokens, windowLimit, cost, isArchived, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    project,
+    row.sessionId,
+    row.parentSessionId ?? null,
+    row.agent,
+    row.subagent ?? null,
+    row.title,
+    row.repository,
+    machine,
+    startedAt,
+    Date.parse(row.lastAt),
+    row.turns,
+    row.branches,
+    calls,
+    row.errors,
+    row.peakTokens,
+    row.limit,
+    row.cost?.amount ?? null,
+    row.archived ? 1 : 0,
+    row.tips[0] ?? null,
+  );
+}

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
+import { parsedOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
+import { progressOf, setProgress } from '../store/index.js';
+import { agentOf, pathIn, quarterMs } from '../usage/index.js';
+
+/** The name of the `progress` row with the last commit whose tool calls are stored. */
+const progressName = 'usage tools';
+const versionName = 'usage tools version';
+/** Increase this number when the stored facts change, so that existing projects are read again. */
+const readerVersion = 1;
+
+/** The commits per transaction, and the bytes after which a transaction ends early. */
+const batch = { commits: 256, bytes: 4 * 1024 * 1024 };
+/** The most characters of a shell command that are stored. */
+const maxCommand = 400;
+const maxPath = 1_024;
+/** A result that is not in the commit of its call is looked for in this many earlier commits. */
+const maxPassed = 12;
+
+interface Row {
+  readonly seq: CommitSeq;
+  readonly parent: CommitSeq | null;
+  readonly artifact: ArtifactNo;
+  readonly format: string;
+  readonly template: string;
+  readonly type: string;
+  readonly session: string;
+  readonly createdAt: number;
+  readonly size: number | null;
+}
+
+/** The number of commits whose tool calls are not stored yet, at most `limit`. */
+export const pendingTools = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
+  chain.db.one<{ pending: number }>(
+    'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
+    progressOf(chain, versionName) === readerVersion ? progressOf(chain, progressName) : 0,
+    chain.project,
+    limit,
+  )?.pending ?? 0;
+
+/** Stores the tool calls of unread commits, in short transactions. Yields after each. */
+export function* catchUpTools(chain: WriteChain): Generator<void> {
+  while (pendingTools(chain, 1) > 0) {
+    chain.db.transaction(() => storeBatch(chain));
+    yield;
+  }
+}
+
+function storeBatch(chain: WriteChain): void {
+  const { db, project } = chain;
+  if (progressOf(chain, versionName) !== readerVersion) {
+    for (const table of ['usageTool', 'usageToolSlice']) db.run(`DELETE FROM ${table} WHERE project = ?`, project);
+    setProgress(chain, progressName, 0);
+    setProgress(chain, versionName, readerVersion);
+  }
+  const rows = db.all<Row>(
+    `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
+            (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+       FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+    progressOf(chain, progressName),
+    project,
+  );
+  const changed = new Set<string>();
+  let bytes = 0;
+  let last = 0;
+  for (const row of rows) {
+    last = row.seq;
+    bytes += row.size ?? 0;
+    if (storeTools(chain, row)) changed.add(row.session);
+    if (bytes >= batch.bytes) break;
+  }
+  setProgress(chain, progressName, last || (db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0));
+  sumTools(chain, changed);
+}
+
+/** Stores the tool calls of a commit. Returns whether it has any, or the result of one. */
+function storeTools(chain: WriteChain, row: Row): boolean {
+  if (row.type !== 'delta') return false;
+  const entries = entriesOf(chain, row);
+  const calls = new Map<string, number>();
+  let hasAny = false;
+  const models = modelsOf(chain, row.seq);
+  for (const entry of entries) {
+    if (entry.kind === 'tool_call') {
+      hasAny = true;
+      const no = storeCall(chain, row, entry, models);
+      if (entry.toolCallId !== undefined) calls.set(entry.toolCallId, no);
+    } else if (entry.kind === 'tool_result' && entry.toolCallId !== undefined) {
+      const no = calls.get(entry.toolCallId) ?? callBefore(chain, row.parent, entry.toolCallId);
+      if (no === undefined) continue;
+      hasAny = true;
+      chain.db.run(
+        'UPDATE usageTool SET isError = ?, endedAt = ?, resultTokens = ? WHERE no = ? AND resultTokens IS NULL',
+        entry.isError ? 1 : 0,
+        timeOf(entry),
+        entry.tokens,
+        no,
+      );
+    }
+  }
+  return hasAny;
+}
+
+/** The entries of a commit. A damaged, expired or absent object has none. */
+function entriesOf(chain: ReadChain, { artifact, format }: Row): readonly ParsedEntry[] {
+  try {
+    return parsedOf(chain, artifact, format).entries;
+  } catch (error) {
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return [];
+    throw error;
+  }
+}
+
+const timeOf = ({ at }: ParsedEntry): number | null => (at === undefined ? null : Date.parse(at));
+
+/** The models of the calls of a commit, by the record of their reply; `undefined` names the last one. */
+function modelsOf(chain: ReadChain, context: CommitSeq): ReadonlyMap<string | undefined, string> {
+  const rows = chain.db.all<{ key: ParsedEntry['key']; model: string }>(
+    'SELECT key, model FROM usageCall WHERE context = ? AND model IS NOT NULL ORDER BY no',
+    context,
+  );
+  return new Map(
+    rows.flatMap(({ key, model }): [string | undefined, string][] => [
+      [recordOfKey(key), model],
+      [undefined, model],
+    ]),
+  );
+}
+
+function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: ReadonlyMap<string | undefined, string>): number {
+  const { key, toolName = '', toolCallId, arguments: given, tokens } = entry;
+  const no = hashOf(`${chain.project}\n${row.session}\n${key}`);
+  chain.db.run(
+    `INSERT OR IGNORE INTO usageTool (no, project, context, key, callId, name, class, path, command, digest, at, tokens, model)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    no,
+    chain.project,
+    row.seq,
+    key,
+    toolCallId ?? null,
+    toolName,
+    toolClassOf(row.format, toolName) ?? null,
+    pathIn(given)?.slice(0, maxPath).toWellFormed() ?? null,
+    commandOf(given)?.slice(0, maxCommand).toWellFormed() ?? null,
+    hashOf(typeof given === 'string' ? given : canonicalJson((given ?? null) as Json)),
+    timeOf(entry) ?? row.createdAt,
+    tokens,
+    models.get(recordOfKey(key)) ?? models.get(undefined) ?? null,
+  );
+  return no;
+}
+
+/** The shell command of a call: a text, or a list of words as Codex writes it. */
+function commandOf(given: unknown): string | undefined {
+  if (!isObject(given)) return undefined;
+  const command = given.command ?? given.cmd ?? given.script;
+  if (typeof command === 'string') return command;
+  if (!Array.isArray(command)) return stringAt(given, 'input');
+  const words = command.filter((word): word is string => typeof word === 'string');
+  // `bash -lc SCRIPT` is the script.
+  return words.length === 3 && /^-\w*c$/.test(words[1] ?? '') ? words[2] : words.join(' ');
+}
+
+/** The call of a result, in the commits before it. */
+function callBefore({ db }: ReadChain, parent: CommitSeq | null, callId: string): number | undefined {
+  let at = parent;
+  for (let passed = 0; at !== null && passed < maxPassed; passed++) {
+    const call = db.one<{ no: number }>('SELECT no FROM usageTool WHERE context = ? AND callId = ?', at, callId);
+    if (call) return call.no;
+    at = db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', at)?.parent ?? null;
+  }
+  return undefined;
+}
+
+/** The first 52 bits of a hash, which a number of JavaScript holds exactly. */
+function hashOf(text: string): number {
+  const bytes = createHash('sha256').update(text).digest();
+  return bytes.readUIntBE(0, 6) * 16 + ((bytes[6] ?? 0) >> 4);
+}
+
+/** Computes the sums of tool calls of sessions again. */
+function sumTools({ db, project }: WriteChain, sessions: ReadonlySet<string>): void {
+  if (sessions.size === 0) return;
+  const named = JSON.stringify([...sessions]);
+  db.run('DELETE FROM usageToolSlice WHERE project = ? AND session IN (SELECT value FROM json_each(?))', project, named);
+  const rows = db.all<{
+    session: string;
+    quarter: number;
+    name: string;
+    model: string;
+    template: string;
+    calls: number;
+    errors: number;
+    results: number;
+    ms: number;
+    tokens: number;
+  }>(
+    `SELECT IFNULL(c.sessionId, '') AS session, t.at / ${quarterMs} AS quarter, t.name, IFNULL(t.model, '') AS model, c.template, COUNT(*) AS calls,
+            COUNT(*) FILTER (WHERE t.isError = 1) AS errors, COUNT(t.resultTokens) AS results,
+            IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0) AS ms, SUM(t.tokens + IFNULL(t.resultTokens, 0)) AS tokens
+       FROM context c JOIN usageTool t ON t.context = c.seq
+      WHERE c.project = ? AND IFNULL(c.sessionId, '') IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5`,
+    project,
+    named,
+  );
+  for (const { session, quarter, name, model, template, calls, errors, results, ms, tokens } of rows)
+    db.run(
+      `INSERT INTO usageToolSlice (project, session, quarter, name, model, agent, calls, errors, results, ms, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, errors = errors + excluded.errors, results = results + excluded.results,
+         ms = ms + excluded.ms, tokens = tokens + excluded.tokens`,
+      project,
+      session,
+      quarter,
+      name,
+      model,
+      agentOf(template).agent,
+      calls,
+      errors,
+      results,
+      ms,
+      tokens,
+    );
+}

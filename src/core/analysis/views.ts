@@ -1,0 +1,282 @@
+import { type AnalysisView, analysisViews } from '../contract/index.js';
+
+/** How a column is stored in a file. A time is text in ISO 8601 for SQL, and an instant in Parquet. */
+export type ColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
+
+export interface ViewColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  readonly what: string;
+  /** The SQL expression over the view's tables. A time is a number of milliseconds. */
+  readonly sql: string;
+  /** Whether it reads stored content. A dataset leaves such columns out. */
+  readonly isContent: boolean;
+}
+
+export interface View {
+  readonly name: AnalysisView;
+  readonly what: string;
+  readonly from: string;
+  readonly columns: readonly ViewColumn[];
+  /** The column of times by which a dataset is divided into months. */
+  readonly month: string;
+}
+
+/** Raise this when a column changes its meaning or is removed. New columns do not change it. */
+export const viewsVersion = 1;
+
+type Row = readonly [name: string, kind: ColumnKind, sql: string, what: string, isContent?: true];
+const columns = (rows: readonly Row[]): ViewColumn[] =>
+  rows.map(([name, kind, sql, what, isContent = false]) => ({ name, kind, sql, what, isContent }));
+
+/** A time of the database as the contract writes it. */
+const iso = (sql: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', (${sql}) / 1000.0, 'unixepoch')`;
+const sessionOfCommit = 'IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId)';
+const isShown = 'NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)';
+/** The agent of a commit `c`. */
+export const agentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, 1, instr(c.template, '/') - 1), c.template)";
+const subagentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, instr(c.template, '/') + 1), NULL)";
+
+/** The id of a call, as `usage.calls` names it. */
+const requestId = `COALESCE((SELECT r.requestId FROM request r WHERE r.project = u.project AND r.replyRecord = stemma_record(u.key) ORDER BY r.provider IS NOT NULL, r.no LIMIT 1),
+  IIF(substr(u.call, 1, length(:card)) = :card, u.call, 'call:' || (SELECT id FROM context WHERE seq = u.context) || ':' || u.key))`;
+
+const sessions = columns([
+  ['session_id', 'text', 's.session', 'The id of the session, as `session.list` names it.'],
+  ['parent_session_id', 'text', 's.parent', 'For a subagent: the session that started it.'],
+  ['agent', 'text', 's.agent', 'The agent, such as `claude-code`.'],
+  ['subagent', 'text', 's.subagent', 'The kind of a subagent.'],
+  ['title', 'text', 's.title', 'The title.'],
+  ['repository', 'text', 's.repository', 'The working directory; null if it was not recorded.'],
+  ['person', 'text', 's.person', 'The machine on which it ran; null if it was not recorded.'],
+  ['started_at', 'time', 's.startedAt', 'The time of its first commit.'],
+  ['ended_at', 'time', 's.endedAt', 'The time of its last recorded commit.'],
+  ['turns', 'count', 's.turns', 'Turns of the main branch.'],
+  ['branches', 'count', 's.branches', 'Branches.'],
+  ['calls', 'count', 's.calls', 'Calls to models, subagents with the same session id included.'],
+  ['errors', 'count', 's.errors', 'Failed tool calls.'],
+  ['peak_tokens', 'count', 's.peakTokens', 'The largest counted input.'],
+  ['window_limit', 'count', 's.windowLimit', "The model's context window."],
+  ['cost', 'number', 's.cost', 'The cost in US dollars, subagents included; null without a price.'],
+  ['is_archived', 'yes-no', 's.isArchived', 'Whether a person archived it.'],
+  ['tip', 'text', 's.tip', 'The newest end of its branches.'],
+]);
+
+const calls = columns([
+  ['request_id', 'text', requestId, 'The id of the call for `request.get`.'],
+  [
+    'session_id',
+    'text',
+    `COALESCE(NULLIF(u.session, ''), (SELECT k.session FROM usageCommit k WHERE k.context = u.context))`,
+    'The session that made it.',
+  ],
+  ['commit_id', 'text', '(SELECT id FROM context WHERE seq = u.context)', 'The commit with its reply.'],
+  ['reply_key', 'text', 'u.key', 'The first entry of its reply.'],
+  ['agent', 'text', 'u.agent', 'The agent.'],
+  ['subagent', 'text', "NULLIF(u.subagent, '')", 'The kind of the subagent that made it.'],
+  ['model', 'text', 'u.model', 'The model; null if it was not recorded.'],
+  ['at', 'time', 'u.at', 'When its reply began.'],
+  ['asked_at', 'time', 'u.askedAt', 'When it was sent.'],
+  ['ended_at', 'time', 'u.endedAt', 'When its reply ended.'],
+  ['wait_ms', 'count', 'l.waitMs', 'Milliseconds from the question to the end of the reply.'],
+  ['input_tokens', 'count', 'u.input', 'Counted input without cached tokens; null if it was not recorded.'],
+  ['cache_read_tokens', 'count', 'u.cacheRead', 'Counted tokens that were read from the cache.'],
+  ['cache_write_tokens', 'count', 'u.cacheWrite', 'Counted tokens that were written to the cache.'],
+  ['cache_write_1h_tokens', 'count', 'u.cacheWrite1h', 'The part of the cache writes that is kept for an hour.'],
+  ['output_tokens', 'count', 'u.output', 'Counted output, thinking included.'],
+  ['reasoning_tokens', 'count', 'u.reasoning', 'The part of the output that is thinking.'],
+  ['window_tokens', 'count', 'IFNULL(u.windowTokens, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0))', 'What filled the context window.'],
+  ['window_limit', 'count', 'l.windowLimit', 'The context window of the model; null for an unknown model.'],
+  ['cost', 'number', 'u.cost', 'The cost in US dollars at API prices; null without a price.'],
+  ['cost_is_lower_bound', 'yes-no', 'u.cost IS NOT NULL AND u.output IS NULL', 'Whether the output was not counted.'],
+  ['cache_hit', 'yes-no', 'l.hit', 'Whether it read from the cache what its predecessor left there.'],
+  ['miss_cause', 'text', 'l.cause', 'Why it missed the cache: first, expired, system, tools, message, model, parameters or unknown.'],
+  ['lost_tokens', 'count', 'l.lostTokens', 'Cached tokens that were paid again.'],
+  ['lost_cost', 'number', 'l.lostCost', 'What they cost beyond a cache read.'],
+  ['is_beside', 'yes-no', 'substr(u.call, 1, length(:beside)) = :beside', 'Whether the agent made it outside of the conversation.'],
+  ['flaw', 'text', 'u.flaw', 'Why a recorded count is not shown.'],
+]);
+
+const toolCalls = columns([
+  ['session_id', 'text', sessionOfCommit, 'The session.'],
+  ['commit_id', 'text', 'c.id', 'The commit with the call.'],
+  ['entry_key', 'text', 't.key', 'The entry of the call.'],
+  ['agent', 'text', agentOfTemplate, 'The agent.'],
+  ['subagent', 'text', subagentOfTemplate, 'The kind of the subagent that made it.'],
+  ['model', 'text', 't.model', 'The model that asked for it; null if it was not recorded.'],
+  ['name', 'text', 't.name', 'The tool.'],
+  ['class', 'text', 't.class', 'What the tool does: read, write, edit, search, shell and so on; null for an unknown tool.'],
+  ['path', 'text', 't.path', 'The file that its arguments name.'],
+  ['command', 'text', 't.command', 'The beginning of a shell command.'],
+  ['arguments_digest', 'count', 't.digest', 'Equal for calls with equal arguments.'],
+  ['is_error', 'yes-no', 't.isError', 'Whether it failed; null without a result.'],
+  ['at', 'time', 't.at', 'When it was called.'],
+  ['ended_at', 'time', 't.endedAt', 'When its result arrived.'],
+  ['duration_ms', 'count', 'MAX(t.endedAt - t.at, 0)', 'Milliseconds from the call to the result.'],
+  ['tokens', 'count', 't.tokens', 'Estimated tokens of the call.'],
+  ['result_tokens', 'count', 't.resultTokens', 'Estimated tokens of the result.'],
+  ['arguments', 'text', 'stemma_arguments(c.artifact, c.format, t.key)', 'The arguments as JSON, read from the stored content.', true],
+  ['result', 'text', 'stemma_result(c.artifact, c.format, t.callId)', 'The text of the result, if it is in the same commit.', true],
+]);
+
+const entry = (at: number): string => `json_extract(e.value, '$[${at}]')`;
+const roles = `json_extract('["system","user","assistant","tool"]', '$[' || ${entry(1)} || ']')`;
+const kinds = `json_extract(:kinds, '$[' || ${entry(2)} || ']')`;
+const entries = columns([
+  ['session_id', 'text', sessionOfCommit, 'The session.'],
+  ['commit_id', 'text', 'c.id', 'The commit that adds it.'],
+  ['entry_index', 'count', 'e.key', 'Its place in the commit.'],
+  ['entry_key', 'text', entry(0), 'Its key, which is the same in every commit.'],
+  ['role', 'text', roles, 'system, user, assistant or tool.'],
+  ['kind', 'text', kinds, 'text, thinking, tool_call, tool_result, image, summary or event.'],
+  [
+    'tool_name',
+    'text',
+    `CASE ${entry(2)} WHEN :call THEN NULLIF(${entry(5)}, 0)
+      WHEN :result THEN (SELECT t.name FROM usageTool t WHERE t.context = c.seq AND t.callId = ${entry(6)}) END`,
+    'The tool of a call, or of a result in the same commit.',
+  ],
+  ['tool_call_id', 'text', `NULLIF(${entry(6)}, 0)`, 'The id that a call and its result share.'],
+  ['head', 'text', `NULLIF(${entry(5)}, 0)`, 'The beginning of the text, or the tool.'],
+  ['tokens', 'count', entry(3), 'Estimated tokens.'],
+  ['is_hidden', 'yes-no', `${entry(4)} & 1`, 'Whether it was never sent to the model.'],
+  ['is_error', 'yes-no', `${entry(4)} >> 1 & 1`, 'Whether it is the result of a failed call.'],
+  ['commit_type', 'text', 'c.type', 'delta, compaction or snapshot.'],
+  ['committed_at', 'time', 'c.createdAt', 'The time of its commit.'],
+  ['at', 'time', `stemma_at(c.artifact, c.format, ${entry(0)})`, 'Its own time, read from the stored content.', true],
+  ['text', 'text', `stemma_text(c.artifact, c.format, ${entry(0)})`, 'Its text, read from the stored content.', true],
+  ['content_ref', 'text', "(SELECT 'blake3:' || lower(hex(a.hash)) FROM artifact a WHERE a.no = c.artifact)", 'The object that holds it.'],
+]);
+
+const turns = columns([
+  ['turn_id', 'text', 'c.id', 'The turn, which has the id of its commit.'],
+  ['session_id', 'text', sessionOfCommit, 'The session.'],
+  ['agent', 'text', agentOfTemplate, 'The agent.'],
+  ['subagent', 'text', subagentOfTemplate, 'The kind of the subagent.'],
+  ['parent_id', 'text', '(SELECT p.id FROM context p WHERE p.seq = c.parent)', 'The commit before it.'],
+  ['title', 'text', 'c.summary', 'The beginning of the prompt.'],
+  ['at', 'time', 'c.createdAt', 'When it ended.'],
+  ['entries', 'count', 'c.entries', 'Entries.'],
+  ['tokens', 'count', 'c.tokenCount', 'Estimated tokens that it adds.'],
+  ['errors', 'count', 'c.errors', 'Failed tool calls.'],
+  ['is_fork', 'yes-no', 'c.forked', 'Whether it was made in Stemma.'],
+  ['calls', 'count', '(SELECT COUNT(*) FROM usageCall u WHERE u.context = c.seq AND u.replayed IS NULL)', 'Calls to models.'],
+  ['cost', 'number', '(SELECT SUM(u.cost) FROM usageCall u WHERE u.context = c.seq AND u.replayed IS NULL)', 'Their cost in US dollars.'],
+]);
+
+const files = columns([
+  ['session_id', 'text', sessionOfCommit, 'The session.'],
+  ['path', 'text', 't.path', 'The file, as the agent named it.'],
+  ['reads', 'count', "COUNT(*) FILTER (WHERE t.class = 'read')", 'Calls that read it.'],
+  ['writes', 'count', "COUNT(*) FILTER (WHERE t.class IN ('write', 'edit'))", 'Calls that wrote or edited it.'],
+  ['errors', 'count', 'COUNT(*) FILTER (WHERE t.isError = 1)', 'Failed calls.'],
+  ['tokens', 'count', 'SUM(t.tokens + IFNULL(t.resultTokens, 0))', 'Estimated tokens of the calls and results.'],
+  ['first_at', 'time', 'MIN(t.at)', 'The first call.'],
+  ['last_at', 'time', 'MAX(t.at)', 'The last call.'],
+]);
+
+const tickets = columns([
+  ['ticket_id', 'text', 'k.ticketId', 'The ticket.'],
+  ['title', 'text', 'k.title', 'Its title.'],
+  ['type', 'text', 'k.type', 'Its type.'],
+  ['status', 'text', 'k.status', 'Its status.'],
+  ['assignee', 'text', 'k.assignee', 'Its assignee.'],
+  ['parent_id', 'text', '(SELECT p.ticketId FROM ticket p WHERE p.no = k.parent)', 'The ticket that it is a part of.'],
+  ['commit_id', 'text', 'k.contextId', 'The context that it came from.'],
+  ['resolution', 'text', 'k.resolution', 'How it ended.'],
+  ['labels', 'text', 'k.labels', 'Its labels, as a JSON list.'],
+  ['created_at', 'time', 'k.createdAt', 'When it was created.'],
+  ['updated_at', 'time', 'k.updatedAt', 'When it was changed last.'],
+  ['body', 'text', 'k.body', 'Its text.'],
+]);
+
+const costs = columns([
+  ['day', 'text', "strftime('%Y-%m-%d', q.quarter * 900, 'unixepoch')", 'The day in UTC.'],
+  ['session_id', 'text', "NULLIF(q.session, '')", 'The session.'],
+  ['agent', 'text', 'q.agent', 'The agent.'],
+  ['subagent', 'text', "NULLIF(q.subagent, '')", 'The kind of the subagent.'],
+  ['model', 'text', "NULLIF(q.model, '')", 'The model; null if it was not recorded.'],
+  ['repository', 'text', '(SELECT s.repository FROM usageSession s WHERE s.project = q.project AND s.session = q.session)', 'The working directory.'],
+  ['calls', 'count', 'SUM(q.calls)', 'Calls to models.'],
+  ['input_tokens', 'count', 'SUM(q.input)', 'Counted input without cached tokens.'],
+  ['cache_read_tokens', 'count', 'SUM(q.cacheRead)', 'Counted tokens that were read from the cache.'],
+  ['cache_write_tokens', 'count', 'SUM(q.cacheWrite)', 'Counted tokens that were written to the cache.'],
+  ['output_tokens', 'count', 'SUM(q.output)', 'Counted output.'],
+  ['cost', 'number', 'SUM(q.cost)', 'The cost in US dollars of the calls with a price.'],
+  ['unpriced_calls', 'count', 'SUM(q.calls - q.priced)', 'Calls without a price.'],
+  ['uncounted_inputs', 'count', 'SUM(q.calls - q.inputs)', 'Calls whose input was not recorded.'],
+  ['uncounted_outputs', 'count', 'SUM(q.calls - q.outputs)', 'Calls whose output was not recorded.'],
+  ['misses', 'count', 'SUM(q.misses)', 'Cache misses.'],
+  ['lost_cost', 'number', 'SUM(q.lostCost)', 'What the misses cost.'],
+  ['wait_ms', 'count', 'SUM(q.waitMs)', 'Milliseconds from the questions to the ends of the replies, where both are known.'],
+]);
+
+const ofProject = (table: string): string => `${table}.project = :project`;
+
+/** The views that a person and an agent may ask, with their columns. `:project` and so on are filled in by `viewSql`. */
+export const views: Readonly<Record<AnalysisView, View>> = {
+  sessions: {
+    name: 'sessions',
+    what: 'A row for each session, subagents included.',
+    columns: sessions,
+    month: 'ended_at',
+    from: `usageSession s WHERE ${ofProject('s')}`,
+  },
+  turns: {
+    name: 'turns',
+    what: 'A row for each turn: from a prompt to its answer.',
+    columns: turns,
+    month: 'at',
+    from: `context c WHERE ${ofProject('c')} AND c.type = 'delta' AND c.checkpoint NOT IN ('tool_call', 'assistant_message') AND ${isShown}`,
+  },
+  calls: {
+    name: 'calls',
+    what: 'A row for each call to a model, once however many files contain it. Calls that a session only repeats are left out.',
+    columns: calls,
+    month: 'at',
+    from: `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${ofProject('u')} AND u.replayed IS NULL`,
+  },
+  tool_calls: {
+    name: 'tool_calls',
+    what: 'A row for each tool call.',
+    columns: toolCalls,
+    month: 'at',
+    from: `usageTool t JOIN context c ON c.seq = t.context AND c.project = t.project WHERE ${ofProject('t')} AND ${isShown}`,
+  },
+  entries: {
+    name: 'entries',
+    what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
+    columns: entries,
+    month: 'committed_at',
+    from: `context c JOIN json_each(stemma_outline(c.artifact, c.format), '$[0]') e WHERE ${ofProject('c')} AND ${isShown}`,
+  },
+  files: {
+    name: 'files',
+    what: 'A row for each file that a session used.',
+    columns: files,
+    month: 'last_at',
+    from: `usageTool t JOIN context c ON c.seq = t.context AND c.project = t.project WHERE ${ofProject('t')} AND t.path IS NOT NULL AND ${isShown} GROUP BY 1, 2`,
+  },
+  tickets: { name: 'tickets', what: 'A row for each ticket.', columns: tickets, month: 'updated_at', from: `ticket k WHERE ${ofProject('k')}` },
+  costs: {
+    name: 'costs',
+    what: 'Sums of calls by day, session, agent and model.',
+    columns: costs,
+    month: 'day',
+    from: `usageSlice q WHERE ${ofProject('q')} GROUP BY 1, 2, 3, 4, 5`,
+  },
+};
+
+/** Words of the engine that the views contain as `:name`. */
+export type ViewWords = Readonly<Record<'project' | 'card' | 'beside' | 'kinds' | 'call' | 'result', string | number>>;
+
+/** The statement of a view. A view takes no parameters, so the words become literals. With `isRaw`, times are numbers of milliseconds. */
+export function viewSql({ columns, from }: View, words: ViewWords, isRaw = false): string {
+  const sql = `SELECT ${columns.map(({ name, sql, kind }) => `${kind === 'time' && !isRaw ? iso(sql) : sql} AS ${name}`).join(',\n  ')}\n  FROM ${from}`;
+  return sql.replace(/:(project|card|beside|kinds|call|result)\b/g, (_, name: keyof ViewWords) => literal(words[name]));
+}
+
+const literal = (value: string | number): string => (typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`);
+
+/** The views in the order of the contract. */
+export const viewList: readonly View[] = analysisViews.map((name) => views[name]);

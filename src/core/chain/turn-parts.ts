@@ -1,0 +1,226 @@
+// Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
+import { type CommitSeq, StemmaError } from '../base/index.js';
+import { type Outline, promptAt } from '../formats/index.js';
+import type { ReadChain } from './chain.js';
+import { commitAt } from './find.js';
+import { outlineOf } from './outline.js';
+
+/** The turns that consist of several commits. A row and a number belong to a turn, not to each of its commits. */
+export interface TurnParts {
+  /** The fork whose prompt a commit answers, if that fork is an ancestor. */
+  readonly partOf: ReadonlyMap<CommitSeq, CommitSeq>;
+  /** The fork whose prompt a commit repeats with its answer, beside the fork. Older versions stored answers like this. */
+  readonly besides: ReadonlyMap<CommitSeq, CommitSeq>;
+  /** Commits without a row of their own: another commit of their turn has it, or they hold only the state before a prompt. */
+  readonly folded: ReadonlySet<CommitSeq>;
+  /** Commits for the state before an edited prompt, which older versions stored. They are no turns. */
+  readonly states: ReadonlySet<CommitSeq>;
+  /** Commits with which an agent continued by itself after a compaction. Nobody typed a prompt in them. */
+  readonly continuations: ReadonlySet<CommitSeq>;
+}
+
+interface Node {
+  readonly seq: CommitSeq;
+  readonly parent: CommitSeq | null;
+  readonly type: string;
+  readonly forked: 0 | 1;
+  readonly sessionId: string | null;
+}
+
+/** A fork that ends with a prompt which nobody has answered in it. */
+interface Asked {
+  readonly head: string;
+  /** The visible entries before the prompt. */
+  readonly before: string;
+}
+
+const kept = new WeakMap<ReadChain, Parts>();
+
+/** The turn parts of a project. New commits are added to what is known. */
+export function turnParts(chain: ReadChain): TurnParts {
+  const { resumed } = chain.db.one<{ resumed: number }>('SELECT COUNT(*) AS resumed FROM resumed WHERE project = ?', chain.project) ?? { resumed: 0 };
+  const { count } = chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ?', chain.project) ?? { count: 0 };
+  const known = kept.get(chain);
+  if (known?.resumed === resumed && !known.isIncomplete && (known.count === count || (known.count < count && known.read(count)))) return known;
+  const parts = new Parts(chain, resumed);
+  parts.read(count);
+  kept.set(chain, parts);
+  return parts;
+}
+
+/** Forgets what is known of a project, because a repair has changed its commits. */
+export const forgetTurnParts = (chain: ReadChain): void => void kept.delete(chain);
+
+class Parts implements TurnParts {
+  readonly partOf = new Map<CommitSeq, CommitSeq>();
+  readonly besides = new Map<CommitSeq, CommitSeq>();
+  readonly folded = new Set<CommitSeq>();
+  readonly states = new Set<CommitSeq>();
+  readonly continuations = new Set<CommitSeq>();
+  count = 0;
+  isIncomplete = false;
+  #last = 0;
+  readonly #asked = new Map<CommitSeq, Asked>();
+  /** The fork whose turn goes on at a commit. */
+  readonly #turnAt = new Map<CommitSeq, CommitSeq>();
+  readonly #compactions = new Set<CommitSeq>();
+  readonly #children = new Map<CommitSeq, number>();
+  /** The forks that an agent resumed: by the session's id, and by the fork's parent. */
+  readonly #bySession: ReadonlyMap<string, CommitSeq>;
+  readonly #byParent = new Map<CommitSeq | null, CommitSeq[]>();
+  readonly #chain: ReadChain;
+  readonly resumed: number;
+
+  constructor(chain: ReadChain, resumed: number) {
+    this.#chain = chain;
+    this.resumed = resumed;
+    const rows = chain.db.all<{ sessionId: string; context: CommitSeq; parent: CommitSeq | null }>(
+      `SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1`,
+      chain.project,
+    );
+    this.#bySession = new Map(rows.map(({ sessionId, context }) => [sessionId, context] as const));
+    for (const { context, parent } of rows) this.#byParent.set(parent, [...(this.#byParent.get(parent) ?? []), context]);
+  }
+
+  /** Reads the commits that are new. Returns false if others are missing, so that everything must be read again. */
+  read(count: number): boolean {
+    const nodes = this.#chain.db.all<Node>(
+      'SELECT seq, parent, type, forked, sessionId FROM context WHERE project = ? AND seq > ? ORDER BY seq',
+      this.#chain.project,
+      this.#last,
+    );
+    for (const node of nodes) this.#add(node);
+    this.count += nodes.length;
+    this.#last = nodes.at(-1)?.seq ?? this.#last;
+    return this.count === count;
+  }
+
+  #add(node: Node): void {
+    const { seq, parent, type } = node;
+    if (type === 'compaction') this.#compactions.add(seq);
+    this.#countChild(parent);
+    if (type === 'snapshot') return;
+    const turn = parent === null ? undefined : this.#turnAt.get(parent);
+    if (type === 'compaction') {
+      if (turn !== undefined) this.#turnAt.set(seq, turn);
+      return;
+    }
+    const asked = node.forked ? this.#ask(seq) : undefined;
+    if (asked) {
+      this.#asked.set(seq, asked);
+      this.#turnAt.set(seq, seq);
+    } else if (parent !== null && (turn !== undefined || this.#compactions.has(parent))) this.#continue(node, parent, turn);
+    if (!asked && turn === undefined) this.#fromOlderVersion(node);
+  }
+
+  /** A commit after an edited prompt or a compaction: the rest of that turn, or a turn of its own. */
+  #continue({ seq }: Node, parent: CommitSeq, turn: CommitSeq | undefined): void {
+    const typed = openingOf(this.#outline(seq));
+    const isCompacted = this.#compactions.has(parent);
+    if (turn === undefined || (typed !== undefined && !(isCompacted && typed === this.#asked.get(turn)?.head))) {
+      if (isCompacted && typed === undefined) this.continuations.add(seq);
+      return;
+    }
+    this.partOf.set(seq, turn);
+    this.#turnAt.set(seq, turn);
+    if (parent === turn || isCompacted) this.folded.add(turn);
+    else if (this.#children.get(parent) === 1) this.folded.add(parent);
+  }
+
+  /** A part of a turn that is continued in two ways has a row of its own. */
+  #countChild(parent: CommitSeq | null): void {
+    if (parent === null || !this.#turnAt.has(parent)) return;
+    const count = (this.#children.get(parent) ?? 0) + 1;
+    this.#children.set(parent, count);
+    if (count > 1 && this.partOf.has(parent)) this.folded.delete(parent);
+  }
+
+  #fromOlderVersion(node: Node): void {
+    const { seq, parent, sessionId, forked } = node;
+    if (forked) return;
+    const fork = sessionId === null ? undefined : this.#bySession.get(sessionId);
+    if (fork !== undefined && fork < seq && this.#isStateOf(parent, fork) && openingOf(this.#outline(seq)) === this.#asked.get(fork)?.head) {
+      this.besides.set(seq, fork);
+      this.folded.add(fork);
+      return;
+    }
+    const isState = (this.#byParent.get(parent) ?? []).some((one) => one < seq && this.#beforePrompt(one) === keysOf(this.#outline(seq)));
+    if (!isState) return;
+    this.states.add(seq);
+    this.folded.add(seq);
+  }
+
+  #isStateOf(parent: CommitSeq | null, fork: CommitSeq): boolean {
+    const own = commitAt(this.#chain, fork).parent;
+    return parent === own || (parent !== null && this.states.has(parent) && commitAt(this.#chain, parent).parent === own);
+  }
+
+  #beforePrompt(fork: CommitSeq): string | undefined {
+    const before = this.#asked.get(fork)?.before;
+    return before === '' ? undefined : before;
+  }
+
+  #ask(seq: CommitSeq): Asked | undefined {
+    const visible = this.#outline(seq).entries.filter(({ hidden }) => !hidden);
+    const last = visible.at(-1);
+    if (!last || promptAt([last]) !== 0) return undefined;
+    const before = visible.findLastIndex((entry) => promptAt([entry]) !== 0);
+    return { head: last.head ?? '', before: joined(visible.slice(0, before + 1)) };
+  }
+
+  /** The outline of a commit. One whose content is missing here counts as empty, and everything is read again next time. */
+  #outline(seq: CommitSeq): Outline {
+    const { artifact, format } = commitAt(this.#chain, seq);
+    try {
+      return outlineOf(this.#chain, artifact, format);
+    } catch (error) {
+      if (!(error instanceof StemmaError)) throw error;
+      this.isIncomplete = true;
+      return { entries: [], elisions: [] };
+    }
+  }
+}
+
+const joined = (entries: Outline['entries']): string => entries.map(({ key }) => key).join('\n');
+const keysOf = ({ entries }: Outline): string => joined(entries.filter(({ hidden }) => !hidden));
+
+/** The beginning of the prompt that a person typed before the first reply of a delta; undefined if nobody typed one. */
+function openingOf({ entries }: Outline): string | undefined {
+  const visible = entries.filter(({ hidden }) => !hidden);
+  const reply = visible.findIndex(({ role }) => role === 'assistant');
+  const before = reply < 0 ? visible : visible.slice(0, reply);
+  const at = promptAt(before);
+  return at === undefined ? undefined : (before[at]?.head ?? '');
+}
+
+/** Where the graph draws a commit: below which parent, and whether as the answer to a prompt that was edited here. */
+export interface Drawn {
+  readonly parent: CommitSeq | null;
+  readonly isAnswer: boolean;
+}
+
+/**
+ * The place of each commit that has a row, for these commits, in recorded order. A turn has one row: a prompt that was edited here has the row of
+ * its answer. A prompt whose answers are not shown keeps its row.
+ */
+export function placesOf(
+  shown: readonly Pick<Node, 'seq' | 'parent'>[],
+  { partOf, besides, folded, states }: TurnParts,
+): ReadonlyMap<CommitSeq, Drawn> {
+  const parentOf = new Map(shown.map(({ seq, parent }) => [seq, parent] as const));
+  const represented = new Set(states);
+  for (const { seq, parent } of shown) {
+    const fork = partOf.get(seq) ?? besides.get(seq);
+    if (fork !== undefined) represented.add(fork);
+    if (partOf.has(seq) && parent !== null && partOf.has(parent)) represented.add(parent);
+  }
+  const hasNoRow = (seq: CommitSeq): boolean => folded.has(seq) && represented.has(seq);
+  const places = new Map<CommitSeq, Drawn>();
+  for (const { seq, parent } of shown) {
+    if (hasNoRow(seq)) continue;
+    let above = parent;
+    while (above !== null && hasNoRow(above)) above = parentOf.get(above) ?? null;
+    places.set(seq, { parent: above, isAnswer: partOf.has(seq) || besides.has(seq) });
+  }
+  return places;
+}

@@ -1,0 +1,4 @@
+/** docs/verify-evidence.mjs, which page.config.ts adds to every build. */
+declare module 'virtual:evidence-page' {
+  export const script: string;
+}

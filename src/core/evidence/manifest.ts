@@ -1,0 +1,32 @@
+import { sha256Of } from '../artifacts/index.js';
+import { bytesOf, canonicalJson, type Json, type JsonObject } from '../base/index.js';
+import { merkleRoot } from './merkle.js';
+
+/** The name of the format. A reader refuses any other. */
+export const format = 'stemma-evidence-v1';
+/** The files of a pack beside its objects. */
+export const names = { manifest: 'manifest.json', signature: 'signature.json', page: 'verify.html' } as const;
+
+/** What a pack contains: facts about it, and its items. Both are leaves of the tree. */
+export interface Manifest {
+  readonly format: string;
+  readonly createdAt: string;
+  readonly project: { readonly projectId: string; readonly name: string };
+  readonly items: readonly JsonObject[];
+  /** The Merkle root over the facts and the items. */
+  readonly root: string;
+}
+
+/** The root of a manifest: the first leaf is the manifest without items and root, and each further leaf is an item, as canonical JSON (RFC 8785). */
+export function rootOf({ items, root: _, ...facts }: Pick<Manifest, 'items'> & Partial<Manifest>): string {
+  return merkleRoot([facts as JsonObject, ...items].map((leaf) => bytesOf(canonicalJson(leaf)))).toString('hex');
+}
+
+/** The bytes of a manifest: canonical JSON. */
+export const manifestBytes = (manifest: Manifest): Uint8Array => bytesOf(canonicalJson(manifest as unknown as Json));
+
+/** What a signature signs: the name of the format and the root. */
+export const signedBytes = (root: string): Uint8Array => bytesOf(`${format}\n${root}`);
+
+/** SHA-256 in lower-case hex. */
+export const sha256 = (bytes: Uint8Array): string => sha256Of(bytes).toString('hex');

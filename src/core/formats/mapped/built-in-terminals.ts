@@ -1,0 +1,200 @@
+// Agents of the terminal whose sessions are documents or databases of JSON.
+import { isObject, type Json, parseJson, stringAt } from '../../base/index.js';
+import type { Mapping } from '../../contract/index.js';
+import { isDeep } from '../shared/jsonl.js';
+import type { BuiltInDatabase } from './parse-database.js';
+import type { Unmapped } from './parse-document.js';
+import { byNumber, columnText, has, type lastIds, rowsOf } from './rows.js';
+
+/** Sessions of Continue's command line. It counts the tokens of a whole session only, and records no times and no system prompt. */
+export const continueCli: Mapping = {
+  stemmaMapping: 1,
+  name: 'continue',
+  testedOn: 'one session of another project’s tests',
+  recognize: '$.history[?@.message.role]',
+  records: '$.history[*]',
+  session: { id: '$.sessionId', title: '$.title', cwd: '$.workspaceDirectory' },
+  entries: [
+    { when: "@.message.role == 'system'", kind: 'text', role: 'system', text: '$.message.content' },
+    { when: "@.message.role == 'user'", kind: 'text', role: 'user', text: { path: '$.message.content', texts: true } },
+    { when: "@.message.role == 'user'", each: '$.message.content[*]', of: [{ when: '@.text', kind: 'text', role: 'user', text: '$.text' }] },
+    { when: '@.reasoning.text', kind: 'thinking', text: '$.reasoning.text' },
+    { when: "@.message.role == 'assistant'", kind: 'text', text: { path: '$.message.content', texts: true } },
+    {
+      each: '$.message.toolCalls[*]',
+      kind: 'tool_call',
+      toolName: '$.function.name',
+      toolCallId: '$.id',
+      arguments: { path: '$.function.arguments', json: true },
+    },
+    {
+      when: '@.toolCallStates',
+      each: '$.toolCallStates[*]',
+      of: [
+        {
+          when: '@.output',
+          kind: 'tool_result',
+          toolCallId: '$.toolCallId',
+          text: '$.output[*].content',
+          isError: "@.status == 'errored' || @.status == 'canceled'",
+        },
+        { when: '!@.output', kind: 'event', toolName: 'tool state' },
+      ],
+    },
+    { when: "@.message.role == 'tool'", kind: 'tool_result', toolCallId: '$.message.toolCallId', text: '$.message.content' },
+  ],
+};
+
+const kiroTools = [
+  {
+    when: '@.id',
+    kind: 'tool_call',
+    toolName: '$.name',
+    toolCallId: '$.id',
+    arguments: '$.args',
+  },
+] as const;
+
+/** Conversations of Kiro's command line (and of Amazon Q before it). It records no counts and no system prompt. */
+export const kiro: Mapping = {
+  stemmaMapping: 1,
+  name: 'kiro',
+  testedOn: 'one conversation of another project’s tests',
+  recognize: '$.history[?@.user.content]',
+  records: '$.history[*]',
+  session: { id: '$.conversation_id', cwd: '$.history[0].user.env_context.env_state.current_working_directory' },
+  record: { at: '$.user.timestamp', model: '$.request_metadata.model_id' },
+  entries: [
+    { kind: 'text', role: 'user', text: '$.user.content.Prompt.prompt' },
+    {
+      when: '@.user.content.ToolUseResults',
+      each: '$.user.content.ToolUseResults.tool_use_results[*]',
+      of: [
+        {
+          when: '@.tool_use_id',
+          kind: 'tool_result',
+          toolCallId: '$.tool_use_id',
+          text: "$.content[*]['Text', 'Json']",
+          isError: "@.status == 'Error'",
+        },
+      ],
+    },
+    {
+      when: '@.user.content.CancelledToolUses',
+      each: '$.user.content.CancelledToolUses.tool_use_results[*]',
+      of: [
+        { when: '@.tool_use_id', kind: 'tool_result', toolCallId: '$.tool_use_id', text: "$.content[*]['Text', 'Json']", isError: '@.tool_use_id' },
+      ],
+    },
+    { kind: 'text', role: 'user', text: '$.user.content.CancelledToolUses.prompt' },
+    { kind: 'text', text: '$.assistant.Response.content' },
+    { kind: 'text', text: '$.assistant.ToolUse.content' },
+    { when: '@.assistant.ToolUse', each: '$.assistant.ToolUse.tool_uses[*]', of: [...kiroTools] },
+  ],
+};
+
+/** Kiro's database: a conversation for each folder, as one value. */
+export const kiroDatabase: BuiltInDatabase = {
+  mapping: kiro,
+  mayBe: (name) => /^data\.sqlite3?$/.test(name),
+  recognize: (tables) => has(tables, 'conversations_v2', ['key', 'conversation_id', 'value']) || has(tables, 'conversations', ['key', 'value']),
+  *sessions(rows) {
+    const table = has(rows.tables, 'conversations_v2', ['value']) ? 'conversations_v2' : 'conversations';
+    for (const row of rowsOf(rows, table, ['key', 'conversation_id', 'value', 'updated_at'])) {
+      const value = parseJson(columnText(row.value));
+      if (!isObject(value) || isDeep(value)) continue;
+      const id = columnText(row.conversation_id) || (stringAt(value, 'conversation_id') ?? columnText(row.key));
+      const cwd = columnText(row.key);
+      const history = Array.isArray(value.history) ? value.history : [];
+      const records = (): readonly Unmapped[] => history.map((source, at): Unmapped => ({ id: `${at}`, source, at: timeOf(source) }));
+      yield { id, stamp: `${history.length} ${columnText(row.value).length}`, ...(cwd !== '' && { cwd }), records };
+    }
+  },
+};
+
+const timeOf = (source: Json): string | undefined => stringAt(isObject(source) ? source.user : undefined, 'timestamp');
+
+const crushMapping: Mapping = {
+  stemmaMapping: 1,
+  name: 'crush',
+  testedOn: 'one database of Crush 0.7',
+  record: { model: '$.model' },
+  entries: [
+    {
+      each: '$.parts[*]',
+      of: [
+        { when: "@.type == 'text' && @.isSummary == true", kind: 'summary', text: '$.data.text' },
+        { when: "@.type == 'text' && !@.isSummary", kind: 'text', role: '^$.role', text: '$.data.text' },
+        { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.data.thinking', signature: '$.data.signature' },
+        {
+          when: "@.type == 'tool_call'",
+          kind: 'tool_call',
+          toolName: '$.data.name',
+          toolCallId: '$.data.id',
+          arguments: { path: '$.data.input', json: true },
+        },
+        {
+          when: "@.type == 'tool_result'",
+          kind: 'tool_result',
+          toolCallId: '$.data.tool_call_id',
+          text: '$.data.content',
+          isError: '@.data.is_error == true',
+        },
+        { when: "@.type == 'image_url'", kind: 'image', role: '^$.role', image: '$.data.url' },
+        { when: "@.type == 'binary'", kind: 'image', role: '^$.role', image: '$.url' },
+        { when: "@.type == 'finish' && @.data.reason == 'error'", kind: 'event', toolName: 'error', text: '$.data.message', isError: '@.type' },
+        { when: "@.type == 'finish' && @.data.reason != 'error'", kind: 'event', toolName: 'finish' },
+      ],
+    },
+  ],
+};
+
+/**
+ * Crush, and OpenCode before it (written in Go, the same tables). A summary replaces what stands before it. The tables count the tokens of a session,
+ * not of a call; they hold no system prompt and no tools.
+ */
+export const crush: BuiltInDatabase = {
+  mapping: crushMapping,
+  mayBe: (name) => name === 'crush.db' || name === 'opencode.db',
+  recognize: (tables) =>
+    has(tables, 'messages', ['id', 'session_id', 'role', 'parts', 'created_at']) && has(tables, 'sessions', ['id', 'title', 'prompt_tokens']),
+  *sessions(rows) {
+    const counts = new Map<string, number>();
+    for (const row of rowsOf(rows, 'messages', ['session_id', 'updated_at'])) {
+      const id = columnText(row.session_id);
+      counts.set(id, (counts.get(id) ?? 0) + 1 + Number(row.updated_at));
+    }
+    const columns = ['id', 'parent_session_id', 'title', 'summary_message_id'];
+    const known = rowsOf(rows, 'sessions', columns).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
+    for (const row of known) {
+      const [id, title, summary] = [columnText(row.id), columnText(row.title), columnText(row.summary_message_id)];
+      const stamp = counts.get(id);
+      if (stamp !== undefined)
+        yield { id, stamp: `${stamp} ${summary}`, ...(title !== '' && { title }), records: () => crushRecords(rows, id, summary) };
+    }
+  },
+};
+
+function crushRecords(rows: Parameters<typeof lastIds>[0], id: string, summary: string): readonly Unmapped[] {
+  const columns = ['id', 'role', 'parts', 'model', 'created_at', 'is_summary_message'];
+  return rowsOf(rows, 'messages', columns, { session_id: id })
+    .sort(byNumber('created_at'))
+    .map((row): Unmapped => {
+      const own = columnText(row.id);
+      const isSummary = own === summary || Number(row.is_summary_message ?? 0) === 1;
+      const parts = parseJson(columnText(row.parts));
+      const list = Array.isArray(parts) && !isDeep(parts) ? parts : [];
+      const read = list.map((part): Json => {
+        if (!isObject(part)) return part;
+        const data = isObject(part.data) ? part.data : {};
+        const [mime, bytes] = [stringAt(data, 'MIMEType') ?? stringAt(data, 'mime_type'), stringAt(data, 'Data') ?? stringAt(data, 'data')];
+        return {
+          ...part,
+          ...(isSummary && { isSummary }),
+          ...(part.type === 'binary' && mime !== undefined && bytes !== undefined && { url: `data:${mime};base64,${bytes}` }),
+        };
+      });
+      const model = columnText(row.model);
+      return { id: own, source: { id: own, role: columnText(row.role), ...(model !== '' && { model }), parts: read }, at: Number(row.created_at) };
+    });
+}

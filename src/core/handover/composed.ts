@@ -1,0 +1,74 @@
+import { isObject, type JsonObject, parseJson, stringAt } from '../base/index.js';
+import { type ReadChain, settingsOf } from '../chain/index.js';
+import { type Call, type ComposedCall, composeCall, type LayerSources } from '../composer/index.js';
+import { type Card, type MemoryMessage, type Message, type Permitted, permittedLayers } from '../contract/index.js';
+import { dataOfProfile } from './request.js';
+
+const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool' } as const;
+const roles = { system: 'system', human: 'user', ai: 'assistant', tool: 'tool' } as const;
+
+/** A message of a card turn as input for the composer. */
+export function toMemory({ role, content, tool_calls: calls, tool_call_id: answers }: Message): MemoryMessage {
+  return {
+    role: speakers[role],
+    content,
+    ...(calls && {
+      tool_calls: calls.map((call) => {
+        const asked = (call.function ?? {}) as JsonObject;
+        return { id: call.id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {} };
+      }),
+    }),
+    ...(answers !== undefined && { tool_call_id: answers }),
+  };
+}
+
+/** What a profile says about the calls of its agent. */
+export function profileRules(profile: Card | undefined): { readonly permitted: readonly Permitted[]; readonly sharing: boolean | undefined } {
+  const { layers, enableShareContext } = dataOfProfile(profile);
+  return {
+    permitted: Array.isArray(layers) ? permittedLayers.filter((layer) => layers.includes(layer)) : [],
+    sharing: typeof enableShareContext === 'boolean' ? enableShareContext : undefined,
+  };
+}
+
+/** The parts of a call that a profile and a project decide. */
+export interface Shared {
+  readonly profile: Card | undefined;
+  /** Whether blocks are sent, in place of the profile's and the project's setting. */
+  readonly sharing?: boolean | undefined;
+  readonly sources?: (() => LayerSources) | undefined;
+}
+
+/** A call with the layers that the profile permits, and with the switch of the run, else of the profile, else of the project. */
+export function sharedCall(chain: ReadChain, { profile, sharing, sources }: Shared, call: Call): ComposedCall {
+  const rules = profileRules(profile);
+  return composeCall({
+    ...call,
+    permitted: rules.permitted,
+    sharing: sharing ?? rules.sharing ?? settingsOf(chain).enableShareContext,
+    ...(rules.permitted.length > 0 && sources && { sources: sources() }),
+  });
+}
+
+/** Composed messages in the form of chat completions. The messages of memory stay as given. */
+export function toMessages({ messages }: Pick<ComposedCall, 'messages'>, memory: readonly Message[]): Message[] {
+  const given = memory.values();
+  return messages.map(({ layer, role, content, tool_calls: calls, tool_call_id: id }): Message => {
+    if (layer === 'checkpoint_messages') {
+      const next = given.next().value;
+      if (next) return next;
+    }
+    return {
+      role: roles[role],
+      content,
+      ...(Array.isArray(calls) && {
+        tool_calls: calls.filter(isObject).map((each) => ({
+          id: each.id,
+          type: 'function',
+          function: { name: each.name, arguments: JSON.stringify(each.args ?? {}) },
+        })),
+      }),
+      ...(typeof id === 'string' && { tool_call_id: id }),
+    };
+  });
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { answer, applyRules, catchUpAnalysis, openViews, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
+import { badRequest, StemmaError, systemClock } from '../base/index.js';
+import { absolutePath, renameDurably } from '../files/index.js';
+import { loadPrices } from '../usage/index.js';
+import type { AnalystLimits, AnalystOrder, Ask } from './ask.js';
+import { openForReading } from './chains.js';
+import type { Engine } from './engine.js';
+import type { Project } from './project.js';
+
+/** Milliseconds that a question may take, and the writing of a file. */
+export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000 } as const;
+
+/** Answers a question in this process. The process that a question may not block calls it elsewhere. */
+export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
+  const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, cacheShare: 1, live: () => new Set() });
+  const db = await openViews(opened.project.chain, place.file, ask.kind === 'dataset');
+  try {
+    switch (ask.kind) {
+      case 'rows':
+        return answer(db, ask.statement, ask.limit);
+      case 'file':
+        return writeAnswer(db, ask.statement, ask.format, ask.path);
+      case 'findings':
+        return applyRules(db, ask.rules);
+      case 'dataset':
+        return writeDataset(db, ask.path, ask.name);
+    }
+  } finally {
+    db.close();
+    opened.close();
+  }
+}
+
+/** Asks a question of an open project. @throws as `Analyst` */
+export async function askProject({ options }: Engine, { place }: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> {
+  if (!place)
+    throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
+      reason: 'memory',
+    });
+  const order = { place, ask };
+  return options.analyst ? await options.analyst(order, limits) : await answerOrder(order);
+}
+
+/** Derives what questions over many sessions are answered from, unless another process is writing. */
+export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promise<void> {
+  await loadPrices();
+  if (!chain.db.isFree()) return;
+  for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/**
+ * Writes what a question returns to a new file or folder. It gets its name when it is complete, so that a process that is killed leaves nothing.
+ * @throws as `Analyst`; CONFLICT if the path is taken; BAD_REQUEST if its folder does not exist
+ */
+export async function writeFor(
+  engine: Engine,
+  project: Project,
+  given: string,
+  askAt: (path: string) => Ask,
+  signal: AbortSignal | undefined,
+): Promise<Written> {
+  const path = absolutePath(given);
+  const requireFree = (): void => {
+    if (existsSync(path)) throw new StemmaError('CONFLICT', `Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });
+  };
+  requireFree();
+  if (!existsSync(dirname(path))) throw badRequest('path', `Cannot write ${basename(path)}: the folder ${dirname(path)} does not exist.`);
+  const beside = `${path}.${randomUUID().slice(0, 8)}.part`;
+  try {
+    const written = (await askProject(engine, project, askAt(beside), { ms: analystMs.file, signal })) as Written;
+    requireFree();
+    renameDurably(beside, path);
+    return { ...written, path };
+  } finally {
+    rmSync(beside, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,24 @@
+import type { Rule, Statement } from '../analysis/index.js';
+import type { AnalysisFormat } from '../contract/index.js';
+import type { ReadPlace } from './chains.js';
+
+/** A question over many sessions, for a process of its own. */
+export type Ask =
+  | { readonly kind: 'rows'; readonly statement: Statement; readonly limit?: number | undefined }
+  | { readonly kind: 'file'; readonly statement: Statement; readonly format: AnalysisFormat; readonly path: string }
+  | { readonly kind: 'findings'; readonly rules: readonly Rule[] }
+  | { readonly kind: 'dataset'; readonly name: string; readonly path: string };
+
+/** A question with the project that it is asked of. */
+export interface AnalystOrder {
+  readonly place: ReadPlace;
+  readonly ask: Ask;
+}
+
+/** Sends a question to a process that is killed after a time. @throws the StemmaError of the answer; UNAVAILABLE after the time */
+export type Analyst = (order: AnalystOrder, limits: AnalystLimits) => Promise<unknown>;
+
+export interface AnalystLimits {
+  readonly ms: number;
+  readonly signal?: AbortSignal | undefined;
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { WriteChain } from '../chain/index.js';
+import { agentNamed, askExpert, delegate, forkJoin, launchPrincipal, registerAgent } from '../handover/index.js';
+import { type Actor, type Tool, text, tool } from './tool.js';
+
+/** Whether the answers of the turns that a tool handed out become its result. */
+export const waitsFor = (name: string): boolean => name === 'fork_join' || name === 'ask_expert';
+
+/** The agent that hands out turns. Actors of spaces and tickets become agents when they first delegate. */
+function agentOf(chain: WriteChain, { who }: Actor): string {
+  if (!agentNamed(chain, who)) registerAgent(chain, { agentId: who });
+  return who;
+}
+
+const task = z.strictObject({
+  target_strategy: z.enum(['new', 'reuse', 'clone']).describe('Create an agent of a profile, use an existing agent, or clone one.'),
+  target_ref: text('The profile for `new`, or the id of the agent.'),
+  instruction: text('What to do.'),
+});
+const taskOf = ({ target_strategy: targetStrategy, target_ref: targetRef, instruction }: z.output<typeof task>) => ({
+  targetStrategy,
+  targetRef,
+  instruction,
+});
+/** Tools that hand work to other agents. */
+export const handoverTools: readonly Tool[] = [
+  tool('delegate_async', 'Hands an instruction to another agent and continues without its answer.', task, (chain, actor, input) => {
+    const { status, agentId, agentTurnId, turns } = delegate(chain, { sourceAgentId: agentOf(chain, actor), ...taskOf(input) });
+    return { result: { status, agent_id: agentId, agent_turn_id: agentTurnId }, handed: { turns, wait: false } };
+  }),
+  tool(
+    'fork_join',
+    'Hands tasks to several agents at once and returns all their results.',
+    z.strictObject({
+      tasks: z.array(task).min(1).max(8).describe('The tasks.'),
+      fail_fast: z.boolean().optional().describe('Cancel the other tasks when one fails.'),
+      deadline_seconds: z.number().positive().optional().describe('The number of seconds after which open tasks time out.'),
+    }),
+    (chain, actor, input) => {
+      const { turns, batchId } = forkJoin(chain, {
+        sourceAgentId: agentOf(chain, actor),
+        tasks: input.tasks.map(taskOf),
+        failFast: input.fail_fast,
+        deadlineSeconds: input.deadline_seconds,
+      });
+      return { handed: { turns, wait: waitsFor('fork_join'), batchId } };
+    },
+  ),
+  tool(
+    'ask_expert',
+    'Asks a new agent of a profile a question and returns its answer.',
+    z.strictObject({
+      profile_name: text('The profile.'),
+      question: text('The question.'),
+      include_history: z.boolean().optional().describe('Pass on the output of this turn so far.'),
+    }),
+    (chain, actor, input) => {
+      const { turns } = askExpert(chain, {
+        sourceAgentId: agentOf(chain, actor),
+        profileName: input.profile_name,
+        question: input.question,
+        includeHistory: input.include_history,
+      });
+      return { handed: { turns, wait: waitsFor('ask_expert') } };
+    },
+  ),
+  tool(
+    'launch_principal',
+    'Starts a new agent with a profile and an instruction, and continues without its answer.',
+    z.strictObject({ profile_name: text('The profile.'), instruction: text('What to do.') }),
+    (chain, actor, input) => {
+      const { status, agentId, agentTurnId, turns } = launchPrincipal(chain, {
+        sourceAgentId: agentOf(chain, actor),
+        profileName: input.profile_name,
+        instruction: input.instruction,
+      });
+      return { result: { status, agent_id: agentId, agent_turn_id: agentTurnId }, handed: { turns, wait: false } };
+    },
+  ),
+];

@@ -1,0 +1,46 @@
+import type { Card } from '../contract/index.js';
+import { dataOfProfile, finalTool } from '../handover/index.js';
+import { cardTools } from './card-tools.js';
+import { handoverTools } from './handover-tools.js';
+import { readingTools } from './reading-tools.js';
+import { spaceTools } from './space-tools.js';
+import { ticketTools } from './ticket-tools.js';
+import type { Tool } from './tool.js';
+
+/** The kinds of work for which tools are offered. */
+export type OfferedFor = 'turn' | 'run' | 'ticket';
+
+const namesOf = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);
+const own = namesOf([...handoverTools, ...cardTools, ...spaceTools]);
+const project = namesOf(readingTools);
+const tickets = namesOf(ticketTools);
+/** All tools, in the order in which they are offered. */
+const all = [...namesOf(handoverTools), ...project, ...namesOf(spaceTools), ...namesOf(cardTools), ...tickets, finalTool];
+
+/** The tools of work without permissions of a profile: those for the own turn, boxes, spaces, delegation, and the ticket at hand. */
+const byDefault: Readonly<Record<OfferedFor, readonly string[]>> = {
+  turn: [...own, 'read_cards', finalTool],
+  run: [...own, 'read_cards'],
+  ticket: [...own, 'read_cards', ...tickets],
+};
+
+/**
+ * The names of the tools that a model is offered (U2). A profile permits more, or less, with `allowed_internal_tools`, else with `allowed_tools`.
+ * @param limit the tools of the job, which no profile extends
+ */
+export function offeredTo(profile: Card | undefined, work: OfferedFor, limit?: readonly string[]): readonly string[] {
+  const permitted = permittedBy(profile, work) ?? byDefault[work];
+  return all.filter((name) => permitted.includes(name) && (limit === undefined || limit.includes(name) || name === finalTool));
+}
+
+function permittedBy(profile: Card | undefined, work: OfferedFor): readonly string[] | undefined {
+  const { allowed_internal_tools: internal, allowed_tools: allowed } = dataOfProfile(profile);
+  if (Array.isArray(internal)) return internal.filter((name) => work === 'turn' || name !== finalTool) as string[];
+  return Array.isArray(allowed) ? ([...allowed, ...(work === 'turn' ? [finalTool] : [])] as string[]) : undefined;
+}
+
+/** Whether a profile permits to read cards and boxes of others: it names a tool that reads the project. */
+export const mayReadProject = (profile: Card | undefined): boolean => {
+  const permitted = permittedBy(profile, 'turn') ?? [];
+  return project.some((name) => permitted.includes(name));
+};

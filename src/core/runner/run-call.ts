@@ -1,0 +1,94 @@
+import type { ContextId } from '../base/index.js';
+import { profileNamed } from '../cards/index.js';
+import { commitOf, type ReadChain } from '../chain/index.js';
+import type { ComposedCall } from '../composer/index.js';
+import type { Card, OutputOf } from '../contract/index.js';
+import { dataOfProfile, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
+import { getRun, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
+import { composeContext } from '../turns/index.js';
+import { tipOfWork } from './jobs.js';
+import { offeredTo } from './offered.js';
+import type { RunnerParts } from './parts.js';
+import { workOfRunId } from './target.js';
+import { conversationTools } from './tools.js';
+
+/** The profile of an agent of spaces: the one with its name. */
+export const profileOfEntity = (chain: ReadChain, entityId: string): Card | undefined => {
+  const entity = chain.db.one<{ name: string }>('SELECT name FROM entity WHERE project = ? AND entityId = ?', chain.project, entityId);
+  return entity && profileNamed(chain, entity.name)?.card;
+};
+
+/** What a job, or a preview of one, decides about the calls of a run. */
+export interface RunOptions {
+  readonly chain: ReadChain;
+  /** The tools of the job. */
+  readonly tools?: readonly string[] | undefined;
+  readonly layers?: RunnerParts['layers'];
+  readonly sharing?: boolean | undefined;
+  readonly budget?: number | undefined;
+}
+
+/** How the context of a run is sent: its profile, the tools that it is offered, and the form of its history. */
+export function shownRun(
+  { chain, tools, budget }: RunOptions,
+  entityId: string,
+): RunShown & { readonly profile: Card | undefined; readonly tools: readonly string[] } {
+  const profile = profileOfEntity(chain, entityId);
+  return { profile, tools: offeredTo(profile, 'run', tools), asRoles: dataOfProfile(profile).history === 'roles', budget };
+}
+
+/** Composes the next call of a run: its blocks as they are now, and what the invocation has said so far. */
+export function composeRun(options: RunOptions, runId: string, tip: ContextId | undefined): ComposedCall {
+  const { chain, layers, sharing } = options;
+  const { profile, ...shown } = shownRun(options, getRun(chain, runId).entityId);
+  const [system, ...messages] = runMessages(chain, runId, shown);
+  const sources = layers && (() => layers(tip ?? null));
+  if (tip === undefined)
+    return sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) });
+  const rules = profileRules(profile);
+  return composeContext(chain, commitOf(chain, tip), {
+    kind: 'run',
+    systemPrompt: system?.content,
+    permitted: rules.permitted,
+    sharing: sharing ?? rules.sharing,
+    ...(rules.permitted.length > 0 && sources && { sources: sources() }),
+  });
+}
+
+/** The context of a run and its next call, exactly as a model would get it. Writes nothing. @throws NOT_FOUND */
+export function previewRun(options: RunOptions, runId: string): OutputOf<'run.timeline'> {
+  const { chain } = options;
+  const run = getRun(chain, runId);
+  const { profile, tools, budget } = shownRun(options, run.entityId);
+  const timeline = runTimeline(chain, runId, { budget, tools });
+  const tip = run.status === 'running' ? tipOfWork(chain, workOfRunId(run)) : undefined;
+  return { ...timeline, ...callOf(profile, tools, composeRun(options, runId, tip)) };
+}
+
+/** The same for a run that a message would start now. */
+export function previewStart(options: RunOptions, input: Parameters<typeof previewTimeline>[1]): OutputOf<'run.preview'> {
+  const { chain, layers, sharing } = options;
+  const { profile, tools } = shownRun(options, input.entityId);
+  const { message, ...timeline } = previewTimeline(chain, input, tools);
+  const memory = [{ role: 'human' as const, content: message }];
+  const sources = layers && (() => layers(null));
+  const composed = sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: timeline.rendered.system, memory });
+  return { ...timeline, ...callOf(profile, tools, composed) };
+}
+
+function callOf(profile: Card | undefined, tools: readonly string[], composed: ComposedCall) {
+  const offered = conversationTools(tools);
+  return {
+    messages: toMessages(composed, []),
+    layers: composed.messages.map(({ layer }) => layer),
+    tools: offered.length > 0 ? offered : null,
+    parameters: parametersOf(profile),
+    dropped: composed.dropped,
+  };
+}
+
+/** The settings that a profile gives to the calls of its agent. */
+export function parametersOf(profile: Card | undefined): Record<string, unknown> {
+  const config = dataOfProfile(profile).llm_config;
+  return typeof config === 'object' && config !== null && !Array.isArray(config) ? { ...config } : {};
+}

@@ -1,0 +1,52 @@
+import type { CommitSeq } from '../base/index.js';
+import { hiddenCommits, type ReadChain } from '../chain/index.js';
+import type { SessionRow } from '../contract/index.js';
+import { forestOf } from './forest.js';
+import { sessionRows } from './list.js';
+
+/** A session for questions over many sessions. */
+export interface SessionSpan {
+  readonly row: SessionRow;
+  /** The time of its first commit. */
+  readonly startedAt: number;
+  /** The machine of its first commit that names one. */
+  readonly machine: string | null;
+}
+
+/** All sessions, and the commits whose session is not the one that their row names: null for a deleted commit. */
+export interface SessionSpans {
+  readonly sessions: readonly SessionSpan[];
+  readonly elsewhere: ReadonlyMap<CommitSeq, string | null>;
+}
+
+/** The sessions of the project with the times between which they ran. */
+export function sessionSpans(chain: ReadChain): SessionSpans {
+  const forest = forestOf(chain);
+  const spans = new Map<string, { first: number; machine: string | null }>();
+  const elsewhere = new Map<CommitSeq, string | null>();
+  const machines = new Map(
+    chain.db
+      .all<{ seq: CommitSeq; machine: string }>('SELECT seq, machine FROM context WHERE project = ? AND machine IS NOT NULL', chain.project)
+      .map(({ seq, machine }) => [seq, machine] as const),
+  );
+  for (const node of forest.nodes) {
+    const key = forest.keyOf(node);
+    if (key === undefined) continue;
+    if (node.sessionId === null) elsewhere.set(node.seq, key);
+    const span = spans.get(key);
+    const machine = machines.get(node.seq) ?? null;
+    if (!span) spans.set(key, { first: node.createdAt, machine });
+    else {
+      span.first = Math.min(span.first, node.createdAt);
+      span.machine ??= machine;
+    }
+  }
+  for (const seq of hiddenCommits(chain, { archived: true })) elsewhere.set(seq, null);
+  return {
+    elsewhere,
+    sessions: sessionRows(chain, {}).map((row) => {
+      const { first = 0, machine = null } = spans.get(row.sessionId) ?? {};
+      return { row, startedAt: first, machine };
+    }),
+  };
+}

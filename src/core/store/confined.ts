@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import type { DatabaseSync as Database } from 'node:sqlite';
+import { badRequest, inWords, StemmaError } from '../base/index.js';
+
+type Value = string | number | bigint | Uint8Array | null;
+
+/** A database in which only some views can be read. */
+export interface Confined {
+  readonly columns: readonly string[];
+  /** Rows one at a time. An integer that a number cannot hold is a text. @throws as `select` */
+  rows(): Iterable<readonly (string | number | null)[]>;
+}
+
+interface ConfinedOptions {
+  readonly file: string;
+  /** The views by name, with their SELECT statements. */
+  readonly views: Readonly<Record<string, string>>;
+  /** Functions that only the views may call. */
+  readonly functions: Readonly<Record<string, (...values: Value[]) => Value>>;
+  /** Whether integers are read as numbers, which is faster and fails for integers that a number cannot hold. */
+  readonly isRaw?: boolean;
+}
+
+/** Opens a database read-only, for statements that a person or an agent wrote. */
+export interface ConfinedDatabase {
+  /** @throws BAD_REQUEST for a statement that is wrong or not allowed; UNAVAILABLE if it needs too much memory. */
+  select(sql: string, values?: readonly (string | number | null)[]): Confined;
+  close(): void;
+}
+
+/** The tables that are functions and read nothing but their arguments. */
+const plainTables: ReadonlySet<string> = new Set(['json_each', 'json_tree']);
+/** The longest text or blob that a statement may build. */
+const maxValue = 16 * 1024 * 1024;
+
+/**
+ * Opens the file with `node:sqlite`, which has an authorizer: SQLite asks it about every table, column and function while it compiles a statement.
+ * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says.
+ */
+export async function openConfined({ file, views, functions, isRaw = false }: ConfinedOptions): Promise<ConfinedDatabase> {
+  const { DatabaseSync, constants } = await import('node:sqlite');
+  const db = new DatabaseSync(file, { readOnly: true, allowExtension: false, timeout: 5_000 });
+  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0');
+  for (const [name, call] of Object.entries(functions)) db.function(name, { deterministic: true, varargs: true }, call as never);
+  // SQLite names the view that reads a table, and a statement may call a subquery like a view. So what reads tables has a name that no statement knows.
+  const secret = `v${randomBytes(16).toString('hex')}_`;
+  for (const [name, sql] of Object.entries(views)) {
+    db.exec(`CREATE TEMP VIEW ${secret}${name} AS ${sql}`);
+    db.exec(`CREATE TEMP VIEW ${name} AS SELECT * FROM ${secret}${name}`);
+  }
+  db.enableDefensive(true);
+  // Older versions of Node have no limits to set.
+  const { limits } = db as Partial<typeof db>;
+  if (limits) Object.assign(limits, { length: maxValue, attach: 0, sqlLength: 200_000 });
+
+  // A named subquery of which no column is read looks like a table of that name.
+  const tables = new Set(
+    db
+      .prepare('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM pragma_module_list')
+      .all()
+      .map(({ name }) => String(name).toLowerCase()),
+  );
+  const isSubquery = (table: string): boolean => !tables.has(table.toLowerCase()) && !/^(sqlite_|pragma_)/i.test(table);
+
+  const names = new Set(Object.keys(views));
+  let refused: string | undefined;
+  const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } = constants;
+  const refuse = (what: string): number => {
+    refused ??= what;
+    return SQLITE_DENY;
+  };
+  db.setAuthorizer((action, first, second, _database, view) => {
+    const isInside = view?.startsWith(secret) === true;
+    switch (action) {
+      case SQLITE_SELECT:
+      case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+      case SQLITE_READ:
+        if (isInside || names.has(first ?? '') || first?.startsWith(secret) || plainTables.has(first ?? '')) return SQLITE_OK;
+        if (second === '' && isSubquery(first ?? '')) return SQLITE_OK;
+        return refuse(`reads the table ${first}`);
+      case SQLITE_FUNCTION:
+        if (isInside || !(second === 'load_extension' || Object.hasOwn(functions, second ?? ''))) return SQLITE_OK;
+        return refuse(`calls the function ${second}`);
+      default:
+        return refuse(words[action] ?? 'does more than read');
+    }
+  });
+  return {
+    select: (sql, values = []) => {
+      refused = undefined;
+      return selectIn({ db, isRaw }, sql, values, (error) => asRefusal(error, refused, [...names]));
+    },
+    close: () => db.close(),
+  };
+}
+
+/** What a refused statement would do, by the number of SQLite's action. */
+const words: Readonly<Record<number, string>> = {
+  1: 'creates an index',
+  2: 'creates a table',
+  3: 'creates an index',
+  4: 'creates a table',
+  5: 'creates a trigger',
+  6: 'creates a view',
+  7: 'creates a trigger',
+  8: 'creates a view',
+  9: 'deletes rows',
+  10: 'drops an index',
+  11: 'drops a table',
+  12: 'drops an index',
+  13: 'drops a table',
+  14: 'drops a trigger',
+  15: 'drops a view',
+  16: 'drops a trigger',
+  17: 'drops a view',
+  18: 'inserts rows',
+  19: 'sets a PRAGMA',
+  22: 'begins or ends a transaction',
+  23: 'updates rows',
+  24: 'attaches a database',
+  25: 'detaches a database',
+  26: 'alters a table',
+  27: 'rebuilds an index',
+  28: 'analyzes tables',
+  29: 'creates a table',
+  30: 'drops a table',
+  32: 'begins or ends a transaction',
+};
+
+function selectIn(
+  { db, isRaw }: { readonly db: Database; readonly isRaw: boolean },
+  sql: string,
+  values: readonly (string | number | null)[],
+  refusal: (error: unknown) => StemmaError,
+): Confined {
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw refusal(error);
+    }
+  };
+  const statement = guarded(() => {
+    const prepared = db.prepare(sql);
+    // SQLite compiles the first statement only.
+    const rest = sql.slice(sql.indexOf(prepared.sourceSQL) + prepared.sourceSQL.length);
+    if (!/^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/.test(rest))
+      throw badRequest('sql', `Give one statement. After it stands ${inWords(rest.trim())}.`);
+    prepared.setReadBigInts(!isRaw);
+    (prepared as unknown as { setReturnArrays(enabled: boolean): void }).setReturnArrays(true);
+    return prepared;
+  });
+  const columns = guarded(() => statement.columns().map(({ name }) => name));
+  if (columns.length === 0) throw badRequest('sql', 'The statement returns no columns. Only SELECT statements are allowed.');
+  return {
+    columns,
+    *rows() {
+      const found = guarded(() => statement.iterate(...values) as unknown as Iterator<Value[]>);
+      for (let next = guarded(() => found.next()); !next.done; next = guarded(() => found.next()))
+        yield isRaw ? (next.value as (string | number | null)[]) : next.value.map(plain);
+    },
+  };
+}
+
+function plain(value: Value): string | number | null {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  return value;
+}
+
+/** The refusal of a statement, in words. */
+function asRefusal(error: unknown, refused: string | undefined, names: readonly string[]): StemmaError {
+  if (error instanceof StemmaError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const can = `SQL here reads the views ${names.join(', ')}`;
+  if (refused !== undefined) return badRequest('sql', `The statement ${refused}. ${can}, and changes nothing.`);
+  if (/out of memory|too big/i.test(message))
+    return new StemmaError('UNAVAILABLE', `The statement needs more memory than it may use: ${message}. Read fewer rows, or shorter texts.`, {
+      reason: 'memory',
+      field: 'sql',
+    });
+  if (/no such table/i.test(message)) return badRequest('sql', `${message}. ${can}.`);
+  return badRequest('sql', `SQLite refuses the statement: ${message}.`);
+}

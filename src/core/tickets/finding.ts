@@ -1,0 +1,26 @@
+import type { ReadChain } from '../chain/index.js';
+import { recordOf } from './rows.js';
+import { thread } from './thread.js';
+import { ticketOf } from './tickets.js';
+
+/**
+ * What a discussion is about, as text for a model: the finding or ticket with its title and body, the ticket that it belongs to, and its thread. It
+ * holds for every finding, whether a tool, the command line or the window made it.
+ */
+export function findingText(chain: ReadChain, ticketId: string): string {
+  const { title, type, status, body, parent, resolution } = ticketOf(chain, ticketId);
+  const { threadId } = recordOf(chain, ticketId);
+  const about = parent === null ? undefined : ticketOf(chain, parent);
+  const said = threadId === null ? [] : thread(chain, ticketId).messages;
+  return [
+    [
+      `${type === 'review_finding' ? 'FINDING' : 'TICKET'} ${ticketId} (${type}, ${status}): ${title}`,
+      body,
+      ...(resolution ? [`Resolution: ${resolution}`] : []),
+    ],
+    about && [`TICKET ${about.ticketId} (${about.type}, ${about.status}): ${about.title}`, about.body],
+    said.length > 0 && ['THREAD:', ...said.map(({ by, text, at }) => `[${at}] ${by ?? 'unknown'}: ${text}`)],
+  ]
+    .flatMap((part) => (part ? [part.filter((line) => line !== '').join('\n')] : []))
+    .join('\n\n');
+}

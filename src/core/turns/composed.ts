@@ -1,0 +1,61 @@
+import { type ContextRow, commitOf, entries, lineage, type ReadChain, settingsOf, templateText } from '../chain/index.js';
+import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
+import type { Entry } from '../contract/index.js';
+import { callsOfTurn, turnNamed } from '../handover/index.js';
+import { type LayerText, ownRun, parseCardId, parseOwnId, recordedRequests } from '../requests/index.js';
+import { turnRequest } from './request.js';
+
+/** The number of commits to search for a recorded call, whose system prompt, tools and settings are reused. */
+const nearCalls = 32;
+
+/** The commit with the nearest recorded call of a context, else the context itself. */
+export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow {
+  const row = lineage(chain, base)
+    .slice(-nearCalls)
+    .findLast((step) => recordedRequests(chain, { turnId: step.id }).length > 0);
+  return row ? commitOf(chain, row.id) : base;
+}
+
+/**
+ * The system prompt of a context: the content of its template, if the project stores this template (K4), else the one of the nearest recorded call,
+ * without the blocks of Stemma, else the one in its entries.
+ */
+export function systemPromptOf(chain: ReadChain, base: ContextRow, recorded: readonly Entry[]): string {
+  return templateText(chain, base.template) ?? recordedPrompt(chain, base) ?? recorded.map(({ text }) => text ?? '').join('\n\n');
+}
+
+function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined {
+  const [first] = recordedRequests(chain, { turnId: nearestCall(chain, base).id });
+  if (!first) return undefined;
+  const card = parseCardId(first.requestId);
+  if (card) return callsOfTurn(chain, turnNamed(chain, card.agentTurnId))[card.number]?.systemPrompt;
+  const own = parseOwnId(first.requestId);
+  const composed = own && ownRun(chain, own.commit)?.question.composed;
+  if (composed) return composed.find(({ layer }) => layer === 'system_prompt')?.text ?? '';
+  const texts = turnRequest(chain, nearestCall(chain, base), 'anthropic').system;
+  return texts.length > 0 ? texts.join('\n\n') : undefined;
+}
+
+/** How a context is composed, beyond its own content. */
+export type ContextCall = Pick<Call, 'kind' | 'finding' | 'permitted' | 'sources' | 'sharing' | 'query'> & {
+  /** In place of the context's system prompt. */
+  readonly systemPrompt?: string | undefined;
+};
+
+/** Composes the next call on a context, for the call itself and for its preview. Its system prompt and its summaries become layers of their own. */
+export function composeContext(chain: ReadChain, base: ContextRow, how: ContextCall): ComposedCall {
+  const recorded = recordedLayers(entries(chain, { id: base.id }).entries);
+  const { systemPrompt = systemPromptOf(chain, base, [...recorded.systemPrompt]), sharing = settingsOf(chain).enableShareContext } = how;
+  return composeCall({
+    ...how,
+    systemPrompt,
+    sharing,
+    memory: recorded.memory.map(({ message }) => message),
+    additions: recorded.framework.map(({ text }) => text ?? '').join('\n\n'),
+    summary: recorded.summaries.map(({ text }) => text ?? '').join('\n\n'),
+  });
+}
+
+/** The texts of the system messages of a call, with their layers. */
+export const systemTexts = ({ messages }: Pick<ComposedCall, 'messages'>): LayerText[] =>
+  messages.flatMap(({ role, layer, content }) => (role === 'system' && content !== '' ? [{ layer, text: content }] : []));

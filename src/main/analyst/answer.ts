@@ -1,0 +1,27 @@
+import { StemmaError } from '../../core/base/index.js';
+import { type AnalystOrder, answerOrder } from '../../core/project/index.js';
+import { readStandardInput } from '../launch/index.js';
+import { limitMemory } from '../system/index.js';
+import { printJson } from '../terminal/index.js';
+
+/** Bytes of memory that the process may use. SQLite in Node has no limit of its own. */
+const maxMemory = 768 * 1024 * 1024;
+
+/** Answers the question on standard input, and prints the result or the refusal as JSON. */
+export async function answerQuestion(): Promise<void> {
+  const lift = limitMemory(maxMemory);
+  // node:sqlite says that it is experimental.
+  process.removeAllListeners('warning').on('warning', () => {});
+  printJson(await answered(JSON.parse(await readStandardInput()) as AnalystOrder));
+  await lift();
+}
+
+async function answered(order: AnalystOrder): Promise<unknown> {
+  try {
+    return { result: await answerOrder(order) };
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw error;
+    const { code, message, data } = error;
+    return { refused: { code, message, data } };
+  }
+}

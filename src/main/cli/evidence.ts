@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Verified } from '../../core/contract/index.js';
+import { verifyFile } from '../../core/evidence/index.js';
+import { bold, dim, green, line, printJson, printText, red } from '../terminal/index.js';
+import { addProjectCommand, commitName, jsonOption, type ProjectOptions, withProject } from './command.js';
+import { counted, size } from './numbers.js';
+
+interface EvidenceOptions extends ProjectOptions {
+  out: string;
+  key?: string;
+}
+
+/** Adds `stemma evidence`, which writes packs of evidence, and `stemma verify`, which checks one with nothing but the file. */
+export function addEvidenceCommands(program: Command): void {
+  addProjectCommand(program, 'evidence <ids...>', 'write a file that proves what commits, calls and tickets held')
+    .requiredOption('-o, --out <file>', 'the new file')
+    .option('--key <file>', 'sign it with the Ed25519 private key in this PEM file')
+    .action((ids: string[], { out, key, ...options }: EvidenceOptions) =>
+      withProject(options, async ({ client }) => {
+        const packed = await client.evidence.pack({ ids: ids.map(commitName), path: resolve(out), ...(key !== undefined && { key: resolve(key) }) });
+        if (options.json) printJson(packed);
+        else
+          printText(
+            line`Wrote ${packed.path} (${counted(packed.items, 'item')}, ${size(packed.bytes)})\nMerkle root ${packed.digest}${packed.signed ? ', signed' : ''}`,
+          );
+      }),
+    );
+  program.command('verify <file>').description('check a pack of evidence; it needs no project').addOption(jsonOption()).action(showVerified);
+}
+
+function showVerified(file: string, { json }: { json?: boolean }): void {
+  const found = verifyFile(resolve(file));
+  if (!found.ok) process.exitCode = 1;
+  if (json) printJson(found);
+  else printVerified(found, file);
+}
+
+function printVerified(found: Verified, file: string): void {
+  printText(found.ok ? green(bold('Everything holds.')) : red(bold('This pack was changed, or is no pack.')));
+  if (found.digest !== null) printText(line`Merkle root ${found.digest}`);
+  printText(found.signature ? line`Signature ${found.signature.valid ? 'valid' : 'NOT valid'}, key ${found.signature.publicKey}` : 'No signature.');
+  if (found.items.length > 0) printText(dim(found.items.map(({ kind, count }) => counted(count, kind)).join(', ')));
+  for (const { path, message } of found.problems) printText(line`${red(path || file)}: ${message}`);
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { BlameSpan } from '../../core/contract/index.js';
+import { dim, line, printJson, printText, red, yellow } from '../terminal/index.js';
+import { addProjectCommand, type ProjectOptions, withProject } from './command.js';
+import { counted } from './numbers.js';
+
+interface BlameOptions extends ProjectOptions {
+  repository?: string;
+  trace?: boolean;
+}
+
+interface FindingOptions extends ProjectOptions {
+  rule?: string;
+  session?: string;
+  rules?: boolean;
+}
+
+/** Adds `stemma blame`, which names the turn that wrote each line of a file, and `stemma findings`, which lists what rules find in all sessions. */
+export function addFindingCommands(program: Command): void {
+  addProjectCommand(program, 'blame <path>', 'name the turn that wrote each line of a file, where recorded edits prove it')
+    .option('--repository <dir>', 'the folder of the repository (default: the one that contains the file)')
+    .option('--trace', 'print an Agent Trace record; `git notes add -F -` takes it')
+    .action((path: string, { repository, trace, ...options }: BlameOptions) =>
+      withProject(options, async ({ client }) => {
+        const input = { path: resolve(path), ...(repository !== undefined && { repository: resolve(repository) }) };
+        if (trace) return printJson((await client.blame.trace(input)).record);
+        const spans = await client.blame.file(input);
+        if (options.json) return printJson(spans);
+        printBlame(spans, readFileSync(input.path, 'utf8').split('\n'));
+      }),
+    );
+  addProjectCommand(program, 'findings', 'list what rules find in all sessions, such as errors that were retried and commands that destroy')
+    .option('--rule <name>', 'only findings of this rule')
+    .option('--session <id>', 'only findings in this session')
+    .option('--rules', 'list the rules, and the folder for your own')
+    .action(showFindings);
+}
+
+function printBlame(spans: readonly BlameSpan[], lines: readonly string[]): void {
+  const width = String(spans.at(-1)?.end ?? 1).length;
+  for (const { start, end, turnId, agent = '' } of spans)
+    for (let at = start; at <= end; at++)
+      printText(
+        line`${dim(turnId === null ? 'unknown'.padEnd(28) : `${turnId} ${agent}`.padEnd(28))} ${dim(String(at).padStart(width))} ${lines[at - 1] ?? ''}`,
+      );
+}
+
+function showFindings({ rule, session, rules, ...options }: FindingOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    if (rules) {
+      const listed = await client.finding.rules({});
+      if (options.json) return printJson(listed);
+      for (const one of listed.rules) {
+        printText(line`${one.rule.padEnd(24)}${String(one.found).padStart(6)}  ${one.title}. ${one.what}`);
+        if (one.problem !== undefined) printText(red(line`  ${one.problem}`));
+      }
+      return printText(dim(line`Your own rules: ${listed.folder ?? ''}`));
+    }
+    const found = await client.finding.list({ ...(rule !== undefined && { rule }), ...(session !== undefined && { sessionId: session }) });
+    if (options.json) return printJson(found);
+    for (const { title, detail, sessionTitle, sessionId, commit } of found.findings)
+      printText(line`${yellow(title)}: ${detail}  ${dim(`${sessionTitle ?? sessionId ?? ''} ${commit ?? ''}`)}`);
+    for (const { rule: name, message } of found.problems) printText(red(line`${name}: ${message}`));
+    printText(dim(counted(found.total, 'finding')));
+  });
+}

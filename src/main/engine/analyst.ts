@@ -1,0 +1,96 @@
+import { type ErrorCode, type ErrorData, StemmaError } from '../../core/base/index.js';
+import type { Analyst, AnalystOrder } from '../../core/project/index.js';
+import { startPiped } from '../system/index.js';
+
+/** The word that makes `stemma` answer a question from standard input. */
+export const questionWord = 'answer-question';
+
+/** The most questions at a time. Each has a process and memory of its own. */
+const mostAtOnce = 2;
+/** The longest answer in bytes. */
+const maxAnswer = 256 * 1024 * 1024;
+
+type Answer = { readonly result: unknown } | { readonly refused: { readonly code: ErrorCode; readonly message: string; readonly data: ErrorData } };
+
+/** Starts a process for each question, with a command that runs `stemma`. */
+export function openAnalyst([program, ...words]: readonly [program: string, ...args: string[]], env: NodeJS.ProcessEnv): Analyst {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return async (order, { ms, signal }) => {
+    while (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      signal?.throwIfAborted();
+      return await ask(startPiped(program, [...words, questionWord], { cwd: process.cwd(), env: present }), order, ms, signal);
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
+  };
+}
+
+async function ask(
+  { child, kill }: ReturnType<typeof startPiped>,
+  order: AnalystOrder,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  let problem: StemmaError | undefined;
+  const stop = (error?: StemmaError): void => {
+    problem ??= error;
+    kill();
+  };
+  const slow = new StemmaError(
+    'UNAVAILABLE',
+    `The question took longer than ${Math.round(ms / 1_000)} seconds and was stopped. Ask for less, such as fewer rows or a shorter time.`,
+    {
+      reason: 'time',
+      field: 'sql',
+    },
+  );
+  const timer = setTimeout(() => stop(slow), ms);
+  const abort = (): void => stop();
+  signal?.addEventListener('abort', abort);
+  try {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    child.stdout.on('data', (part: Buffer) => {
+      bytes += part.length;
+      if (bytes > maxAnswer) stop(tooLarge());
+      else parts.push(part);
+    });
+    // Writing to a process that has ended fails. Its exit code says more.
+    child.stdin.on('error', () => {});
+    let said = '';
+    child.stderr.on('data', (part: Buffer) => {
+      said = (said + part.toString()).slice(-2_000);
+    });
+    child.stdin.end(JSON.stringify(order));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    signal?.throwIfAborted();
+    if (problem) throw problem;
+    if (code !== 0) throw code === null || code > 128 || /memory/i.test(said) ? tooLarge() : ended(code, said);
+    const answer = JSON.parse(Buffer.concat(parts).toString('utf8')) as Answer;
+    if ('result' in answer) return answer.result;
+    throw new StemmaError(answer.refused.code, answer.refused.message, answer.refused.data);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+const ended = (code: number, said: string): StemmaError =>
+  new StemmaError('UNAVAILABLE', `The process that answers questions ended with code ${code}: ${said.trim().split('\n').at(-1) ?? ''}`, {
+    reason: 'ended',
+    field: 'sql',
+  });
+
+const tooLarge = (): StemmaError =>
+  new StemmaError('UNAVAILABLE', 'The question needed more memory than it may use and was stopped. Ask for fewer rows, or for shorter texts.', {
+    reason: 'memory',
+    field: 'sql',
+  });

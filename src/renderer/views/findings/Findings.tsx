@@ -1,0 +1,153 @@
+import { useState } from 'react';
+import type { Finding, FindingRule } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, say, When } from '../../parts';
+import { go, useKeptQuery, useNavigation, useProject } from '../../state';
+
+const severityNames = { high: 'high', medium: 'medium', low: 'low' } as const;
+const severityTones = { high: 'tone-bad', medium: 'tone-warn', low: 'muted' } as const;
+
+/** What the rules find in all sessions: the rules with their numbers, and the findings of the chosen rule. */
+export function FindingsView({ project }: { project: string }) {
+  const rule = useNavigation(({ route }) => route.rule);
+  const revision = useProject((state) => state.revision);
+  const rules = useKeptQuery(project, `${project} ${revision}`, (signal) => api.finding.rules({}, { signal }));
+  return (
+    <section className="findings" aria-label="Findings">
+      <Answer
+        query={rules}
+        what="Cannot apply the rules"
+        loading="Applying the rules to all sessions"
+        stillWorks="The sessions can still be read."
+        lines={12}
+      >
+        {(data) => {
+          const chosen = data.rules.find((one) => one.rule === rule);
+          return (
+            <>
+              <Rules rules={data.rules} folder={data.folder} chosen={chosen?.rule} />
+              <Found key={chosen?.rule ?? ''} project={project} rule={chosen} total={data.rules.reduce((sum, { found }) => sum + found, 0)} />
+            </>
+          );
+        }}
+      </Answer>
+    </section>
+  );
+}
+
+function Rules({ rules, folder, chosen }: { rules: readonly FindingRule[]; folder: string | null; chosen: string | undefined }) {
+  const row = (rule: string | undefined, title: string, found: number, note: string, problem?: string, tone?: string) => (
+    <li key={rule ?? ''}>
+      <button type="button" className="selectable" aria-current={chosen === rule} title={note} onClick={() => go({ rule })}>
+        <span className={problem ? 'tone-bad' : found > 0 ? tone : 'muted'}>{title}</span>
+        <span className="num">{problem ? 'wrong' : say.exact(found)}</span>
+      </button>
+      {problem && <p className="small tone-bad breaks">{problem}</p>}
+    </li>
+  );
+  return (
+    <nav className="findings-rules" aria-label="Rules">
+      <ul>
+        {row(
+          undefined,
+          'All rules',
+          rules.reduce((sum, { found }) => sum + found, 0),
+          'The findings of all rules',
+        )}
+        {rules.map((one) => row(one.rule, one.title, one.found, one.what, one.problem))}
+      </ul>
+      {folder !== null && (
+        <p className="muted small breaks">
+          Your own rules are files of SQL in <code>{folder}</code>.
+        </p>
+      )}
+    </nav>
+  );
+}
+
+const page = 200;
+
+function Found({ project, rule, total }: { project: string; rule: FindingRule | undefined; total: number }) {
+  const [limit, setLimit] = useState(page);
+  const revision = useProject((state) => state.revision);
+  const name = rule?.rule;
+  const found = useKeptQuery(`${project} ${name}`, `${project} ${revision} ${name} ${limit}`, (signal) =>
+    api.finding.list({ ...(name !== undefined && { rule: name }), limit }, { signal }),
+  );
+  return (
+    <div className="findings-list">
+      <header className="findings-head">
+        <h2>{rule?.title ?? 'All rules'}</h2>
+        <p className="muted">
+          {rule?.what ?? 'Findings are hints, not proofs: a rule sees tools, files and commands, not what they were for.'}{' '}
+          {rule && <span className={severityTones[rule.severity]}>Severity: {severityNames[rule.severity]}.</span>}
+        </p>
+        {rule && (
+          <details>
+            <summary className="small">The rule as SQL{rule.isBuiltIn ? '' : ', from your folder'}</summary>
+            <pre className="breaks">{rule.sql}</pre>
+            <Button small onClick={() => go({ view: 'sql', sql: rule.sql })}>
+              Open in SQL
+            </Button>
+          </details>
+        )}
+      </header>
+      {total === 0 || rule?.found === 0 ? (
+        <Empty title="Nothing found">{rule?.problem ? 'The rule is wrong, so it finds nothing.' : 'Findings with their evidence appear here.'}</Empty>
+      ) : (
+        <Answer query={found} what="Cannot list the findings" loading="Listing the findings">
+          {({ findings, total: all }) => (
+            <>
+              <ul aria-label="Findings">
+                {findings.map((one, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: a rule may find one place twice
+                  <FindingRow key={at} finding={one} hasTitle={rule === undefined} />
+                ))}
+              </ul>
+              {all > findings.length && (
+                <p className="findings-head row">
+                  <Button small onClick={() => setLimit(Math.min(10_000, limit * 5))}>
+                    Show more
+                  </Button>
+                  <span className="muted small">
+                    {say.exact(findings.length)} of {say.plural(all, 'finding')}
+                  </span>
+                </p>
+              )}
+            </>
+          )}
+        </Answer>
+      )}
+    </div>
+  );
+}
+
+/** A finding. It opens the entry that shows it, or the session. */
+function FindingRow({ finding, hasTitle }: { finding: Finding; hasTitle: boolean }) {
+  const { title, severity, sessionId, sessionTitle, commit, entryKey, at, detail, count } = finding;
+  const open = (): void => {
+    const none = { against: undefined, stop: undefined, entry: undefined };
+    if (commit !== null) go({ ...none, view: 'context', session: sessionId ?? undefined, commit, entry: entryKey ?? undefined });
+    else if (sessionId !== null) go({ ...none, view: 'chain', session: sessionId, commit: undefined });
+  };
+  return (
+    <li>
+      <button type="button" className="finding selectable" disabled={commit === null && sessionId === null} onClick={open}>
+        <span className="grow">
+          <span className="breaks">
+            {hasTitle && (
+              <b className={severityTones[severity]}>
+                {title}
+                {': '}
+              </b>
+            )}
+            {detail}
+            {count > 1 && <span className="muted"> · {say.exact(count)} times</span>}
+          </span>
+          <span className="muted small ellipsis finding-session">{say.firstLine(sessionTitle ?? sessionId ?? 'No session', 120)}</span>
+        </span>
+        {at !== null && <When at={at} className="muted small" />}
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ImportJob } from '../../state';
+import type { Found } from './rows';
+
+/** A history that cannot be imported, with the reason. */
+export interface Refused {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** The whole files that imports of this window refused, by path. */
+export const refusals = (jobs: readonly Pick<ImportJob, 'result'>[]): ReadonlyMap<string, string> =>
+  new Map(
+    jobs
+      .toReversed()
+      .flatMap(({ result }) => result?.skipped.flatMap(({ path, line, reason }) => (line === 0 ? [[path, reason] as const] : [])) ?? []),
+  );
+
+/** Divides histories into those that can be imported and those that cannot, which the list names apart. */
+export function partFound(
+  found: readonly Found[],
+  refused: ReadonlyMap<string, string>,
+): { importable: readonly Found[]; refused: readonly Refused[] } {
+  const reasonOf = ({ path, problem }: Found): string | undefined => problem ?? refused.get(path);
+  return {
+    importable: found.filter((one) => reasonOf(one) === undefined),
+    refused: found.flatMap((one) => {
+      const reason = reasonOf(one);
+      return reason === undefined ? [] : [{ path: one.path, reason }];
+    }),
+  };
+}

@@ -1,0 +1,176 @@
+import { useMemo } from 'react';
+import { say } from '../../parts';
+import type { SessionFact } from './facts';
+import { type Range, rangeWords, tickWords, unitOf } from './ranges';
+import { amountOf, type Grouping, groupsOf, type Measure, noSums, rest, type Slice, seriesOf, stacksOf, ticksOf } from './sums';
+import { groupName, groupNames, measured, measuredSum } from './words';
+
+/** The class with the fill of a part of a bar. */
+const fillOf = (name: string, at: number): string => (name === '' ? 'u-none' : name === rest ? 'u-rest' : `u-${at}`);
+
+interface ChartProps {
+  readonly slices: readonly Slice[];
+  /** The slices of the range before; undefined without such a range. */
+  readonly before: readonly Slice[] | undefined;
+  readonly bars: readonly Range[];
+  readonly barsBefore: readonly Range[];
+  readonly by: Grouping;
+  readonly measure: Measure;
+  readonly range: Range;
+  readonly sessions: ReadonlyMap<string, SessionFact>;
+  /** The budget of one bar. */
+  readonly budget: { readonly amount: number; readonly words: string } | undefined;
+  readonly selected: Range | undefined;
+  readonly onSelect: (bar: Range | undefined) => void;
+}
+
+/** The chart: a bar for each part of the range, divided by group, with the range before as a line and the budget as another. A bar is a button. */
+export function Chart(props: ChartProps) {
+  const { slices, before, bars, barsBefore, by, measure, range, budget, selected, sessions, onSelect } = props;
+  const isTool = by === 'tool';
+  const groups = useMemo(() => groupsOf(slices, by), [slices, by]);
+  const series = useMemo(() => seriesOf(groups, measure, isTool), [groups, measure, isTool]);
+  const stacks = useMemo(() => stacksOf(slices, bars, by, series, measure), [slices, bars, by, series, measure]);
+  const line = useMemo(
+    () => before && stacksOf(before, barsBefore, by, [rest], measure).map(([value = 0]) => value),
+    [before, barsBefore, by, measure],
+  );
+  const heights = stacks.map((stack) => stack.reduce((sum, value) => sum + value, 0));
+  const tallest = Math.max(0, ...heights, ...(line ?? []));
+  // A budget far above all bars would flatten them.
+  const isBudgetNear = budget !== undefined && tallest > 0 && budget.amount <= tallest * 3;
+  const ticks = ticksOf(Math.max(tallest, isBudgetNear ? budget.amount : 0));
+  const top = ticks.at(-1) || 1;
+  const unit = unitOf(range);
+  const every = Math.ceil(bars.length / 14);
+  return (
+    <div className="usage-chart">
+      <div className="usage-plot">
+        {ticks.map((tick) => (
+          <span key={tick} className="usage-tick faint" style={{ bottom: `${(tick / top) * 100}%` }} aria-hidden>
+            {tick > 0 && measured(tick, measure)}
+          </span>
+        ))}
+        <div className="usage-bars">
+          {bars.map((bar, at) => {
+            const isSelected = selected?.from === bar.from;
+            const value = measured(heights[at] ?? 0, measure);
+            return (
+              <button
+                key={bar.from}
+                type="button"
+                className="usage-column"
+                aria-pressed={isSelected}
+                aria-label={`${rangeWords(bar)}: ${value}`}
+                title={`${rangeWords(bar)}: ${value}`}
+                onClick={() => onSelect(isSelected ? undefined : bar)}
+              >
+                <span className="usage-stack" style={{ height: `${((heights[at] ?? 0) / top) * 100}%` }}>
+                  {(stacks[at] ?? []).map((part, n) =>
+                    part > 0 ? <i key={series[n]} className={fillOf(series[n] ?? '', n)} style={{ flexGrow: part }} /> : null,
+                  )}
+                </span>
+                <span className="usage-day faint" aria-hidden>
+                  {at % every === 0 && tickWords(bar, bars[at - every], unit)}
+                </span>
+              </button>
+            );
+          })}
+        </div>
+        {line && <Before values={line} count={bars.length} top={top} />}
+        {isBudgetNear && (
+          <span className="usage-budget small" style={{ bottom: `${(budget.amount / top) * 100}%` }}>
+            {budget.words}
+          </span>
+        )}
+      </div>
+      <Legend {...props} series={series} groups={groups} sessions={sessions} />
+    </div>
+  );
+}
+
+/** The values of the range before, as a stepped line. */
+function Before({ values, count, top }: { values: readonly number[]; count: number; top: number }) {
+  const points = Array.from({ length: count }, (_, at) => {
+    const y = 100 - ((values[at] ?? 0) / top) * 100;
+    return `${at},${y} ${at + 1},${y}`;
+  }).join(' ');
+  return (
+    <svg className="usage-before" viewBox={`0 0 ${count} 100`} preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points} />
+    </svg>
+  );
+}
+
+/** A range without the year of its end. */
+const shortWords = (range: Range): string => rangeWords(range).replace(/ \d{4}$/, '');
+
+/** The groups of the bars, with their values in the selected bar and in the whole range. */
+function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnType<typeof groupsOf> }) {
+  const { series, groups, by, measure, sessions, slices, before, selected, range } = props;
+  const isTool = by === 'tool';
+  const inBar = useMemo(
+    () =>
+      selected &&
+      groupsOf(
+        slices.filter(({ day }) => day >= selected.from && day <= selected.to),
+        by,
+      ),
+    [slices, selected, by],
+  );
+  const valueIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): number =>
+    name === rest
+      ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + amountOf(sums, measure, isTool)), 0)
+      : amountOf(of.get(name) ?? noSums(), measure, isTool);
+  const others = [...groups].filter(([key, sums]) => !series.includes(key) && amountOf(sums, measure, isTool) > 0).length;
+  const allBefore = before?.reduce((sum, slice) => sum + (by === 'tool' && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
+  return (
+    <table className="usage-legend small">
+      <thead>
+        <tr>
+          <th scope="col">{groupNames[by]}</th>
+          {selected && (
+            <th scope="col" className="num">
+              {shortWords(selected)}
+            </th>
+          )}
+          <th scope="col" className="num">
+            {shortWords(range)}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {series.map((name, at) => (
+          <tr key={name}>
+            <td>
+              <span className="row gap-6">
+                <i className={`usage-key ${fillOf(name, at)}`} />
+                <span className="ellipsis" title={name === rest ? undefined : name}>
+                  {name === rest ? `${say.exact(others)} others` : groupName(name, by, sessions)}
+                </span>
+              </span>
+            </td>
+            {inBar && <td className="num">{measured(valueIn(inBar, name), measure)}</td>}
+            <td className="num">
+              {name === rest || !groups.has(name)
+                ? measured(valueIn(groups, name), measure)
+                : measuredSum(groups.get(name) ?? noSums(), measure, isTool)}
+            </td>
+          </tr>
+        ))}
+        {allBefore !== undefined && (
+          <tr className="muted">
+            <td>
+              <span className="row gap-6">
+                <i className="usage-key line" />
+                The range before
+              </span>
+            </td>
+            {selected && <td />}
+            <td className="num">{measured(allBefore, measure)}</td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}

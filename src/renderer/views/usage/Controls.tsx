@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import { agentName, Button, ChipMenu, repositoryName, Switch, say } from '../../parts';
+import { isDay, lengths, rangeWords } from './ranges';
+import { choose, type Selection, setGroup, setMeasure, setRange } from './selection';
+import { type Facet, groupings, measures, type Slice, valuesOf } from './sums';
+import { groupNames, measureNames } from './words';
+
+const facetLabels: Readonly<Record<Facet, string>> = { agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines' };
+
+const valueName = (facet: Facet, value: string): string =>
+  value === '' ? 'Not recorded' : facet === 'agent' ? agentName(value) : facet === 'repository' ? repositoryName(value) : value;
+
+/** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
+export function Controls({ selection, inRange }: { selection: Selection; inRange: readonly Slice[] }) {
+  const { range, named, measure, group, chosen } = selection;
+  const isTool = group === 'tool';
+  const [custom, setCustom] = useState(named === undefined);
+  return (
+    <>
+      <div className="usage-bar row wrap">
+        <Switch
+          label="Range"
+          value={custom ? 'custom' : (named ?? 'custom')}
+          options={[
+            ...lengths.map((days) => ({ value: days as string, name: `${days} days` })),
+            { value: 'all', name: 'All' },
+            { value: 'custom', name: 'Custom' },
+          ]}
+          onChange={(value) => {
+            setCustom(value === 'custom');
+            if (value !== 'custom') setRange(value === '90' ? undefined : value);
+          }}
+        />
+        {custom ? (
+          <CustomRange key={`${range.from} ${range.to}`} from={range.from} to={range.to} />
+        ) : (
+          <span className="muted">{rangeWords(range)}</span>
+        )}
+        <span className="grow" />
+        {(Object.keys(facetLabels) as Facet[]).map((facet) => {
+          const values = valuesOf(inRange, chosen, facet);
+          // A facet with one value cannot narrow anything.
+          if (values.length < 2 && !chosen[facet]?.length) return null;
+          return (
+            <ChipMenu
+              key={facet}
+              label={facetLabels[facet]}
+              all={`All ${say.exact(values.length)}`}
+              options={values.map(([value, count]) => ({ value, name: valueName(facet, value), count }))}
+              chosen={chosen[facet] ?? []}
+              onChange={(picked) => choose(chosen, facet, picked)}
+            />
+          );
+        })}
+      </div>
+      <div className="usage-bar row wrap">
+        <Switch
+          label="Bars show"
+          value={measure}
+          options={measures.filter((one) => !isTool || one === 'errors' || one === 'time').map((one) => ({ value: one, name: measureNames[one] }))}
+          onChange={setMeasure}
+        />
+        <span className="grow" />
+        <span className="row shrinks">
+          <span className="muted small usage-by">Group by</span>
+          <Switch label="Group by" value={group} options={groupings.map((one) => ({ value: one, name: groupNames[one] }))} onChange={setGroup} />
+        </span>
+      </div>
+    </>
+  );
+}
+
+/** Two days of the calendar. A range whose end is before its beginning is refused. */
+function CustomRange({ from, to }: { from: string; to: string }) {
+  const [days, setDays] = useState({ from, to });
+  const problem = !isDay(days.from) || !isDay(days.to) ? 'Choose two days.' : days.from > days.to ? 'The last day is before the first.' : undefined;
+  return (
+    <form
+      className="row gap-4 wrap"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!problem) setRange(`${days.from}..${days.to}`);
+      }}
+    >
+      <input
+        type="date"
+        className="field"
+        aria-label="First day"
+        value={days.from}
+        onChange={(event) => setDays({ ...days, from: event.target.value })}
+      />
+      <span className="muted">–</span>
+      <input type="date" className="field" aria-label="Last day" value={days.to} onChange={(event) => setDays({ ...days, to: event.target.value })} />
+      <Button type="submit" disabled={problem !== undefined}>
+        Show
+      </Button>
+      {problem && (
+        <span role="alert" className="small tone-bad">
+          {problem}
+        </span>
+      )}
+    </form>
+  );
+}

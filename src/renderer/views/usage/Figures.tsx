@@ -1,0 +1,109 @@
+import type { ReactNode } from 'react';
+import { say } from '../../parts';
+import type { Range } from './ranges';
+import { askSql } from './selection';
+import { callsSql } from './statements';
+import { type Chosen, hitShare, isLowerBound, type Sums } from './sums';
+import { changePercent, dollars, measuredSum, million, share } from './words';
+
+interface FiguresProps {
+  readonly sums: Sums;
+  readonly before: Sums | undefined;
+  readonly range: Range;
+  readonly chosen: Chosen;
+}
+
+/** The key figures of the range, each with its change and with what was not counted. */
+export function Figures({ sums, before, range, chosen }: FiguresProps) {
+  const list = (more: string) => () => askSql(callsSql(range, chosen, [more]));
+  const errorRate = ({ errors, results }: Sums) => (results === 0 ? undefined : (errors / results) * 100);
+  const [rate, oldRate] = [errorRate(sums), before && errorRate(before)];
+  const tokens = [
+    ['Input', sums.input, 'u-input'],
+    ['Cache read', sums.cacheRead, 'u-read'],
+    ['Cache write', sums.cacheWrite, 'u-write'],
+    ['Output', sums.output, 'u-output'],
+  ] as const;
+  const counted = tokens.reduce((sum, [, n]) => sum + n, 0);
+  const countedBefore = before && before.input + before.cacheRead + before.cacheWrite + before.output;
+  return (
+    <div className="usage-figures">
+      <Figure
+        name="Cost"
+        value={measuredSum(sums, 'cost')}
+        change={before && changePercent(sums.cost, before.cost)}
+        isGood={before && sums.cost < before.cost}
+      >
+        {before && <span>from {dollars(before.cost, isLowerBound(before))}</span>}
+        {sums.unpriced > 0 && (
+          <button type="button" className="link-button" onClick={list('cost IS NULL')}>
+            {say.plural(sums.unpriced, 'call')} without a price
+          </button>
+        )}
+      </Figure>
+      <Figure name="Tokens counted" value={million(counted)} change={countedBefore === undefined ? undefined : changePercent(counted, countedBefore)}>
+        <span className="usage-parts" aria-hidden>
+          {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} className={fill} style={{ flexGrow: n }} />)}
+        </span>
+        <span className="usage-parts-names">
+          {tokens.map(([name, n, fill]) => (
+            <span key={name} className="inline-row">
+              <i className={`usage-key ${fill}`} />
+              {name} <b>{million(n)}</b>
+            </span>
+          ))}
+        </span>
+        {sums.uncountedInputs > 0 && (
+          <button type="button" className="link-button" onClick={list('input_tokens IS NULL')}>
+            {say.plural(sums.uncountedInputs, 'call')} without a counted input
+          </button>
+        )}
+        {sums.uncountedOutputs > 0 && (
+          <button type="button" className="link-button" onClick={list('output_tokens IS NULL')}>
+            {say.plural(sums.uncountedOutputs, 'call')} without a counted output
+          </button>
+        )}
+      </Figure>
+      <Figure
+        name="Lost to cache misses"
+        value={dollars(sums.loss)}
+        change={before && changePercent(sums.loss, before.loss)}
+        isGood={before && sums.loss < before.loss}
+      >
+        <span>{share(hitShare(sums))} of the input came from the cache</span>
+        {sums.misses > 0 && (
+          <button type="button" className="link-button" onClick={list('cache_hit = 0')}>
+            {say.plural(sums.misses, 'miss', 'misses')}
+          </button>
+        )}
+      </Figure>
+      <Figure
+        name="Errors per 100 tool calls"
+        value={rate === undefined ? '–' : rate.toFixed(1)}
+        change={
+          rate !== undefined && oldRate != null
+            ? `${rate > oldRate ? '+' : rate < oldRate ? '−' : ''}${Math.abs(rate - oldRate).toFixed(1)}`
+            : undefined
+        }
+        isGood={rate !== undefined && oldRate != null && rate < oldRate}
+      >
+        <span>in {say.plural(sums.results, 'tool call')}</span>
+        {sums.toolCalls > sums.results && <span>{say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result</span>}
+      </Figure>
+    </div>
+  );
+}
+
+function Figure(props: { name: string; value: string; change: string | undefined; isGood?: boolean | undefined; children: ReactNode }) {
+  const { name, value, change, isGood, children } = props;
+  return (
+    <section className="usage-figure" aria-label={name}>
+      <h3 className="muted">{name}</h3>
+      <p className="row baseline gap-6">
+        <b className="usage-big">{value}</b>
+        {change && <span className={isGood ? 'tone-good small' : 'muted small'}>{change}</span>}
+      </p>
+      <div className="usage-notes small muted">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,221 @@
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { useMemo } from 'react';
+import { Facts, IconButton, say } from '../../parts';
+import { go } from '../../state';
+import type { Event, Events, SessionFact } from './facts';
+import { type Range, rangeWords } from './ranges';
+import { askSql, setBar, setGroup } from './selection';
+import { callsSql, quoted, toolCallsSql } from './statements';
+import { amountOf, type Chosen, groupsOf, isLowerBound, type Measure, type Slice, sumOf } from './sums';
+import { SessionName } from './Table';
+import { changeWords, dollars, measured, measuredSum, million, share } from './words';
+
+interface PanelProps {
+  readonly slices: readonly Slice[];
+  /** The slices of the bar before, or of the range before. */
+  readonly before: readonly Slice[] | undefined;
+  readonly range: Range;
+  readonly bars: readonly Range[];
+  readonly isBar: boolean;
+  readonly chosen: Chosen;
+  readonly measure: Measure;
+  readonly sessions: ReadonlyMap<string, SessionFact>;
+  readonly events: Events | undefined;
+}
+
+const mostSessions = 5;
+const mostTools = 6;
+
+/** The selected bar, or the whole range: its sums, its largest sessions, its errors, and what forks and compactions were made. */
+export function Panel(props: PanelProps) {
+  const { slices, before, range, bars, isBar, chosen, sessions, events } = props;
+  const sums = useMemo(() => sumOf(slices), [slices]);
+  const old = useMemo(() => before && sumOf(before), [before]);
+  const at = bars.findIndex(({ from }) => from === range.from);
+  return (
+    <aside className="usage-panel" aria-label={rangeWords(range)}>
+      <section>
+        <div className="row">
+          <h2 className="grow">{rangeWords(range)}</h2>
+          {isBar && (
+            <>
+              <IconButton icon={ChevronLeft} small label="Bar before" disabled={at <= 0} onClick={() => setBar(bars[at - 1]?.from)} />
+              <IconButton icon={ChevronRight} small label="Bar after" disabled={at >= bars.length - 1} onClick={() => setBar(bars[at + 1]?.from)} />
+            </>
+          )}
+        </div>
+        <Facts
+          rows={[
+            [
+              'Cost',
+              <>
+                <b>{measuredSum(sums, 'cost')}</b>{' '}
+                {old && (
+                  <span className="muted small">
+                    {isLowerBound(sums) ? '≈ ' : ''}
+                    {changeWords(sums.cost, old.cost, 'cost')} from {dollars(old.cost)}
+                  </span>
+                )}
+              </>,
+            ],
+            ['Tokens', million(sums.input + sums.cacheRead + sums.cacheWrite + sums.output)],
+            [
+              'Cache loss',
+              <>
+                {dollars(sums.loss)} <span className="muted small">{sums.cost > 0 ? `${share(sums.loss / sums.cost)} of the cost` : ''}</span>
+              </>,
+            ],
+            [
+              'Calls',
+              <>
+                {say.exact(sums.calls)} <span className="muted small">in {say.plural(sums.sessions.size, 'session')}</span>
+              </>,
+            ],
+          ]}
+        />
+        <button type="button" className="link-button small" onClick={() => askSql(callsSql(range, chosen))}>
+          List the calls
+        </button>
+      </section>
+      <Largest {...props} />
+      <Tools {...props} />
+      {events && <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" />}
+      {events && <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" />}
+      <section>
+        <h3>Findings</h3>
+        <button type="button" className="link-button" onClick={() => go({ view: 'findings' })}>
+          What the rules find in all sessions
+        </button>
+      </section>
+    </aside>
+  );
+}
+
+/** The sessions with the largest part of the measure, and a way to the others. */
+function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
+  // A session of tool calls may have no counted calls, and the other way round.
+  const ordered = useMemo(
+    () => [...groupsOf(slices, 'session')].sort(([, x], [, y]) => amountOf(y, measure) - amountOf(x, measure) || y.calls - x.calls),
+    [slices, measure],
+  );
+  const others = ordered.slice(mostSessions);
+  return (
+    <section>
+      <h3>Largest sessions</h3>
+      <ul className="usage-rows">
+        {ordered.slice(0, mostSessions).map(([id, one]) => (
+          <li key={id}>
+            <SessionName id={id} sessions={sessions} />
+            <span className="num">{measuredSum(one, measure)}</span>
+          </li>
+        ))}
+        {others.length > 0 && (
+          <li>
+            <button
+              type="button"
+              className="link-button"
+              onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}
+            >
+              {say.plural(others.length, 'more session')}
+            </button>
+            <span className="num">
+              {measured(
+                others.reduce((sum, [, one]) => sum + amountOf(one, measure), 0),
+                measure,
+              )}
+            </span>
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+/** Errors per 100 tool calls. */
+function Tools({ slices, range, chosen }: PanelProps) {
+  const tools = useMemo(() => [...groupsOf(slices, 'tool')].filter(([, { results }]) => results > 0), [slices]);
+  const ordered = tools.sort(([, x], [, y]) => y.errors - x.errors || y.results - x.results);
+  const all = tools.reduce((sum, [, { errors, results }]) => ({ errors: sum.errors + errors, results: sum.results + results }), {
+    errors: 0,
+    results: 0,
+  });
+  if (all.results === 0) return null;
+  const worst = Math.max(...ordered.slice(0, mostTools).map(([, { errors, results }]) => errors / results), Number.EPSILON);
+  return (
+    <section>
+      <h3 className="row">
+        <span className="grow">Errors per 100 tool calls</span>
+        <span className="muted">
+          {((all.errors / all.results) * 100).toFixed(1)}, {say.exact(all.errors)} of {say.exact(all.results)}
+        </span>
+      </h3>
+      <ul className="usage-rates">
+        {ordered.slice(0, mostTools).map(([tool, { errors, results }]) => (
+          <li key={tool}>
+            <button
+              type="button"
+              className="link-button ellipsis"
+              title={`List the calls of ${tool}`}
+              onClick={() => askSql(toolCallsSql(range, chosen, [`name = ${quoted(tool)}`]))}
+            >
+              {tool}
+            </button>
+            <span className="gauge">
+              <span style={{ width: `${(errors / results / worst) * 100}%` }} />
+            </span>
+            <b className="num">{((errors / results) * 100).toFixed(1)}</b>
+            <span className="num muted">
+              {say.exact(errors)} of {say.exact(results)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Forks or compactions of the range, the latest first. */
+function EventList({
+  slices,
+  range,
+  events,
+  title,
+  one,
+  sessions,
+}: Pick<PanelProps, 'slices' | 'range' | 'sessions'> & { title: string; events: readonly Event[]; one: string }) {
+  const inside = useMemo(() => new Set(slices.map(({ session }) => session)), [slices]);
+  const found = events.filter(({ session, day }) => day >= range.from && day <= range.to && inside.has(session));
+  if (found.length === 0) return null;
+  const cost = found.reduce((sum, event) => sum + event.cost, 0);
+  const calls = found.reduce((sum, event) => sum + event.calls, 0);
+  return (
+    <section>
+      <h3 className="row">
+        <span className="grow">{title}</span>
+        <span className="muted">
+          {say.plural(found.length, one)}
+          {calls > 0 && `, ${say.plural(calls, 'call')}, ${dollars(cost)}`}
+        </span>
+      </h3>
+      <ul className="usage-rows">
+        {found.slice(0, mostSessions).map(({ commit, session, day }) => (
+          <li key={commit}>
+            <button
+              type="button"
+              className="link-button ellipsis"
+              onClick={() =>
+                go({
+                  ...{ view: 'context', session: sessions.get(session)?.parent ?? session, commit: commit as Parameters<typeof go>[0]['commit'] },
+                  ...{ against: undefined, entry: undefined, stop: undefined },
+                })
+              }
+            >
+              {say.firstLine(sessions.get(session)?.title ?? session, 80)}
+            </button>
+            <span className="num muted">{rangeWords({ from: day, to: day })}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,298 @@
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { AgentMark, agentName, Button, say } from '../../parts';
+import { go } from '../../state';
+import { type Column, callColumns, type Row, toolColumns } from './columns';
+import type { SessionFact } from './facts';
+import type { Range } from './ranges';
+import { askSql, choose, setGroup } from './selection';
+import { callsSql, quoted, toolCallsSql } from './statements';
+import { amountOf, type Chosen, facets, type Grouping, groupsOf, isLowerBound, type Measure, noSums, type Slice, type Sums, sumOf } from './sums';
+import { changeWords, groupName, groupNames, measured } from './words';
+
+interface TableProps {
+  readonly slices: readonly Slice[];
+  readonly before: readonly Slice[] | undefined;
+  readonly by: Grouping;
+  readonly measure: Measure;
+  readonly range: Range;
+  readonly chosen: Chosen;
+  readonly sessions: ReadonlyMap<string, SessionFact>;
+}
+
+/** The selection and condition of one row. */
+function narrowed({ by, range, chosen }: TableProps, key: string): { range: Range; chosen: Chosen; more: readonly string[] } {
+  if (by === 'day') return { range: { from: key, to: key }, chosen, more: [] };
+  const facet = facets.find((one) => one === by);
+  if (facet) return { range, chosen: { ...chosen, [facet]: [key] }, more: [] };
+  return { range, chosen, more: [by === 'session' ? `ifnull(session_id, '') = ${quoted(key)}` : `name = ${quoted(key)}`] };
+}
+
+function rowOf(props: TableProps, key: string, sums: Sums, session?: string): Row {
+  const { range, chosen, more } = narrowed(props, key);
+  const all = session === undefined ? more : [...more, `session_id = ${quoted(session)}`];
+  const list = props.by === 'tool' ? toolCallsSql : callsSql;
+  return { key: session ?? key, sums, calls: list(range, chosen, all), errors: toolCallsSql(range, chosen, [...all, 'is_error']) };
+}
+
+const shownAtFirst = 100;
+const shownSessions = 8;
+
+/** The table: a row of sums for each group, with its sessions inside. */
+export function Table(props: TableProps) {
+  const { slices, before, by, measure, sessions } = props;
+  const isTool = by === 'tool';
+  // The wait is a column only where the bars show it, so that the table fits.
+  const columns = useMemo(
+    () => (isTool ? toolColumns : callColumns.filter(({ id }) => (id !== 'time' || measure === 'time') && (id !== 'sessions' || by !== 'session'))),
+    [isTool, measure, by],
+  );
+  const [sort, setSort] = useState<{ readonly id: string; readonly ascending: boolean }>();
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [most, setMost] = useState(shownAtFirst);
+  const groups = useMemo(() => groupsOf(slices, by), [slices, by]);
+  const groupsBefore = useMemo(() => before && groupsOf(before, by), [before, by]);
+  const whole = amountOfAll(groups, measure, isTool);
+  const active = sort ?? { id: by === 'day' ? 'name' : isTool || measure === 'errors' ? 'errors' : measure, ascending: false };
+  const rows = useMemo(() => {
+    const value = columns.find(({ id }) => id === active.id)?.value;
+    const nameOf = (key: string) => (by === 'day' ? key : groupName(key, by, sessions).toLowerCase());
+    const order = ([a, x]: [string, Sums], [b, y]: [string, Sums]): number => {
+      const difference = value ? value(x) - value(y) : nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0;
+      return (active.ascending ? difference : -difference) || (a < b ? -1 : 1);
+    };
+    return [...groups].sort(order);
+  }, [groups, columns, active.id, active.ascending, by, sessions]);
+  const sortBy = (id: string): void => setSort({ id, ascending: active.id === id ? !active.ascending : id === 'name' && by !== 'day' });
+  const toggle = (key: string): void => {
+    const next = new Set(opened);
+    if (!next.delete(key)) next.add(key);
+    setOpened(next);
+  };
+  const head = (id: string, name: string, hint: string, className: string) => (
+    <th key={id} scope="col" className={className} aria-sort={active.id === id ? (active.ascending ? 'ascending' : 'descending') : 'none'}>
+      <button type="button" title={`${hint}. Click to sort.`} onClick={() => sortBy(id)}>
+        {name}
+        {active.id === id && <span aria-hidden>{active.ascending ? ' ↑' : ' ↓'}</span>}
+      </button>
+    </th>
+  );
+  return (
+    <div className="usage-scroll">
+      <table className="usage-table" aria-label={`Usage by ${groupNames[by].toLowerCase()}`}>
+        <thead>
+          <tr>
+            {head('name', groupNames[by], 'The name', '')}
+            {columns.map(({ id, name, hint, isLow }) => head(id, name, hint, isLow ? 'num c-lo' : 'num'))}
+            {whole > 0 && (
+              <th scope="col" className="c-share">
+                Share
+              </th>
+            )}
+            {groupsBefore && (
+              <th scope="col" className="num" title="Compared with the range of the same length before">
+                Change
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, most).map(([key, sums]) => (
+            <GroupRow
+              key={key}
+              {...props}
+              {...{ group: key, sums, columns, whole, groupsBefore }}
+              isOpen={opened.has(key)}
+              onToggle={() => toggle(key)}
+            />
+          ))}
+        </tbody>
+        <tfoot>
+          <Total {...props} columns={columns} whole={whole} />
+        </tfoot>
+      </table>
+      {rows.length > most && <More shown={most} all={rows.length} onMore={() => setMost(most + shownAtFirst * 5)} />}
+    </div>
+  );
+}
+
+/** A way to rows that are not shown yet. */
+const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () => void }) => (
+  <p className="usage-more">
+    <Button small onClick={onMore}>
+      Show more
+    </Button>
+    <span className="muted small">
+      {say.exact(shown)} of {say.plural(all, 'row')} shown
+    </span>
+  </p>
+);
+
+/** A group with its sums, and its sessions while it is open. */
+function GroupRow(
+  props: TableProps & {
+    group: string;
+    sums: Sums;
+    columns: readonly Column[];
+    whole: number;
+    groupsBefore: ReadonlyMap<string, Sums> | undefined;
+    isOpen: boolean;
+    onToggle: () => void;
+  },
+) {
+  const { group: key, sums, columns, whole, groupsBefore, isOpen, onToggle, measure, by } = props;
+  const isTool = by === 'tool';
+  const row = rowOf(props, key, sums);
+  const value = amountOf(sums, measure, isTool);
+  const old = amountOf(groupsBefore?.get(key) ?? noSums(), measure, isTool);
+  return (
+    <>
+      <tr>
+        <td>
+          <Name
+            {...props}
+            name={key}
+            isOpen={isOpen}
+            isNew={groupsBefore !== undefined && by !== 'day' && by !== 'session' && !groupsBefore.has(key)}
+            onToggle={onToggle}
+          />
+        </td>
+        <Cells columns={columns} row={row} />
+        {whole > 0 && <Share part={value / whole} />}
+        {groupsBefore && (
+          <td className={`num${value < old ? ' tone-good' : ''}`} title={`Before: ${measured(old, measure)}`}>
+            {isLowerBound(sums) && measure === 'cost' && value !== old && '≈ '}
+            {changeWords(value, old, measure)}
+          </td>
+        )}
+      </tr>
+      {isOpen && <Inside {...props} group={key} columns={columns} whole={whole} />}
+    </>
+  );
+}
+
+const amountOfAll = (groups: ReadonlyMap<string, Sums>, measure: Measure, isTool: boolean): number =>
+  [...groups.values()].reduce((sum, sums) => sum + amountOf(sums, measure, isTool), 0);
+
+const Cells = ({ columns, row }: { columns: readonly Column[]; row: Row }) =>
+  columns.map(({ id, isLow, shown }) => (
+    <td key={id} className={isLow ? 'num c-lo' : 'num'}>
+      {shown(row.sums, row)}
+    </td>
+  ));
+
+const Share = ({ part }: { part: number }) => (
+  <td className="c-share">
+    <span className="usage-share">
+      <span className="gauge">
+        <span style={{ width: `${Math.min(1, part) * 100}%` }} />
+      </span>
+      {say.percent(part)}
+    </span>
+  </td>
+);
+
+/** Opens a session in Chain. A subagent is in the chain of the session that started it. */
+export function openSession(id: string, sessions: ReadonlyMap<string, SessionFact>): void {
+  const found = sessions.get(id);
+  const commit = found?.tip as Parameters<typeof go>[0]['commit'];
+  go({ view: 'chain', session: found?.parent ?? id, commit, against: undefined, entry: undefined, stop: undefined });
+}
+
+/** The name of a session, which opens it. */
+export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMap<string, SessionFact> }) {
+  const found = sessions.get(id);
+  if (!found) return <span className="muted">{groupName(id, 'session', sessions)}</span>;
+  return (
+    <span className="row gap-6 shrinks">
+      <span title={agentName(found.agent)}>
+        <AgentMark agent={found.agent} />
+      </span>
+      <button type="button" className="link-button ellipsis" title={`Open ${found.title}`} onClick={() => openSession(id, sessions)}>
+        {groupName(id, 'session', sessions)}
+      </button>
+    </span>
+  );
+}
+
+function Name(props: TableProps & { name: string; isOpen: boolean; isNew: boolean; onToggle: () => void }) {
+  const { name, by, sessions, isOpen, isNew, onToggle } = props;
+  if (by === 'session') return <SessionName id={name} sessions={sessions} />;
+  const shown = groupName(name, by, sessions);
+  return (
+    <button type="button" className="row gap-4 usage-name" aria-expanded={isOpen} aria-label={`Sessions of ${shown}`} title={name} onClick={onToggle}>
+      {isOpen ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
+      <span className="ellipsis">{shown}</span>
+      {isNew && (
+        <span className="usage-new muted small" title="Nothing in the range before">
+          new
+        </span>
+      )}
+    </button>
+  );
+}
+
+/** The largest sessions of an open group, and a way to the others. */
+function Inside(props: TableProps & { group: string; columns: readonly Column[]; whole: number }) {
+  const { slices, before, by, measure, group, columns, sessions, chosen, whole } = props;
+  const isTool = by === 'tool';
+  const found = useMemo(
+    () =>
+      [
+        ...groupsOf(
+          slices.filter((slice) => slice[by] === group),
+          'session',
+        ),
+      ].sort(([, x], [, y]) => amountOf(y, measure, isTool) - amountOf(x, measure, isTool) || y.calls - x.calls),
+    [slices, by, group, measure, isTool],
+  );
+  const others = found.length - shownSessions;
+  const facet = facets.find((one) => one === by);
+  const showAll = (): void => {
+    if (by === 'day') go({ range: `${group}..${group}`, group: 'session', bar: undefined });
+    else if (facet) {
+      choose(chosen, facet, [group]);
+      setGroup('session');
+    } else askSql(rowOf(props, group, noSums()).calls);
+  };
+  return (
+    <>
+      {found.slice(0, shownSessions).map(([id, sums]) => (
+        <tr key={id} className="usage-inside muted">
+          <td>
+            <SessionName id={id} sessions={sessions} />
+          </td>
+          <Cells columns={columns} row={rowOf(props, group, sums, id)} />
+          {whole > 0 && <Share part={amountOf(sums, measure, isTool) / whole} />}
+          {before && <td />}
+        </tr>
+      ))}
+      {others > 0 && (
+        <tr className="usage-inside">
+          <td colSpan={columns.length + 1 + (whole > 0 ? 1 : 0) + (before ? 1 : 0)}>
+            <button type="button" className="link-button" onClick={showAll}>
+              {say.plural(others, 'more session')}
+            </button>
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Total(props: TableProps & { columns: readonly Column[]; whole: number }) {
+  const { slices, before, columns, whole, measure, range, chosen, by } = props;
+  const isTool = by === 'tool';
+  const all = useMemo(() => sumOf(isTool ? slices.filter(({ tool }) => tool !== undefined) : slices), [slices, isTool]);
+  const old = (before ?? []).reduce((sum, slice) => sum + (isTool && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
+  const list = isTool ? toolCallsSql : callsSql;
+  const row: Row = { key: 'total', sums: all, calls: list(range, chosen), errors: toolCallsSql(range, chosen, ['is_error']) };
+  return (
+    <tr>
+      <th scope="row">Total</th>
+      <Cells columns={columns} row={row} />
+      {whole > 0 && <td className="c-share">100%</td>}
+      {before && <td className="num">{changeWords(amountOf(all, measure, isTool), old, measure)}</td>}
+    </tr>
+  );
+}

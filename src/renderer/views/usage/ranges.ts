@@ -1,0 +1,87 @@
+// Ranges of days, and their division into the bars of the chart. Days are texts such as 2026-01-31, in UTC, as the sums are kept.
+
+/** Whole days, both included. */
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+const dayMs = 86_400_000;
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The ranges that have a button: numbers of days that end today. */
+export const lengths = ['7', '30', '90'] as const;
+
+const numberOf = (day: string): number => Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs);
+const dayOf = (number: number): string => new Date(number * dayMs).toISOString().slice(0, 10);
+
+/** Whether a text is a day of the calendar. */
+export const isDay = (text: string): boolean =>
+  dayPattern.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`)) && dayOf(numberOf(text)) === text;
+
+/** The day with a distance to another day. */
+export const dayAfter = (day: string, by: number): string => dayOf(numberOf(day) + by);
+
+/** The number of days of a range. */
+export const lengthOf = ({ from, to }: Range): number => numberOf(to) - numberOf(from) + 1;
+
+/** The range that the address names: `7`, `30`, `90`, `all`, or `FROM..TO`. Anything else is the last 90 days. */
+export function rangeOf(text: string | undefined, today: string, first: string | undefined): Range {
+  const [from = '', to = ''] = text?.split('..') ?? [];
+  if (isDay(from) && isDay(to) && from <= to) return { from, to };
+  if (text === 'all') return { from: first !== undefined && first < today ? first : today, to: today };
+  const days = lengths.find((one) => one === text) ?? '90';
+  return { from: dayAfter(today, 1 - Number(days)), to: today };
+}
+
+/** The range of the same length before a range. */
+export const rangeBefore = (range: Range): Range => ({ from: dayAfter(range.from, -lengthOf(range)), to: dayAfter(range.from, -1) });
+
+export type Unit = 'day' | 'week' | 'month';
+
+/** The time that a bar stands for, so that a chart has at most about 45 bars. */
+export function unitOf(range: Range): Unit {
+  const days = lengthOf(range);
+  return days <= 45 ? 'day' : days <= 45 * 7 ? 'week' : 'month';
+}
+
+/** The parts of a range that the bars stand for. The first and the last may be shorter, so that weeks begin on Monday and months on the first. */
+export function barsOf(range: Range, unit = unitOf(range)): readonly Range[] {
+  const bars: Range[] = [];
+  for (let from = range.from; from <= range.to; ) {
+    const end = endOf(from, unit);
+    const to = end < range.to ? end : range.to;
+    bars.push({ from, to });
+    from = dayAfter(to, 1);
+  }
+  return bars;
+}
+
+function endOf(day: string, unit: Unit): string {
+  if (unit === 'day') return day;
+  // Day 0 was a Thursday.
+  if (unit === 'week') return dayAfter(day, 6 - ((numberOf(day) + 3) % 7));
+  const next =
+    Number(day.slice(5, 7)) === 12
+      ? `${Number(day.slice(0, 4)) + 1}-01-01`
+      : `${day.slice(0, 5)}${String(Number(day.slice(5, 7)) + 1).padStart(2, '0')}-01`;
+  return dayAfter(next, -1);
+}
+
+const part = (day: string, options: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+
+/** A range in words: `9 – 15 Nov 2026`, `25 Aug – 22 Nov 2026`, `9 Nov 2026`. */
+export function rangeWords({ from, to }: Range): string {
+  const end = part(to, { day: 'numeric', month: 'short', year: 'numeric' });
+  if (from === to) return end;
+  if (from.slice(0, 7) === to.slice(0, 7)) return `${Number(from.slice(8))} – ${end}`;
+  const begin = part(from, { day: 'numeric', month: 'short', ...(from.slice(0, 4) !== to.slice(0, 4) && { year: 'numeric' }) });
+  return `${begin} – ${end}`;
+}
+
+/** The words below a bar: the day, with the month where it changes; or the month. */
+export function tickWords({ from }: Range, before: Range | undefined, unit: Unit): string {
+  if (unit === 'month') return part(from, before?.from.slice(0, 4) === from.slice(0, 4) ? { month: 'short' } : { month: 'short', year: '2-digit' });
+  return before?.from.slice(0, 7) === from.slice(0, 7) ? String(Number(from.slice(8))) : part(from, { day: 'numeric', month: 'short' });
+}

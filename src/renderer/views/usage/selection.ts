@@ -1,0 +1,56 @@
+import { go, move, type Route, useNavigation } from '../../state';
+import { type Range, rangeOf } from './ranges';
+import { type Chosen, chosenOf, chosenText, type Facet, type Grouping, groupings, type Measure, measures } from './sums';
+
+/** What the address says about this place. */
+export interface Selection {
+  readonly range: Range;
+  /** The name of the range: a number of days, `all`, or undefined for days that a person named. */
+  readonly named: string | undefined;
+  readonly measure: Measure;
+  readonly group: Grouping;
+  readonly chosen: Chosen;
+  /** The first day of the selected bar. */
+  readonly bar: string | undefined;
+}
+
+/** Reads the selection from the address. Unknown values are ignored. */
+export function selectionOf(route: Route, today: string, first: string | undefined): Selection {
+  const { range, measure, group, only, bar } = route;
+  const byTool = group === 'tool';
+  const wanted = measures.find((one) => one === measure) ?? 'cost';
+  return {
+    range: rangeOf(range, today, first),
+    named: range?.includes('..') ? undefined : range === 'all' || range === '7' || range === '30' ? range : '90',
+    // A tool has no cost and no counted tokens of its own.
+    measure: byTool && wanted !== 'time' ? 'errors' : wanted,
+    group: groupings.find((one) => one === group) ?? 'repository',
+    chosen: chosenOf(only),
+    bar,
+  };
+}
+
+/** Today in UTC, as the days of the sums are. */
+export const utcToday = (): string => new Date().toISOString().slice(0, 10);
+
+/** The selection that the address names. */
+export const useSelection = (first: string | undefined): Selection =>
+  selectionOf(
+    useNavigation(({ route }) => route),
+    utcToday(),
+    first,
+  );
+
+/** Shows other days. */
+export const setRange = (range: string | undefined): void => go({ range, bar: undefined });
+/** Shows another measure in the bars. */
+export const setMeasure = (measure: Measure): void => move({ measure: measure === 'cost' ? undefined : measure });
+/** Groups the table by something else. */
+export const setGroup = (group: Grouping): void => go({ group: group === 'repository' ? undefined : group });
+/** Selects a bar by its first day. */
+export const setBar = (bar: string | undefined): void => move({ bar });
+/** Chooses values of a facet. */
+export const choose = (chosen: Chosen, facet: Facet, values: readonly string[]): void => go({ only: chosenText({ ...chosen, [facet]: values }) });
+
+/** Shows the answer to a statement on the SQL page. */
+export const askSql = (sql: string): void => go({ view: 'sql', sql });

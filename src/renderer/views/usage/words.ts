@@ -1,0 +1,91 @@
+import { agentName, repositoryName, say } from '../../parts';
+import type { SessionFact } from './facts';
+import { rangeWords } from './ranges';
+import { amountOf, type Grouping, isLowerBound, type Measure, rest, type Sums } from './sums';
+
+export const measureNames: Readonly<Record<Measure, string>> = { cost: 'Cost', tokens: 'Tokens', loss: 'Cache loss', errors: 'Errors', time: 'Time' };
+
+export const groupNames: Readonly<Record<Grouping, string>> = {
+  day: 'Day',
+  model: 'Model',
+  repository: 'Repository',
+  agent: 'Agent',
+  person: 'Machine',
+  tool: 'Tool',
+  session: 'Session',
+};
+
+const unknownNames: Readonly<Record<Grouping, string>> = {
+  day: 'No date',
+  model: 'Model not recorded',
+  repository: 'Not in a repository',
+  agent: 'Agent not recorded',
+  person: 'Machine not recorded',
+  tool: 'Tool not recorded',
+  session: 'Calls of no session',
+};
+
+/** The name of a group. */
+export function groupName(key: string, by: Grouping, sessions: ReadonlyMap<string, SessionFact>): string {
+  if (key === rest) return 'All others';
+  if (key === '') return unknownNames[by];
+  switch (by) {
+    case 'agent':
+      return agentName(key);
+    case 'repository':
+      return repositoryName(key);
+    case 'session':
+      return say.firstLine(sessions.get(key)?.title ?? key, 120);
+    case 'day':
+      return rangeWords({ from: key, to: key });
+    default:
+      return key;
+  }
+}
+
+/** Dollars. The list of prices has no other currency. */
+export const dollars = (amount: number, atLeast = false): string =>
+  say.money({ amount: Math.abs(amount), currency: 'USD', ...(atLeast && { atLeast: true as const }) });
+
+/** A large number of tokens: 2,148.6M is easier to compare than 2.15G. */
+export const million = (n: number): string =>
+  n >= 1_000_000 ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M` : say.compact(Math.round(n));
+
+/** A value of a measure in its unit. */
+export function measured(value: number, measure: Measure, atLeast = false): string {
+  switch (measure) {
+    case 'cost':
+      return dollars(value, atLeast);
+    case 'loss':
+      return dollars(value);
+    case 'tokens':
+      return million(value);
+    case 'errors':
+      return say.exact(value);
+    case 'time':
+      return value === 0 ? '0 s' : say.duration(value);
+  }
+}
+
+/** The value of sums in words. A cost without every price and count is a lower bound. */
+export const measuredSum = (sums: Sums, measure: Measure, isTool = false): string =>
+  measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
+    ? 'no price'
+    : measured(amountOf(sums, measure, isTool), measure, isLowerBound(sums));
+
+/** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
+export function changeWords(now: number, before: number, measure: Measure): string {
+  const difference = now - before;
+  if (difference === 0) return '0';
+  return `${difference > 0 ? '+' : '−'}${measured(Math.abs(difference), measure)}`;
+}
+
+/** A change in percent, with one digit: `+20.6 %`. Undefined from nothing. */
+export function changePercent(now: number, before: number): string | undefined {
+  if (before === 0) return undefined;
+  const share = ((now - before) / before) * 100;
+  return `${share > 0 ? '+' : share < 0 ? '−' : ''}${Math.abs(share).toFixed(1)} %`;
+}
+
+/** A share with one digit: `91.5 %`; a dash if it is not known. */
+export const share = (value: number | undefined): string => (value === undefined ? '–' : `${(value * 100).toFixed(1)} %`);

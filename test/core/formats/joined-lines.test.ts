@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { bytesOf } from '../../../src/core/base/index.js';
+import { readerOf } from '../../../src/core/formats/index.js';
+import { type Dialect, scanJsonl } from '../../../src/core/formats/shared/jsonl.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+
+const dialect: Dialect = { beginning: /\{"n":/g, isWhole: ({ n }) => typeof n === 'number' };
+const read = (text: string, part?: number) => {
+  const bytes = bytesOf(text);
+  const file = part === undefined ? bytes : { length: bytes.length, subarray: (start: number, end: number) => bytes.subarray(start, end) };
+  return scanJsonl(file, dialect, { mayGrow: true, ...(part !== undefined && { part }) });
+};
+const textsIn = (text: string, part?: number) => read(text, part).pieces.flatMap(({ record }) => record ?? []);
+
+const over = '{"n":1}\n{"n":2,"text":"one\ntwo {\\"n\\":9}\n\tthree"}\n{"n":3}\n';
+
+test('[F48] a record with raw line breaks in its texts is one record, and the import names it', () => {
+  const { pieces, notes, skipped } = read(over);
+  expect(pieces.map(({ line, record }) => [line, record])).toEqual([
+    [1, { n: 1 }],
+    [2, { n: 2, text: 'one\ntwo {"n":9}\n\tthree' }],
+    [5, { n: 3 }],
+  ]);
+  expect(skipped).toEqual([]);
+  expect(notes).toEqual([{ line: 2, reason: expect.stringContaining('3 lines') }]);
+  expect(textsIn('{"n":1,"text":"a\tb"}\n')).toEqual([{ n: 1, text: 'a\tb' }]);
+});
+
+test('[F48] such records are the same in whatever parts a file is read', () => {
+  const whole = read(over);
+  for (let part = 1; part <= over.length; part++) expect(read(over, part)).toEqual(whole);
+});
+
+test('[F48] a torn line before a whole record stays torn, and costs no record after it', () => {
+  const { pieces, skipped } = read('{"n":1,"text":"cut\n{"n":2}\n{"n":3,"text":"cut\nmore\n{"n":4}\n');
+  expect(pieces.flatMap(({ record }) => record ?? [])).toEqual([{ n: 2 }, { n: 4 }]);
+  expect(skipped.map(({ line }) => line)).toEqual([1, 3, 4]);
+});
+
+test('[F48] a file of torn lines is read in a time that grows with its size', () => {
+  const from = performance.now();
+  read('{"n":"\n'.repeat(90_000));
+  read(`${'{"n":"\nx'.repeat(40_000)}\n`);
+  expect(performance.now() - from).toBeLessThan(20_000);
+});
+
+test('[F48] raw line breaks in records of Claude Code are read, in the delta too', () => {
+  const lines = prompt('u1', 'look') + answer('a1', 'ONE@TWO', { parent: 'u1' }).replace('@', '\n') + prompt('u2', 'thanks', { parent: 'a1' });
+  const { entries, problems } = readerOf('claude-code-v1').parse(bytesOf(lines));
+  expect(entries.map(({ text }) => text)).toEqual(['look', 'ONE\nTWO', 'thanks']);
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import type { WriteChain } from '../../../src/core/chain/index.js';
+import { openPulse } from '../../../src/core/runner/index.js';
+import { door } from '../../support/door.js';
+import { model, says } from '../../support/model-of-jobs.js';
+
+const performer = { provider: 'model' };
+
+async function writers(ended: number) {
+  const made = door({ providers: [model(() => says('Done.'))] });
+  const { client, engine, project, chain } = made;
+  await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer' } } } } as never);
+  const launch = async () => (await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' })).agentTurnId ?? '';
+  for (let turn = 0; turn < ended; turn++) await launch();
+  chain.db.run("UPDATE agentTurn SET status = 'success', endedAt = 1");
+  await client.runner.setPolicy({ rules: [{ for: { agent: 'Writer' }, performer }] });
+  const policy = await client.runner.getPolicy({});
+  const parts = engine.runner(project);
+  const settle = () => Promise.all([...engine.jobs.jobs.values()].map(({ done }) => done));
+  return { ...made, launch, policy, parts, settle };
+}
+
+/** The chain, counting the rows that it reads. */
+function counting(chain: WriteChain): { readonly chain: WriteChain; rows: number } {
+  const counter = { rows: 0, chain };
+  const { db } = chain;
+  const counted = {
+    ...db,
+    one: (...words: Parameters<typeof db.one>) => {
+      const row = db.one(...words);
+      counter.rows += row === undefined ? 0 : 1;
+      return row;
+    },
+    all: (...words: Parameters<typeof db.all>) => {
+      const rows = db.all(...words);
+      counter.rows += rows.length;
+      return rows;
+    },
+  };
+  return Object.assign(counter, { chain: { ...chain, db: counted as never } });
+}
+
+test('[U12] an idle pulse reads the same rows after 5 and after 60 turns', async () => {
+  const readAt = async (ended: number): Promise<number[]> => {
+    const { parts, policy, chain } = await writers(ended);
+    const pulse = openPulse();
+    const counter = counting(chain);
+    return [1, 2].map(() => {
+      counter.rows = 0;
+      pulse({ ...parts, chain: counter.chain }, policy);
+      return counter.rows;
+    });
+  };
+  expect(await readAt(60)).toEqual(await readAt(5));
+});
+
+test('[U12] after idle pulses, the next one starts what has come', async () => {
+  const { parts, policy, launch, settle, client, chain, clock } = await writers(2);
+  const pulse = openPulse();
+  for (let idle = 0; idle < 3; idle++) pulse(parts, policy);
+  const turn = await launch();
+  pulse(parts, policy);
+  await settle();
+  const statusOf = (id: string) => chain.db.one<{ status: string }>('SELECT status FROM agentTurn WHERE agentTurnId = ?', id)?.status;
+  expect(statusOf(turn)).toBe('success');
+  // A turn that the policy covers only now.
+  const other = await launch();
+  pulse(parts, { ...policy, rules: [] });
+  expect(statusOf(other)).toBe('dispatched');
+  pulse(parts, policy);
+  await settle();
+  expect(statusOf(other)).toBe('success');
+  // What could not be started is tried again later, although nothing has changed.
+  const third = await launch();
+  const absent = { ...policy, rules: [{ for: { agent: 'Writer' }, performer: { provider: 'absent' } }] };
+  pulse(parts, absent as never);
+  clock.at += 31_000;
+  pulse(parts, absent as never);
+  pulse(parts, policy);
+  await settle();
+  expect(statusOf(third)).toBe('success');
+  expect((await client.runner.list({})).length).toBeGreaterThan(2);
+});
