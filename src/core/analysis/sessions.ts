@@ -1,6 +1,6 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { type SessionSpan, sessionSpans } from '../sessions/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { namelessTitle, type SessionSpan, sessionSpans } from '../sessions/index.js';
+import { changedSql, progressOf, type ReadableDb, setProgress } from '../store/index.js';
 
 const progressName = 'usage sessions';
 
@@ -36,11 +36,21 @@ export function catchUpSessions(chain: WriteChain): void {
   db.transaction(() => {
     db.run('DELETE FROM usageSession WHERE project = ?', project);
     db.run('DELETE FROM usageCommit WHERE context IN (SELECT seq FROM context WHERE project = ?)', project);
-    for (const span of sessions) storeSession(chain, span, calls.get(span.row.sessionId) ?? 0);
+    const untrue = damagedTitles(db);
+    for (const span of sessions) storeSession(chain, withTrueTitle(span, untrue), calls.get(span.row.sessionId) ?? 0);
     for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
     setProgress(chain, progressName, stateOf(chain));
   });
 }
+
+/** The titles in rows that do not match their checksums. A table of sums has no place for a mark. */
+function damagedTitles(db: ReadableDb): ReadonlySet<string | null> {
+  const changed = changedSql(db, 'sessionMark', 'm');
+  return new Set(changed ? db.all<{ title: string | null }>(`SELECT title FROM sessionMark m WHERE ${changed}`).map(({ title }) => title) : []);
+}
+
+const withTrueTitle = (span: SessionSpan, untrue: ReadonlySet<string | null>): SessionSpan =>
+  span.row.damaged || untrue.has(span.row.title) ? { ...span, row: { ...span.row, title: namelessTitle(span.row.sessionId) } } : span;
 
 function storeSession({ db, project }: WriteChain, { row, startedAt, machine }: SessionSpan, calls: number): void {
   db.run(

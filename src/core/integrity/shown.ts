@@ -1,5 +1,5 @@
 import { corrupt, isObject, parseJson } from '../base/index.js';
-import { matchingRow, type ReadableDb, sumColumn } from '../store/index.js';
+import { changedSql, type ReadableDb } from '../store/index.js';
 
 /** A kind of row that a caller names by an id: its table, and the tables whose rows belong to it. */
 interface NamedRows {
@@ -62,23 +62,6 @@ function idsIn(value: unknown, found: Map<string, Set<string>> = new Map(), dept
         found.set(named, ids.add(member));
       }
   return found;
-}
-
-/** The columns of the tables of a database. Their names do not change while it is open. */
-const columns = new WeakMap<ReadableDb, Map<string, readonly string[]>>();
-function columnsOf(db: ReadableDb, table: string): readonly string[] {
-  const known = columns.get(db) ?? new Map<string, readonly string[]>();
-  columns.set(db, known);
-  const listed = known.get(table) ?? db.all<{ name: string }>('SELECT name FROM pragma_table_info(?) ORDER BY cid', table).map(({ name }) => name);
-  known.set(table, listed);
-  return listed;
-}
-
-/** SQL that is true for a row that does not match its checksum; undefined for a table without checksums. */
-function changedSql(db: ReadableDb, table: string, alias: string): string | undefined {
-  const listed = columnsOf(db, table);
-  const own = listed.filter((name) => name !== sumColumn).map((name) => `"${name}"`);
-  return listed.includes(sumColumn) ? `NOT ${matchingRow(own, alias)}` : undefined;
 }
 
 /** Which of the ids name a row that does not match its checksum, or to which such a row belongs. */

@@ -14,7 +14,7 @@ import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUn
 import { type Keeper, openKeeper } from './offers.js';
 import type { ReadProject } from './reading.js';
 import { storedBytes } from './storage.js';
-import { openUpkeep } from './upkeep.js';
+import { openUpkeep, type UpkeepPart } from './upkeep.js';
 import { atEnd, runInWorker } from './worker.js';
 
 /** An open project with its background work: replicas, upkeep, live capture. */
@@ -91,7 +91,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
   const inThread =
     worker === undefined
       ? undefined
-      : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal, folder.db));
+      : (kind: UpkeepPart, signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind } }, signal, folder.db));
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? off(), machine.providers ?? (() => []));

@@ -18,9 +18,14 @@ export interface UpkeepTimes {
   /** Idle time before the work starts, and between its steps, in milliseconds. */
   readonly quiet: number;
   readonly between: number;
+  /** How long after a call the derived tables of new commits are filled, in milliseconds, even if more calls follow. In a thread only. */
+  readonly soon: number;
 }
 
-const defaultTimes: UpkeepTimes = { quiet: 10_000, between: 50 };
+/** What a thread does: all of the work, or only the derived tables, which lists and searches wait for. */
+export type UpkeepPart = 'upkeep' | 'derive';
+
+const defaultTimes: UpkeepTimes = { quiet: 10_000, between: 50, soon: 10_000 };
 /** Minimum number of new objects. A block of few small objects saves little. */
 const worthIt = { objects: 256, bytes: 4_000_000 };
 /** Minimum age of objects, because a running turn gets more neighbors soon. */
@@ -35,7 +40,7 @@ export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolea
 }
 
 /** Fills the tables that are derived from commits: the list by principal, the facts of usage and the search index. */
-function* derive(chain: WriteChain): Generator<undefined, void> {
+export function* derive(chain: WriteChain): Generator<undefined, void> {
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
   for (const _ of catchUpAnalysis(chain)) yield;
   yield* indexInPieces(chain);
@@ -53,12 +58,17 @@ function isWorthIt(chain: ReadChain): boolean {
 
 /**
  * Creates the upkeep of a project. Nothing runs before `wake`.
- * @param inThread runs `tidyUp` in another thread. Without it, this thread runs it step by step.
+ * @param inThread runs `tidyUp` or `derive` in another thread. Without it, this thread runs it step by step.
  */
-export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
+export function openUpkeep(
+  chain: WriteChain,
+  times: UpkeepTimes = defaultTimes,
+  inThread?: (part: UpkeepPart, signal: AbortSignal) => Promise<unknown>,
+): Upkeep {
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
+  let soon: NodeJS.Timeout | undefined;
   let isRunning = false;
   const plan = (ms: number, what: () => void): void => {
     clearTimeout(timer);
@@ -66,20 +76,32 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     timer = setTimeout(what, ms);
     timer.unref();
   };
+  const runThread = (part: UpkeepPart): void => {
+    isRunning = true;
+    // The disk is full, or the thread did not start: the next idle time tries again.
+    void inThread?.(part, closing.signal)
+      .then(ended, () => undefined)
+      .finally(() => {
+        isRunning = false;
+      });
+  };
   const begin = (): void => {
     if (isRunning || chain.db.readonly || !isDue(chain)) return;
     if (inThread) {
-      isRunning = true;
-      // The disk is full, or the thread did not start: the next idle time tries again.
-      void inThread(closing.signal)
-        .then(ended, () => undefined)
-        .finally(() => {
-          isRunning = false;
-        });
+      runThread('upkeep');
       return;
     }
     work = tidyUp(chain, { shrink: false });
     step();
+  };
+  /** A person who goes on working sees new commits in lists and searches, too. */
+  const deriveSoon = (): void => {
+    if (!inThread || soon !== undefined || closing.signal.aborted) return;
+    soon = setTimeout(() => {
+      soon = undefined;
+      if (!isRunning && !chain.db.readonly && isBehind(chain)) runThread('derive');
+    }, times.soon);
+    soon.unref();
   };
   const step = (): void => {
     try {
@@ -98,13 +120,19 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     if (!closing.signal.aborted && isWorthIt(chain)) plan(settledMs, begin);
   };
   return {
-    wake: () => plan(times.quiet, work ? step : begin),
+    wake: () => {
+      plan(times.quiet, work ? step : begin);
+      deriveSoon();
+    },
     resume: () => {
-      if (!chain.db.readonly && isBehind(chain)) plan(times.quiet, begin);
+      if (chain.db.readonly || !isBehind(chain)) return;
+      plan(times.quiet, begin);
+      deriveSoon();
     },
     close: () => {
       closing.abort();
       clearTimeout(timer);
+      clearTimeout(soon);
     },
   };
 }

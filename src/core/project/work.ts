@@ -4,10 +4,10 @@ import { type ImportInput, importPaths } from '../import/index.js';
 import { loadPrices } from '../usage/index.js';
 import { requireWrite } from './access.js';
 import { openFolder, type ProjectFolder } from './folder.js';
-import { tidyUp } from './upkeep.js';
+import { derive, tidyUp, type UpkeepPart } from './upkeep.js';
 
 /** Long work in a project, done by a thread of its own. */
-export type Work = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: 'upkeep' };
+export type Work = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: UpkeepPart };
 
 export interface WorkOrder {
   readonly dir: string;
@@ -48,7 +48,7 @@ export async function doWork({ dir, projectId, work }: WorkOrder, say: (message:
     if (folder.projectId !== projectId)
       throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
     requireWrite(folder.access);
-    if (work.kind === 'upkeep') await loadPrices();
+    if (work.kind !== 'import') await loadPrices();
     const steps = stepsOf(folder, work);
     for (;;) {
       const step = steps.next();
@@ -61,8 +61,10 @@ export async function doWork({ dir, projectId, work }: WorkOrder, say: (message:
   }
 }
 
-const stepsOf = ({ chain }: ProjectFolder, work: Work): Generator<unknown, unknown> =>
-  work.kind === 'import' ? importPaths(chain, work.input) : tidyUp(chain, { shrink: true });
+function stepsOf({ chain }: ProjectFolder, work: Work): Generator<unknown, unknown> {
+  if (work.kind === 'import') return importPaths(chain, work.input);
+  return work.kind === 'derive' ? derive(chain) : tidyUp(chain, { shrink: true });
+}
 
 /** Converts an error into a message. @throws any error that is a bug. */
 function refusalIn(error: unknown): Refusal {

@@ -81,13 +81,18 @@ const tried = (target: Target, number: number | undefined): Target =>
 async function carryOut(parts: RunnerParts, work: Performing, abort: AbortController, listeners: LiveJob['listeners']): Promise<void> {
   const { chain } = parts;
   const { jobId, diary, signal } = work;
+  let renewal: NodeJS.Timeout | undefined;
+  const renewIn = (ms: number): void => {
+    renewal = setTimeout(renew, ms).unref();
+  };
   const renew = (): void => {
     if (diary.isClosed()) return;
     // While another process writes, waiting for its lock would block this thread.
-    if (!chain.db.isFree()) setTimeout(renew, lookMs).unref();
-    else if (!renewLease(chain, jobId)) abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
+    const isFree = chain.db.isFree();
+    if (isFree && !renewLease(chain, jobId)) abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
+    renewIn(isFree ? renewMs : lookMs);
   };
-  const renewal = setInterval(renew, renewMs);
+  renewIn(renewMs);
   // Other processes store their answers and stops in the project.
   const looking = setInterval(() => {
     // The project is closed, so there is nothing left to check.
@@ -95,7 +100,6 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     parts.live.jobs.get(jobId)?.look();
     if (jobNamed(chain, jobId).status !== 'running') abort.abort(stopped());
   }, lookMs);
-  renewal.unref();
   looking.unref();
   // The caller must get the job before its first event.
   await parts.live.takeTurn();
@@ -108,7 +112,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     const why = signal.aborted ? signal.reason : error;
     end(why instanceof LimitReached ? 'limit' : signal.aborted ? 'stopped' : 'failed', why instanceof Error ? why.message : String(why));
   } finally {
-    clearInterval(renewal);
+    clearTimeout(renewal);
     clearInterval(looking);
   }
   function end(status: Exclude<JobStatus, 'running'>, error: string | null): void {

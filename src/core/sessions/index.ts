@@ -4,7 +4,7 @@
 
 export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';
-export { listSessions, mainTitles, type SessionFacts, sessionOf } from './list.js';
+export { listSessions, mainTitles, namelessTitle, type SessionFacts, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
 export { type SessionSpan, sessionSpans } from './spans.js';

@@ -121,7 +121,7 @@ const isIntact = (chain: ReadChain, { seq }: Node): boolean =>
 const spanFormat = 'otlp-v1';
 
 /** The title of a session in which nobody typed anything. */
-const namelessTitle = (sessionId: string): string => `Session ${sessionId.slice(0, 8)}`;
+export const namelessTitle = (sessionId: string): string => `Session ${sessionId.slice(0, 8)}`;
 
 /**
  * The titles of the sessions whose main branches end in these commits. A list of commits names a branch by them, so that a session has one name

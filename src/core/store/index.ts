@@ -3,6 +3,7 @@
 // migrations/ has the tables, one file per step; sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
 
 export { chunkType } from './area-counts.js';
+export { changedSql } from './changed.js';
 export { type Confined, type ConfinedDatabase, openConfined } from './confined.js';
 export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
@@ -11,5 +12,5 @@ export { formatVersion } from './migrations/index.js';
 export type { Place } from './place.js';
 export { progressOf, setProgress } from './progress.js';
 export { canRestoreRows, type Rebuilt } from './rebuild.js';
-export { type ChangedRow, matchingRow, matchingRows, sumColumn } from './sums.js';
+export { type ChangedRow, matchingRow, matchingRows } from './sums.js';
 export { verifyCopy } from './verify.js';

@@ -17,6 +17,16 @@ import { type AidQuestion, type FromReader, mostReaders, type ReaderOrder, type 
 /** The part of the memory for caches that one of the threads that read may use. Together with the writer's part, all of them have one whole. */
 const cacheShare = (1 - writerShare) / mostReaders;
 
+/** An open project and the number of calls that read it. */
+interface Held extends OpenedForReading {
+  calls: number;
+  /** Closes it after the last call. */
+  whenLeft: (() => void) | undefined;
+}
+
+/** The file of a project is replaced after this time at the latest, although a call still reads it. The call then fails. */
+const longestLeaveMs = 5_000;
+
 /**
  * Carries out the calls that read, on a thread of their own whose connection SQLite opened read-only. Long because all messages share the open
  * project and the questions to the writer.
@@ -30,19 +40,32 @@ export function readForFront(): void {
   const sockets = new Map<number, MinimalWebsocket>();
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
   let { place } = order;
-  let opened: OpenedForReading | undefined;
+  let opened: Held | undefined;
   let live: ReadonlySet<string> = new Set();
   let count = 0;
 
   const usageSettings = (): string | undefined => ownUsageSettings(order.dataDir);
-  const leave = (): void => {
-    opened?.close();
-    opened = undefined;
+  const hold = (at: ReadPlace): Held => {
+    const held = openForReading(at, { clock: systemClock, usageSettings, cacheShare, live: () => live as ReturnType<ReadProject['live']> });
+    return { ...held, calls: 0, whenLeft: undefined };
   };
-  const openProject = (): ReadProject | undefined => {
-    if (!place) return undefined;
-    opened ??= openForReading(place, { clock: systemClock, usageSettings, cacheShare, live: () => live as ReturnType<ReadProject['live']> });
-    return opened.project;
+  /** Calls that still read, such as a long stream, end on the connection that they began with. */
+  const leave = (whenLeft: () => void, longestMs?: number): void => {
+    const held = opened;
+    opened = undefined;
+    if (held === undefined || held.calls === 0) {
+      held?.close();
+      whenLeft();
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      held.whenLeft = undefined;
+      held.close();
+      whenLeft();
+    };
+    const timer = longestMs === undefined ? undefined : setTimeout(end, longestMs);
+    held.whenLeft = end;
   };
   const ask = (connection: number, question: AidQuestion): Promise<unknown> => {
     const answer = Promise.withResolvers<unknown>();
@@ -51,7 +74,15 @@ export function readForFront(): void {
     return answer.promise;
   };
 
-  function readingFor(connection: number): Reading {
+  function readingFor(connection: number, using: (held: Held) => void): Reading {
+    let held: Held | undefined;
+    const openProject = (): ReadProject | undefined => {
+      if (!place) return undefined;
+      opened ??= hold(place);
+      held = opened;
+      using(held);
+      return held.project;
+    };
     return {
       openProject,
       project: () => requireProject(openProject()),
@@ -61,7 +92,7 @@ export function readForFront(): void {
       },
       prepare: async (derived) => void (await ask(connection, { what: 'prepare', derived })),
       settle: async () => {
-        const offers = opened?.project.chain.offers.splice(0) ?? [];
+        const offers = held?.project.chain.offers.splice(0) ?? [];
         if (offers.length === 0) return;
         const stored = ask(connection, { what: 'keep', offers });
         // The rest only makes later reads faster.
@@ -80,8 +111,16 @@ export function readForFront(): void {
     const socket =
       sockets.get(connection) ?? ({ send: (answer: unknown) => say({ kind: 'frame', connection, frame: answer as Frame }) } as MinimalWebsocket);
     sockets.set(connection, socket);
+    const used = new Set<Held>();
+    const using = (held: Held): void => {
+      if (!used.has(held)) held.calls += 1;
+      used.add(held);
+    };
+    const ended = (): void => {
+      for (const held of used) if (--held.calls === 0) held.whenLeft?.();
+    };
     // The engine refuses frames that cannot be read. The thread that answers passes only those of oRPC.
-    handler.message(socket, frame as string, { context: { reading: readingFor(connection) } }).catch(() => {});
+    handler.message(socket, frame as string, { context: { reading: readingFor(connection, using) } }).then(ended, ended);
   }
 
   parent.on('message', (message: ToReader) => {
@@ -96,7 +135,7 @@ export function readForFront(): void {
         return;
       }
       case 'place':
-        leave();
+        leave(() => undefined);
         ({ place } = message);
         return;
       case 'live':
@@ -112,8 +151,7 @@ export function readForFront(): void {
         return;
       }
       case 'leave':
-        leave();
-        say({ kind: 'left' });
+        leave(() => say({ kind: 'left' }), longestLeaveMs);
     }
   });
 }

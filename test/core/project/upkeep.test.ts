@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openUpkeep } from '../../../src/core/project/upkeep.js';
+import { derive, openUpkeep } from '../../../src/core/project/upkeep.js';
 import { pendingOf } from '../../../src/core/search/index.js';
 import { desk } from '../../support/desk.js';
 import { emptyProject, heldClock, objectTotals, scratch } from '../../support/project.js';
@@ -10,7 +10,7 @@ import { transcript } from '../../support/transcript.js';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-const times = { quiet: 20_000, between: 50 };
+const times = { quiet: 20_000, between: 50, soon: 1_000 };
 
 function filled(count: number) {
   const clock = heldClock();
@@ -98,4 +98,26 @@ test('[W78] an index that is not complete is continued after a restart, without 
   expect(project && pendingOf(project.chain)).toBeGreaterThan(0);
   await vi.advanceTimersByTimeAsync(30_000);
   expect(project && pendingOf(project.chain)).toBe(0);
+});
+
+test('[W78] new commits are indexed while calls go on, in a thread', async () => {
+  const dir = scratch();
+  const file = join(dir, 'a.jsonl');
+  writeFileSync(file, transcript('a', [{ prompt: 'Where is the damson jam?', answers: ['On the shelf.'] }]));
+  const { engine, call } = desk(dir);
+  await call.project.create({ dir: join(dir, 'p.stemma') });
+  for await (const _ of await call.import.run({ paths: [file] })) void _;
+  const { chain } = engine.held(join(dir, 'p.stemma')) as NonNullable<ReturnType<typeof engine.held>>;
+  const parts: string[] = [];
+  const upkeep = openUpkeep(chain, times, (part) => {
+    parts.push(part);
+    for (const _ of derive(chain)) void _;
+    return Promise.resolve();
+  });
+  for (let call = 0; call < 10; call++) {
+    upkeep.wake();
+    await vi.advanceTimersByTimeAsync(500);
+  }
+  expect([parts, pendingOf(chain)]).toEqual([['derive'], 0]);
+  upkeep.close();
 });

@@ -8,7 +8,7 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     const said = JSON.stringify(body.messages ?? '');
     if (!body.stream) return stream(response, []);
     if (said.includes('Deploying main.')) return stream(response, messageEvents({ text: 'Done.' }));
-    const input = said.includes('RESUME') ? { text: 'Deploying main.' } : { text: 'Which branch?', wait: { for: 'Sarah' } };
+    const input = said.includes('[Sarah (human)] main') ? { text: 'Deploying main.' } : { text: 'Which branch?', wait: { for: 'Sarah' } };
     stream(response, messageEvents({ tool: 'send_message', input, id: `toolu_${said.length}` }));
   });
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });

@@ -28,7 +28,7 @@ test('compose: layers and messages of another process', async ({ page, shared })
   const layers = page.getByRole('list', { name: 'Layers in the order sent' });
   const messages = page.getByRole('region', { name: 'Messages' });
   await expect(layers.getByText('Memory', { exact: true })).toBeVisible();
-  await expect(messages.getByText('The agent did not record its system prompt')).toBeVisible();
+  await expect(layers.getByRole('listitem').filter({ hasText: 'System prompt' })).toContainText('Not recorded');
   await expectAccessible(page);
 
   await page.getByLabel('Process').selectOption('mapreduce-worker');
@@ -140,7 +140,7 @@ test('timeline: a context and a space as chat, triggered runs, and the text an a
   await expect(page.getByText('This message resumes Designer.')).toBeVisible();
   await box.fill('Yes');
   await box.press('Enter');
-  await expect(page.getByText('Designer is running')).toBeVisible();
+  await expect(page.getByText('Designer has a run that nobody works on yet')).toBeVisible();
   await page.getByRole('button', { name: 'End run', exact: true }).click();
   await expect(page.getByText(/Run ended\. Its context is ctx-/)).toBeVisible();
 

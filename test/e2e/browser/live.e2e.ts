@@ -98,6 +98,7 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   const dir = machine.path('work', 'shop.stemma');
   await machine.ask('init', dir);
   await machine.ask('import', agent.path);
+  await machine.ask('call', 'capture.watch', '--input', '{"remember":true}');
   const { url } = await machine.web(dir);
   await page.goto(url);
   await commits(page).first().click();
@@ -105,9 +106,8 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   await expect(entries(page)).toContainText('Question number 4');
   const address = page.url();
 
-  // The command line imports the new turn.
+  // Live capture records the new turn.
   agent.turn(5);
-  await machine.ask('import', agent.path);
   await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
   expect(page.url()).toBe(address);
   await page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -115,7 +115,6 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   await expect(page.getByText('1 newer commit on this branch')).toBeHidden();
 
   agent.turn(6);
-  await machine.ask('import', agent.path);
   await page.getByRole('checkbox', { name: 'Follow' }).check();
   // The end moves while what is near it is drawn.
   await expect(async () => {
@@ -124,13 +123,11 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
     expect(await entries(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)).toBeLessThanOrEqual(1);
   }).toPass();
   agent.turn(7);
-  await machine.ask('import', agent.path);
   await expect(entries(page)).toContainText('Answer number 7');
 
   // After scrolling back, the position stays.
   await entries(page).evaluate((element) => element.scrollTo({ top: 0 }));
   agent.turn(8);
-  await machine.ask('import', agent.path);
   await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
   expect(await scrollOf(entries(page))).toBe(0);
   expect(met).toEqual([]);

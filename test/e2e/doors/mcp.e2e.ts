@@ -68,7 +68,7 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
     ...['start_from', 'events', 'acknowledge', 'import'].map((verb) => `ticket_${verb}`),
     ...['mine'].map((verb) => `ticket_${verb}`),
     ...['list', 'messages', 'post', 'wait'].map((verb) => `space_${verb}`),
-    ...['list', 'send', 'timeline', 'read', 'enter_space'].map((verb) => `run_${verb}`),
+    ...['run_list', 'send_message', 'read_messages', 'enter_space', 'get_my_runs', 'run_timeline'],
     ...['card_add', 'card_get', 'box_create', 'box_cards', 'box_append'],
     ...['delegate', 'fork_join', 'ask_expert', 'batch'].map((verb) => `handover_${verb}`),
     ...['agent_begin', 'agent_input', 'agent_write', 'agent_finish', 'compose_preview', 'compose_messages'],

@@ -116,7 +116,7 @@ function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string
         )}
       </header>
       {isEmpty ? (
-        <p className="muted">{layer === 'system_prompt' ? 'The agent did not record its system prompt' : 'Empty'}</p>
+        <p className="muted">Empty</p>
       ) : (
         row.text.trim() !== '' && (
           <CutText text={row.text} length={row.length} lines={6} whole={whole}>
