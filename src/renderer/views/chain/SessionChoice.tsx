@@ -18,6 +18,7 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   const found = useMemo(() => matching(sessions, words), [sessions, words]);
   if (sessions.length < 2 && !chosen) return null;
   const current = sessions.find(({ sessionId }) => sessionId === chosen);
+  const name = current ? say.firstLine(current.title, 60) : (chosen ?? 'All sessions');
   const choose = (session: string | undefined): void => {
     setOpen(false);
     setWords('');
@@ -30,8 +31,8 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
       onOpenChange={setOpen}
       align="start"
       button={
-        <button type="button" className="field chain-sessions row gap-4" aria-label="Session" title={current?.title ?? chosen}>
-          <span className="ellipsis grow">{current ? say.firstLine(current.title, 60) : (chosen ?? 'All sessions')}</span>
+        <button type="button" className="field chain-sessions row gap-4" aria-label={`Session: ${name}`} title={current?.title ?? chosen}>
+          <span className="ellipsis grow">{name}</span>
           <ChevronDown size={12} aria-hidden />
         </button>
       }
