@@ -122,7 +122,7 @@ test('[W48] a tray item while live capture is on, and a notification for a turn 
   });
   const extra = { cwd: history.folder, sessionId: sessionOfShop };
   appendFileSync(history.file, prompt('u3', 'And the shelf?', { parent: 'a2', extra }));
-  await expect(page.getByText('turn in progress')).toBeVisible();
+  await expect(page.getByText('turn in progress', { exact: true })).toBeVisible();
   appendFileSync(history.file, answer('a3', 'The shelf is counted too.', { parent: 'u3', extra }));
   // Claude Code writes it when a turn ends.
   const end = { type: 'system', subtype: 'turn_duration', durationMs: 1_000, uuid: 's3', parentUuid: 'a3', timestamp: '2026-01-02T00:00:00.000Z' };
