@@ -6,6 +6,7 @@ import {
   openForReading,
   ownUsageSettings,
   type Reading,
+  type ReadPlace,
   type ReadProject,
   requireProject,
   writerShare,

@@ -192,9 +192,9 @@ describe('a thread that works in a project', () => {
     const before = objectTotals(project.chain).stored;
     project.chain.db.run('UPDATE artifact SET createdAt = createdAt - 60000');
     let packing: Promise<unknown> = Promise.resolve();
-    const upkeep = openUpkeep(project.chain, { quiet: 1, between: 1 }, (signal) => {
+    const upkeep = openUpkeep(project.chain, { quiet: 1, between: 1, soon: 60_000 }, (kind, signal) => {
       const { dir, projectId } = project;
-      packing = atEnd(runInWorker(worker, { dir, projectId, work: { kind: 'upkeep' } }, signal));
+      packing = atEnd(runInWorker(worker, { dir, projectId, work: { kind } }, signal));
       return packing;
     });
     onTestFinished(upkeep.close);
