@@ -109,6 +109,8 @@ export interface Format {
   concatParts?(deltas: Iterable<Iterable<Uint8Array>>): Iterable<Uint8Array>;
   /** The part of a delta up to and including the entry, as a delta, for a fork inside the delta. */
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
+  /** A model's API reads it. It refuses calls without results, results without calls, empty texts and halves of characters. */
+  readonly isRequest?: true;
   /** Closes the open calls of a whole conversation, in formats whose readers refuse them. */
   close?(conversation: Uint8Array): Uint8Array;
   /** A file that the format's agent can resume, from the joined deltas of one context. Absent if no agent can resume it. */
@@ -287,6 +289,8 @@ export interface DatabaseReader extends ContainerReader {
   /** Whether a file is worth opening, by its name and first bytes, because other programs' databases lie in the same folders. */
   mayBe(name: string, head: Uint8Array): boolean;
   recognize(tables: DatabaseRows['tables']): boolean;
+  /** Tables of the program that refer to conversations and hold none, so that they need not be read. */
+  readonly aside?: readonly string[];
   /** Whether a database of that name is followed while its agent writes to it. */
   isFollowed?(name: string): boolean;
   /**

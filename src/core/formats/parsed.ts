@@ -38,7 +38,7 @@ export interface ParsedEntry {
   /**
    * `meta`: added by the agent, not typed. `hidden`: never sent to the model. `signed`: thinking with a signature. `redacted`: thinking that only the
    * provider can read. `beside`: a call that the agent made outside of the conversation, which does not contain its reply. `counts`: the counts of a
-   * reply in another record. `queued`, …
+   * reply in another record. `total`: the agent's own sum of the calls of a model. `queued`, …
    */
   readonly marks?: readonly string[];
   /** The agent's id of the message to which the entry belongs. Entries with the same id were one message on the wire. */

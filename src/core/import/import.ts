@@ -159,13 +159,14 @@ export function importHolding(
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
       // Of a file that grows, the last record is often not whole yet.
       const unread = part || members ? [] : (holding.unread?.() ?? []);
+      const unknown = part || members ? [] : (holding.unknown?.() ?? []);
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
         entries: results.reduce((sum, result) => sum + result.entries, 0),
         sessions: results.reduce((sum, result) => sum + result.sessions, 0),
         tips: results.flatMap((result) => result.tips),
         skipped: [...results.flatMap((result) => result.skipped), ...unread.map((one) => ({ path, ...one }))],
-        notes: [...results.flatMap((result) => result.notes), ...whole],
+        notes: [...results.flatMap((result) => result.notes), ...whole, ...unknown.map((one) => ({ path, ...one }))],
       };
     };
     return withHolding(located, asked, work, (beside) => (members ? undefined : unchanged(chain, located, beside)));

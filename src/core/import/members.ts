@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
+import { inWords } from '../base/index.js';
 import { absolutePath, type Located, readInside, statInside, statLocated, statNamed } from '../files/index.js';
 import {
+  type DatabaseRows,
   type DocumentReader,
   type FileBytes,
   type ImportableFormat,
@@ -9,6 +11,7 @@ import {
   type Lines,
   type Member,
   maxWholeBytes,
+  type Problem,
   ShellTooLarge,
 } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
@@ -75,6 +78,8 @@ export interface Holding {
   readonly files: () => readonly { readonly path: string; readonly bytes: FileBytes }[];
   /** What of a document is in none of its conversations, because it is no JSON. */
   readonly unread?: () => readonly { readonly line: number; readonly reason: string }[];
+  /** For a database whose conversations have been read: tables with content of conversations that its reader does not know. */
+  readonly unknown?: () => readonly Problem[];
 }
 
 /** Whether a file may hold several conversations, by its name and first bytes. */
@@ -175,10 +180,12 @@ function inDatabase<T>(file: Located, readers: readonly ImportableFormat[], work
   return withForeign(file, ({ rows, files }) => {
     const format = readers.find(({ database }) => database?.recognize(rows.tables));
     if (!format?.database) return undefined;
+    const known = new Set(format.database.aside);
     return work({
       format,
       keeps: format.database.keeps,
-      members: format.database.members(rows),
+      members: format.database.members(noting(rows, known)),
+      unknown: () => unknownTables(rows, known),
       files: () =>
         files.map(({ name, copy }) => ({
           path: name === 'log' ? `${path}-wal` : path,
@@ -187,6 +194,28 @@ function inDatabase<T>(file: Located, readers: readonly ImportableFormat[], work
     });
   });
 }
+
+/** The rows of a database. The names of the tables that are read are added to `read`. */
+const noting = (rows: DatabaseRows, read: Set<string>): DatabaseRows => ({
+  tables: rows.tables,
+  each: (table, columns, where) => {
+    read.add(table);
+    return rows.each(table, columns, where);
+  },
+});
+
+const ofConversation = /^(?:session|thread|conversation|chat|composer)_?id$/i;
+const content = /^(?:data|content|contents|text|body|value|payload|message|prompt|parts|.*json)$/i;
+
+/** The tables that have rows with the content of conversations and are not among those that a reader knows. */
+const unknownTables = (rows: DatabaseRows, known: ReadonlySet<string>): readonly Problem[] =>
+  [...rows.tables].flatMap(([table, columns]) => {
+    const id = columns.find((column) => ofConversation.test(column));
+    if (known.has(table) || id === undefined || !columns.some((column) => content.test(column))) return [];
+    for (const _ of rows.each(table, [id]))
+      return [{ line: 0, reason: `its table ${inWords(table)} is not read: this version of Stemma does not know it` }];
+    return [];
+  });
 
 export interface Document extends FoundFile {
   readonly lines: Lines;

@@ -1,7 +1,9 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
-import { hasSecond, secondMessages } from './parse-second.js';
+import { hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
+import { type Together, together } from './parse-together.js';
+import type { MessageLine } from './schema.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   session: ['id', 'directory', 'title'],
@@ -46,26 +48,34 @@ export const database: DatabaseReader = {
   isFollowed: (name) => ownName.test(name),
   keeps: { not: 'The database also holds the tokens with which its owner is signed in. Stemma keeps each session instead.' },
   recognize: (tables) => hasFirst(tables) || hasSecond(tables),
+  aside: ['todo', 'permission', 'session_share', 'session_entry', 'session_input', 'session_pending', 'session_inbox', 'instruction_entry', 'event'],
   *members(rows) {
-    const moved = new Set<string>();
-    if (hasSecond(rows.tables))
-      for (const session of sessionsIn(rows, 'session_v2')) {
-        moved.add(session.id as string);
-        yield secondMember(rows, session);
-      }
-    if (!hasFirst(rows.tables)) return;
-    const sessions = sessionsIn(rows, 'session').filter(({ id }) => !moved.has(id as string));
+    const stamps = hasMessages(rows.tables) ? secondStamps(rows) : new Map<string, string>();
+    const first = hasFirst(rows.tables) ? sessionsIn(rows, 'session') : [];
+    const firstIds = new Set(first.map(({ id }) => id));
+    const second = hasSecond(rows.tables) ? sessionsIn(rows, 'session_v2') : [];
+    const secondIds = new Set(second.map(({ id }) => id));
     const counts = countsOf(rows);
+    const firstOf = (id: string) => () => (firstIds.has(id) ? firstMessages(rows, id) : []);
+    for (const session of second) {
+      const id = session.id as string;
+      yield secondMember(rows, session, `${stamps.get(id) ?? ''} ${counts.get(id) ?? ''}`, firstOf(id));
+    }
     const calls = new Map<string, ReturnType<typeof tasksOf>>();
-    for (const session of sessions) {
+    for (const session of first) {
+      const id = session.id as string;
+      const stamp = stamps.get(id);
+      if (secondIds.has(id)) continue;
       const startedBy = (): string | undefined => {
         const parent = stringAt(session, 'parent_id');
         if (parent === undefined) return undefined;
         const tasks = calls.get(parent) ?? tasksOf(rows, parent);
         calls.set(parent, tasks);
-        return tasks.get(session.id as string);
+        return tasks.get(id);
       };
-      yield memberOf(rows, session, startedBy, counts.get(session.id as string));
+      // Betas of version 2 wrote the new messages beside the old sessions.
+      if (stamp !== undefined) yield secondMember(rows, session, `${stamp} ${counts.get(id) ?? ''}`, firstOf(id));
+      else yield memberOf(rows, session, startedBy, counts.get(id));
     }
   },
 };
@@ -80,29 +90,43 @@ function sessionsIn(rows: DatabaseRows, table: string): JsonObject[] {
   return sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
 }
 
-/** A session of version 2. */
-function secondMember(rows: DatabaseRows, session: JsonObject): Member {
+/** A session of version 2. `first`: its messages in the tables of version 1. */
+function secondMember(rows: DatabaseRows, session: JsonObject, stamp: string, first: () => readonly MessageLine[]): Member {
   const id = session.id as string;
   const [title, cwd] = [stringAt(session, 'title'), stringAt(session, 'directory')];
   const modifiedAt = Number(session.time_updated ?? session.time_created);
-  const linesUpTo = (last?: string): Lines => {
-    const { lines, unread } = secondMessages(rows, id);
+  const linesUpTo = ({ lines, unread, parents, notes }: Together, last?: string): Lines => {
     const end = last === undefined ? lines.length : lines.findIndex(({ info }) => info.id === last) + 1;
-    return writeLines([...lines.slice(0, end), ...unread, { session }]);
+    const about = { session, ...(Object.keys(parents).length > 0 && { parents }), ...(notes.length > 0 && { notes }) };
+    return writeLines([...lines.slice(0, end), ...unread, about]);
   };
   return {
     id,
-    lines: () => linesUpTo(),
+    lines: () => linesUpTo(together(secondMessages(rows, id), first())),
     over: (granularity) => {
-      const { lines } = secondMessages(rows, id);
-      const last = stringAt(lines.findLast(({ info }) => isOver(info, granularity))?.info, 'id');
-      return { last, open: last !== lines.at(-1)?.info.id, lines: () => linesUpTo(last ?? '') };
+      const all = together(secondMessages(rows, id), first());
+      const said = all.lines.filter(({ info }) => info.role !== 'system');
+      const last = stringAt(said.findLast(({ info }) => isOver(info, granularity))?.info, 'id');
+      return { last, open: last !== said.at(-1)?.info.id, lines: () => linesUpTo(all, last ?? '') };
     },
+    stamp: `${stamp} ${modifiedAt}`,
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
-    ...(Number.isFinite(modifiedAt) && { modifiedAt, stamp: String(modifiedAt) }),
+    ...(Number.isFinite(modifiedAt) && { modifiedAt }),
   };
 }
+
+/** The messages of a session in the tables of version 1, as lines. */
+function firstMessages(rows: DatabaseRows, sessionId: string): readonly MessageLine[] {
+  const { read } = messagesOf(rows, sessionId);
+  for (const row of rows.each('part', ['id', 'message_id', 'data'], { session_id: sessionId })) {
+    const data = dataIn(row.data);
+    if (isObject(data)) read.get(String(row.message_id))?.parts.set(String(row.id), data);
+  }
+  return inOrder(read).map(lineOf);
+}
+
+const lineOf = ({ info, parts }: Message): MessageLine => ({ info, parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body) });
 
 function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
   const id = session.id as string;
@@ -212,10 +236,7 @@ function linesOf(rows: DatabaseRows, session: JsonObject, startedBy: string | un
   }
   const all = inOrder(messages);
   const ordered = last ? all.slice(0, all.findIndex(({ id }) => id === last.id) + 1) : all;
-  const lines: JsonObject[] = ordered.map(({ info, parts }) => ({
-    info,
-    parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
-  }));
+  const lines: JsonObject[] = ordered.map(lineOf);
   const here = new Set(ordered.map(({ id }) => id));
   const gone = removed.filter((id) => here.has(id));
   const about = {

@@ -29,7 +29,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
   if (roleOf(line) === 'user') return inOrder(saidBy);
   // A result whose call is elsewhere is a separate line and keeps its name.
   if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
-  if (roleOf(line) !== 'assistant') return [['.0', note('message', { info: line.info, parts: line.parts })]];
+  if (roleOf(line) !== 'assistant') return [['.0', note(stringAt(line.info, 'type') ?? 'message', { info: line.info, parts: line.parts })]];
   if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summarized(stringAt(part, 'text') ?? '') : note(typeOf(part), part)));
   const model = stringAt(line.info, 'modelID');
   const author = model === undefined ? {} : { author: model };

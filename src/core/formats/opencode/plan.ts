@@ -71,7 +71,10 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(cwd === undefined ? {} : { cwd }),
     ...planned,
     skipped: [...scan.skipped, ...tree.skipped].filter(({ line }) => line >= freshFrom),
-    notes: [...scan.notes, ...tree.notes].filter(({ line }) => line >= freshFrom),
+    notes: [
+      ...[...scan.notes, ...tree.notes].filter(({ line }) => line >= freshFrom),
+      ...(about?.notes ?? []).map((reason) => ({ line: 0, reason })),
+    ],
     end: scan.end,
   };
 }

@@ -1,5 +1,7 @@
 import { bytesOf, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
+import { isSecond } from './parse-second.js';
+import { writeSecond } from './resume-second.js';
 import {
   compactionOf,
   createdAt,
@@ -21,7 +23,7 @@ const writtenAs = '1.18.34';
 export const opencodeId = (sessionId: string): string => `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
 
 /**
- * A document that `opencode import` accepts: `{info, messages}`. Everything has a new id, as in the agent's own forks, so that it can exist next to
+ * A document that `opencode import` accepts: `{info, messages}`, in the form of the version that wrote the session. Everything has a new id, as in the agent's own forks, so that it can exist next to
  * the original. Ids and times are in order, because the agent sorts messages by them.
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
@@ -31,6 +33,9 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
   );
   const id = opencodeId(sessionId);
   const ids = idsIn(newId);
+  const directory = cwd ?? lines.map(({ info }) => stringAt(info.path, 'cwd')).find((one) => one !== undefined) ?? '/';
+  const named = title ?? titleOf(lines) ?? 'Imported from Stemma';
+  if (lines.some(({ info }) => isSecond(info))) return writeSecond(lines, { id, title: named, directory, now, newMessageId: (ms) => ids('msg', ms) });
   const newIds = new Map(lines.map((line) => [stringAt(line.info, 'id') ?? '', ids('msg', createdAt(line))]));
   const models = modelsFor(lines);
   let time = 0;
@@ -48,14 +53,13 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
     const partId = (): string => ids('prt', time);
     return { info: own, parts: parts.filter(isObject).map((part) => partWith(part, home, partId, newIds)) };
   });
-  const directory = cwd ?? lines.map(({ info }) => stringAt(info.path, 'cwd')).find((one) => one !== undefined) ?? '/';
   const created = createdAt(lines[0] ?? ({ info: {}, parts: [] } as MessageLine)) ?? Date.parse(now);
   const info = {
     id,
     slug: `stemma-${id.slice(4, 12)}`,
     projectID: 'global',
     directory,
-    title: title ?? titleOf(lines) ?? 'Imported from Stemma',
+    title: named,
     version: writtenAs,
     time: { created, updated: Math.max(created, time) },
   };

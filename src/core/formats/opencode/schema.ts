@@ -20,6 +20,8 @@ export interface SessionLine {
   readonly parents: ReadonlyMap<string, string | null>;
   /** The tool call of another session that started this one. */
   readonly startedBy?: string;
+  /** What a person should know of how the session was read. */
+  readonly notes: readonly string[];
 }
 
 /** The model name of messages that Stemma wrote without a model. */
@@ -124,5 +126,6 @@ export function sessionIn(record: JsonObject | undefined): SessionLine | undefin
         : [],
     ),
     ...(startedBy === undefined ? {} : { startedBy }),
+    notes: Array.isArray(record.notes) ? record.notes.filter((note) => typeof note === 'string') : [],
   };
 }
