@@ -47,6 +47,104 @@ test('[F43] the logs of Gemini and Cursor are turns with prompt, tools and answe
   expect(read(join(cases, 'gemini-stream-json/cursor.jsonl'))).toMatchObject({ agents: ['cursor'], turns: [1] });
 });
 
+/** A log of Claude Code without a terminal: a replayed prompt, a subagent, an answer and the sums. */
+const headless = [
+  { type: 'system', subtype: 'init', cwd: '/home/dev/app', session_id: 's-1', tools: ['Bash'], model: 'claude-sonnet-4-6' },
+  {
+    type: 'user',
+    message: { role: 'user', content: [{ type: 'text', text: 'Look around' }] },
+    parent_tool_use_id: null,
+    session_id: 's-1',
+    isReplay: true,
+  },
+  said1('m1', [{ type: 'tool_use', id: 'tu1', name: 'Task', input: { prompt: 'Count' } }], null),
+  { type: 'user', message: { role: 'user', content: 'Count' }, parent_tool_use_id: 'tu1', session_id: 's-1' },
+  said1('m2', [{ type: 'text', text: 'Three' }], 'tu1'),
+  {
+    type: 'user',
+    message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'tu1', content: 'Three' }] },
+    parent_tool_use_id: null,
+    session_id: 's-1',
+  },
+  said1('m3', [{ type: 'text', text: 'Done' }], null),
+  {
+    type: 'result',
+    subtype: 'success',
+    session_id: 's-1',
+    total_cost_usd: 0.5,
+    modelUsage: {
+      'claude-sonnet-4-6': { inputTokens: 30, cacheReadInputTokens: 0, cacheCreationInputTokens: 0, outputTokens: 60, costUSD: 0.4 },
+      'claude-haiku-4-5': { inputTokens: 500, cacheReadInputTokens: 0, cacheCreationInputTokens: 0, outputTokens: 40, costUSD: 0.1 },
+    },
+  },
+];
+
+function said1(id: string, content: object[], agent: string | null) {
+  const usage = { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 2 };
+  return {
+    type: 'assistant',
+    message: { id, role: 'assistant', model: 'claude-sonnet-4-6', content, stop_reason: null, usage },
+    parent_tool_use_id: agent,
+    session_id: 's-1',
+  };
+}
+
+test.each([
+  ['as lines', (records: object[]) => records.map((one) => `${JSON.stringify(one)}\n`).join('')],
+  ['as a list', (records: object[]) => JSON.stringify(records, null, 2)],
+  [
+    'with ids',
+    (records: object[]) => records.map((one, at) => `${JSON.stringify({ ...one, uuid: `00000000-0000-4000-8000-00000000000${at}` })}\n`).join(''),
+  ],
+])('[F43] the log of claude -p %s is one chain with its subagent, its prompt and its sums', (_, written) => {
+  const path = join(scratch(), 'out.json');
+  writeFileSync(path, written(headless));
+  const log = read(path);
+  expect(log).toMatchObject({ skipped: [], agents: ['claude-code', 'claude-code'], turns: [1, 1] });
+  expect(log.said).toEqual([
+    'user text  Look around',
+    'assistant tool_call Task ',
+    'tool tool_result Task Three',
+    'assistant text  Done',
+    'user text  Count',
+    'assistant text  Three',
+  ]);
+  // The calls of Haiku stand in no line.
+  expect(log).toMatchObject({ calls: 4, tokens: { input: 30 + 500 } });
+});
+
+test('[N24] of several results in one log the last one has the sums', () => {
+  const path = join(scratch(), 'out.jsonl');
+  const more = { ...headless.at(-1), modelUsage: { 'claude-haiku-4-5': { inputTokens: 900, outputTokens: 90, costUSD: 0.2 } } };
+  writeFileSync(path, [...headless, more].map((one) => `${JSON.stringify(one)}\n`).join(''));
+  expect(read(path).tokens).toMatchObject({ input: 30 + 900 });
+});
+
+test('[F43] an answer in pieces is one answer, a repeated one is read once, and sums count', () => {
+  const gemini = join(scratch(), 'gemini.jsonl');
+  const piece = (content: string) => JSON.stringify({ type: 'message', role: 'assistant', content, delta: true });
+  writeFileSync(
+    gemini,
+    [
+      '{"type":"init","session_id":"g","model":"gemini-3-pro"}',
+      '{"type":"message","role":"user","content":"hi"}',
+      piece('Hello'),
+      piece(' you'),
+      '',
+    ].join('\n'),
+  );
+  expect(read(gemini).said).toEqual(['user text  hi', 'assistant text  Hello you']);
+  const droid = join(scratch(), 'droid.jsonl');
+  const lines = [
+    { type: 'system', session_id: 'd', model: 'claude-opus-4-8', cwd: '/w' },
+    { type: 'message', session_id: 'd', role: 'user', text: 'hi', id: 'm1' },
+    { type: 'message', session_id: 'd', role: 'assistant', text: 'Hello', id: 'm2' },
+    { type: 'completion', session_id: 'd', finalText: 'Hello', id: 'e', usage: { input_tokens: 7, output_tokens: 3 } },
+  ];
+  writeFileSync(droid, lines.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  expect(read(droid)).toMatchObject({ said: ['user text  hi', 'assistant text  Hello'], tokens: { input: 7, output: 3 } });
+});
+
 test('[F43] OpenCode 2: a session is read from the new tables alone', () => {
   expect(read(join(cases, 'opencode-v2-only/opencode/opencode.db'))).toMatchObject({
     agents: ['opencode'],

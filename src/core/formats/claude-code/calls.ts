@@ -56,13 +56,17 @@ function serverToolsIn(given: JsonObject): Record<string, number> | undefined {
   return uses.length > 0 ? Object.fromEntries(uses) : undefined;
 }
 
-/** What the price of a reply depends on beside its tokens. Standard speed and tier are left out. */
+/** Names of places that have no price of their own. */
+const usualPlaces: ReadonlySet<string> = new Set(['', 'global', 'not_available']);
+
+/** What the price of a reply depends on beside its tokens. Standard speed, tier and place are left out. */
 function termsIn(usage: Json | undefined): CallTerms | undefined {
   if (!isObject(usage)) return undefined;
-  const [speed, tier] = [stringAt(usage, 'speed'), stringAt(usage, 'service_tier')];
+  const [speed, tier, geo] = [stringAt(usage, 'speed'), stringAt(usage, 'service_tier'), stringAt(usage, 'inference_geo')];
   const terms: Mutable<CallTerms> = {};
   if (speed !== undefined && speed !== 'standard') terms.speed = speed;
   if (tier !== undefined && tier !== 'standard') terms.tier = tier;
+  if (geo !== undefined && !usualPlaces.has(geo)) terms.geo = geo;
   const serverTools = serverToolsIn(usage);
   if (serverTools) terms.serverTools = serverTools;
   return Object.keys(terms).length > 0 ? terms : undefined;
@@ -101,7 +105,10 @@ function advisorsOf(record: JsonObject, first: ParsedEntry): CallPart[] | undefi
 function totalsIn(record: JsonObject): CallPart | undefined {
   const all = numberAt(record, record.type === 'result' ? 'total_cost_usd' : 'totalCostUSD');
   const { modelUsage } = record;
-  if (!isObject(modelUsage)) return all === null ? undefined : { others: [totalPart('', noCounts, all)] };
+  if (!isObject(modelUsage)) {
+    const counts = isObject(record.usage) ? countsOfUsage(record.usage) : noCounts;
+    return all === null && counts === noCounts ? undefined : { others: [totalPart('', counts, all)] };
+  }
   return {
     others: Object.entries(modelUsage).flatMap(([model, usage]) =>
       isObject(usage)

@@ -1,5 +1,5 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names its parent.
-// schema*.ts says what records mean, parse*.ts reads them. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
+// schema*.ts says what records mean, parse*.ts reads them, parse-log.ts the log of a run without a terminal. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
 // tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
 import { isObject, type JsonObject } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
@@ -7,6 +7,7 @@ import { durationOf } from '../shared/durations.js';
 import { concatLineParts, concatLines } from '../shared/jsonl.js';
 import { callsIn } from './calls.js';
 import { scanLines } from './parse-lines.js';
+import { log } from './parse-log.js';
 import { peek } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
 import { progress } from './plan-progress.js';
@@ -38,6 +39,7 @@ export const claudeCode = {
   planParts: planImport,
   peek,
   progress,
+  exports: log,
 } satisfies ImportableFormat;
 
 function parse(delta: Uint8Array): ParsedDelta {

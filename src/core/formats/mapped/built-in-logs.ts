@@ -1,4 +1,6 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { Mapping, MappingRule } from '../../contract/index.js';
+import { isDeep } from '../shared/jsonl.js';
 
 /** The log of `codex exec --json`. It has neither the prompt nor the model, and counts the calls of a turn together. */
 export const codexExec: Mapping = {
@@ -88,7 +90,7 @@ export const geminiStream: Mapping = {
 /** Cursor writes each tool's call under a name of its own. */
 const cursorTools = ['shell', 'read', 'write', 'edit', 'grep', 'glob', 'ls', 'delete', 'todo', 'updateTodos', 'mcp', 'task', 'webSearch', 'webFetch'];
 
-/** The log of `cursor-agent --output-format stream-json`. It has no counts. */
+/** The log of `cursor-agent --output-format stream-json`. Newer versions count the calls of the run together, others nothing. */
 export const cursorStream: Mapping = {
   stemmaMapping: 1,
   name: 'cursor',
@@ -124,10 +126,21 @@ export const cursorStream: Mapping = {
       arguments: { path: '$.tool_call.function.arguments', json: true },
     },
     { when: "@.type == 'result' && @.is_error == true", kind: 'event', toolName: 'result', text: '$.result', isError: '@.is_error' },
+    {
+      when: "@.type == 'result' && @.usage",
+      kind: 'event',
+      toolName: 'the calls of a run',
+      usage: {
+        input: '$.usage.inputTokens',
+        output: '$.usage.outputTokens',
+        cacheRead: '$.usage.cacheReadTokens',
+        cacheWrite: '$.usage.cacheWriteTokens',
+      },
+    },
   ],
 };
 
-/** The log of `droid exec --output-format stream-json`. It has no counts. */
+/** The log of `droid exec --output-format stream-json`. It counts the calls of the run together, or nothing. */
 export const droidStream: Mapping = {
   stemmaMapping: 1,
   name: 'droid',
@@ -148,9 +161,39 @@ export const droidStream: Mapping = {
       isError: '@.isError == true',
     },
     { when: "@.type == 'completion' && @.finalText", kind: 'text', role: 'assistant', text: '$.finalText' },
+    {
+      when: "@.type == 'completion' && @.usage",
+      kind: 'event',
+      toolName: 'the calls of a run',
+      usage: {
+        input: '$.usage.input_tokens',
+        output: '$.usage.output_tokens',
+        cacheRead: '$.usage.cache_read_input_tokens',
+        cacheWrite: '$.usage.cache_creation_input_tokens',
+      },
+    },
     { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
   ],
 };
+
+/**
+ * The records of a log without what says the same twice: Gemini writes an answer in pieces, and Droid repeats its last answer at the end.
+ */
+export function readLog(text: string): Json | undefined {
+  const records: JsonObject[] = [];
+  for (const line of text.split('\n')) {
+    const value = parseJson(line);
+    if (!isObject(value) || isDeep(value)) continue;
+    const last = records.at(-1);
+    const isPiece = value.delta === true && last?.delta === true && last.role === value.role && typeof value.content === 'string';
+    if (last && isPiece) records[records.length - 1] = { ...last, content: `${stringAt(last, 'content') ?? ''}${value.content as string}` };
+    else if (value.type === 'completion' && stringAt(last, 'text') === stringAt(value, 'finalText')) {
+      const { finalText: _, ...rest } = value;
+      records.push(rest as JsonObject);
+    } else records.push(value);
+  }
+  return records.length > 0 ? records : undefined;
+}
 
 /** Amp: a thread as one document. */
 export const amp: Mapping = {

@@ -131,8 +131,10 @@ export function wrapRecords(prepared: Applied, records: readonly Unmapped[], ses
 export interface BuiltIn {
   readonly mapping: Mapping;
   readonly begins: (head: string, path: string) => boolean;
-  /** Reads a text that is no JSON. `beside` is the text of the document next to it. */
+  /** Reads a text that is no JSON, or whose records say the same twice. `beside` is the text of the document next to it. */
   readonly read?: (text: string, beside: string | undefined) => Json | undefined;
+  /** The text that `read` reads has a JSON record on each line. */
+  readonly ofLines?: true;
   /** The name of a document next to it that is read together with a document of this name. */
   readonly beside?: { readonly name: string; readonly other: string };
 }
@@ -149,7 +151,10 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
   return {
     keeps: true,
     endings,
-    unread: (document) => (readerOf(textOf(document.subarray(0, 4_096)))?.read ? [] : linesUnread(document)),
+    unread: (document) => {
+      const one = readerOf(textOf(document.subarray(0, 4_096)));
+      return one?.read && !one.ofLines ? [] : linesUnread(document);
+    },
     together: (path) => {
       const [, folder = '', name = ''] = /^(.*?)([^/\\]*)$/s.exec(path) ?? [];
       const beside = mappings.find((one) => one.beside?.name === name)?.beside;

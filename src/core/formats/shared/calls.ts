@@ -65,6 +65,7 @@ export interface CallTerms {
   /** How fast the provider answered, where that has a price of its own, such as `fast`. */
   readonly speed?: string;
   readonly tier?: string;
+  readonly geo?: string;
   /** The uses of tools that the provider ran, by tool. */
   readonly serverTools?: Readonly<Record<string, number>>;
   /** The call was made by an advisor that another reply asked. */
@@ -157,6 +158,7 @@ function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): v
     call.reasoning = reply.reasoning;
     call.window = reply.window;
     call.terms = reply.terms ?? call.terms;
+    call.total = reply.total ?? call.total;
   }
   known.isFinal ||= reply.isFinal || (reply.output ?? 0) > (known.first ?? 0);
   call.model ??= reply.model;
