@@ -38,6 +38,11 @@ export const session = z.object({
   subagent: z.string().optional(),
   /** The number of imported files. */
   sources: count,
+  /**
+   * The session that this one goes on from: `recorded` by its agent (a plan that was accepted with a cleared context, a file that goes on in another
+   * one), or `cleared`, the last one in the folder before a session that begins with `/clear`.
+   */
+  continues: z.object({ sessionId: z.string(), how: z.enum(['recorded', 'cleared']) }).optional(),
   /** The ids of the sessions in which agents continued this session after *Resume*. */
   continuedAs: z.array(z.string()),
   /** The ends of its branches, newest first. */

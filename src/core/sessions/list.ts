@@ -1,10 +1,12 @@
-import { type CommitSeq, type ContextId, notFound, repositoryOf, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
 import { intactColumn, type ReadChain } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
+import { repositoryAt } from '../files/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { driftsOf } from '../usage/index.js';
 import { type Forest, forestOf, type Node, pathTo, subagentKind, turnsOn } from './forest.js';
+import { type Continued, continuedSessions } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
@@ -59,6 +61,7 @@ export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[]
   const marks = sessionMarks(chain);
   const numbers = numbersOf(chain, forest, parents);
   const drifts = driftsOf(chain);
+  const continued = continuedSessions(chain, forest, new Map([...commits].map(([id, own]) => [id, { own, cwd: files.get(id)?.cwd }] as const)));
   return [...commits].map(([sessionId, own]) =>
     rowOf(chain, forest, {
       sessionId,
@@ -66,6 +69,7 @@ export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[]
       files: files.get(sessionId),
       parent: parents.get(sessionId),
       mark: marks.get(sessionId),
+      continues: continued.get(sessionId),
       numbers: { ...(numbers.get(sessionId) ?? noNumbers), ...(drifts.has(sessionId) && { drift: drifts.get(sessionId) }) },
       facts,
     }),
@@ -79,11 +83,12 @@ interface Gathered {
   readonly files: SessionFiles | undefined;
   readonly parent: string | undefined;
   readonly mark: SessionMark | undefined;
+  readonly continues: Continued | undefined;
   readonly numbers: SessionNumbers;
   readonly facts: SessionFacts;
 }
 
-function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers, facts }: Gathered): SessionRow {
+function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, continues, numbers, facts }: Gathered): SessionRow {
   const ends = tipsOf(forest, own);
   const recorded = own.filter(({ forked }) => forked === 0);
   const main = mainTip(forest, own);
@@ -95,7 +100,7 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     agent: agentOf(first),
     ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
     title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
-    repository: files?.cwd == null ? null : repositoryOf(files.cwd),
+    repository: files?.cwd == null ? null : repositoryAt(files.cwd),
     lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
     turns: main ? turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length : 0,
     branches: ends.length,
@@ -105,6 +110,7 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     ...(parent !== undefined && parent !== sessionId && { parentSessionId: parent }),
     ...(subagent && { subagent: subagentKind(subagent) ?? 'agent' }),
     sources: files?.count ?? 0,
+    ...(continues && { continues }),
     continuedAs: [...(forest.continuedAs.get(sessionId) ?? [])],
     tips,
     pinned: (mark?.pinnedAt ?? null) !== null,
@@ -275,6 +281,13 @@ function startersOf(chain: ReadChain, { nodes, at, subagentOf, keyOf }: Forest):
     const by = at.get(starter);
     set(at.get(context), by && keyOf(by));
   }
+  // A tool that names the session and no call.
+  const named = chain.db.all<{ context: CommitSeq; session: string }>(
+    "SELECT context, substr(toolCallId, 9) AS session FROM started WHERE project = ? AND toolCallId LIKE 'session:%'",
+    chain.project,
+  );
+  const sessions = new Set(named.length > 0 ? nodes.map(keyOf) : []);
+  for (const { context, session } of named) if (sessions.has(session)) set(at.get(context), session);
   for (const node of nodes) if (subagentOf.get(node.seq) === node) set(node, node.sessionId);
   return found;
 }

@@ -7,6 +7,7 @@ import { type Branch, isNode, type Node, nodeBefore, type Tree } from './plan-no
 import type { Reader } from './plan-reader.js';
 import { isStored, type Segment, type Segments } from './plan-segments.js';
 import { blocksOf, headlineOf, timeOf } from './schema.js';
+import { linkName } from './schema-links.js';
 
 /** Facts that all commits of the file share. */
 export interface CommitFacts {
@@ -117,7 +118,7 @@ function commitOf(made: Committing, segment: Segment, parent: PlannedCommit['par
     parent,
     ranges: rangesOf(segment.lines),
     ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
-    records: namesOf(segment.nodes),
+    records: [...namesOf(segment.nodes), ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : []))],
   };
   return withContent(planned, kept.length > 0 ? [...segment.lines, ...kept] : segment.lines, reader);
 }

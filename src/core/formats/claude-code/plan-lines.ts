@@ -19,6 +19,7 @@ import {
   syntheticModel,
   uuidOf,
 } from './schema.js';
+import { type Link, linkOf } from './schema-links.js';
 import { type Title, titleOf } from './schema-title.js';
 
 /**
@@ -79,6 +80,7 @@ export interface More {
   readonly agents?: readonly AgentCall[];
   /** True for the placeholder that the agent writes if an answer was abandoned. */
   readonly isClosingWord?: true;
+  readonly link?: Link;
 }
 
 export interface Lines {
@@ -212,7 +214,8 @@ function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFact
   const forkRef = record.type === 'fork-context-ref' ? forkRefOf(record) : undefined;
   const agents = calls ? agentCallsOf(record) : [];
   const isClosingWord = part === 'assistant' && saysNothing(record);
-  if (!title && !ofFile && !logicalParent && !metadata && !forkedFrom && !forkRef && agents.length === 0 && !isClosingWord) return undefined;
+  const link = linkOf(record, part);
+  if (!title && !ofFile && !logicalParent && !metadata && !forkedFrom && !forkRef && agents.length === 0 && !isClosingWord && !link) return undefined;
   return {
     ...(title && { title }),
     ...ofFile,
@@ -222,6 +225,7 @@ function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFact
     ...(forkRef && { forkRef }),
     ...(agents.length > 0 && { agents }),
     ...(isClosingWord && { isClosingWord }),
+    ...(link && { link }),
   };
 }
 

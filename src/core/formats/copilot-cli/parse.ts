@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import {
   answered,
@@ -28,12 +28,17 @@ export function gather(records: readonly JsonObject[]): Gathered {
     const { usage } = dataOf(record);
     const id = stringAt(usage, 'apiCallId');
     if (id === undefined || !isObject(usage)) continue;
-    const { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, reasoningTokens: reasoning } = usage;
-    // As in chat completions, the agent's input count includes the tokens read from the cache.
-    const counts = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'within');
+    const counts = countsIn(usage);
     if (counts) usages.set(id, counts);
   }
   return usages;
+}
+
+/** Counts as the agent writes them. As in chat completions, its input count includes the tokens read from the cache. */
+function countsIn(usage: Json | undefined): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, reasoningTokens: reasoning } = usage;
+  return usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'within');
 }
 
 /** Older versions, and the event stream of VS Code, count only the output. They write zero for unknown counts. */
@@ -56,11 +61,22 @@ export function entriesOf(record: JsonObject, usages: Gathered): readonly Number
       return [[0, resultDraft(data)]];
     case 'session.compaction_complete':
       return data.success === true ? [[0, summarized(summaryIn(data))]] : [[0, noted(type, data)]];
+    case 'session.shutdown':
+      return totalsOf(data);
     case 'session.error':
       return [[0, failed(stringAt(data, 'message') ?? 'the call failed')]];
     default:
       return bookkeeping.has(type) ? [] : [[0, noted(type, data)]];
   }
+}
+
+/** What the agent counted for each model when it ended, over the whole session. It includes calls that stand in no event. */
+function totalsOf(data: JsonObject): readonly Numbered[] {
+  const metrics = data.modelMetrics ?? (isObject(data.accountingSnapshot) ? data.accountingSnapshot.modelMetrics : undefined);
+  return Object.entries(isObject(metrics) ? metrics : {}).flatMap(([author, metric], at): Numbered[] => {
+    const usage = isObject(metric) ? countsIn(metric.usage) : undefined;
+    return usage ? [[at, noted('session.shutdown', metric, { author, usage, marks: ['total'] })]] : [];
+  });
 }
 
 function promptDrafts(data: JsonObject): readonly Numbered[] {

@@ -37,7 +37,6 @@ export const summaryIn = (data: JsonObject): string => stringAt(data, 'summaryCo
 export const bookkeeping: ReadonlySet<string> = new Set([
   'session.start',
   'session.resume',
-  'session.shutdown',
   'session.permissions_changed',
   'session.usage_record',
   'session.usage_checkpoint',

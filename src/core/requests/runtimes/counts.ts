@@ -34,7 +34,7 @@ export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   const own = findFormat(format)?.calls;
   if (own) return repeats ? [] : own(delta.bytes());
   const entries = delta.entries();
-  const beside = besideIn(entries);
+  const beside = [...besideIn(entries), ...totalsIn(entries)];
   return repeats ? beside : [...answersOf(delta, entries), ...beside];
 }
 
@@ -43,6 +43,16 @@ function besideIn(entries: readonly ParsedEntry[]): CallCount[] {
   return entries.flatMap((entry): CallCount[] => {
     if (!entry.marks?.includes('beside')) return [];
     return joinCalls([{ prompt: entry.toolName }, ...countsAt(entry, besidePrefix)]);
+  });
+}
+
+/** The sums that an agent wrote of a session's calls of a model so far. The last one of each model counts. */
+function totalsIn(entries: readonly ParsedEntry[]): CallCount[] {
+  const totals = entries.filter(({ marks, author, usage }) => marks?.includes('total') && author !== undefined && usage);
+  return [...new Map(totals.map((entry) => [entry.author, entry] as const)).values()].map((entry): CallCount => {
+    const { key, author = '', usage } = entry;
+    const { input = null, cacheRead = null, cacheWrite = null, output = null } = usage ?? noCounts;
+    return { ...noCounts, id: `total:${author}`, key, model: author, input, cacheRead, cacheWrite, output, total: { cost: null } };
   });
 }
 

@@ -117,6 +117,14 @@ function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
         {say.firstLine(title)}
       </span>
       {session?.damaged && <DamagedMark />}
+      {session?.continues && (
+        <span
+          className="tag inline-row muted"
+          title={`Goes on from the session ${session.continues.sessionId}${session.continues.how === 'cleared' ? ', the last one in this folder before /clear' : ''}`}
+        >
+          goes on
+        </span>
+      )}
       {session && found && (
         <span className="tag inline-row muted" title="The agent's file has grown since the import. Import updates the session.">
           grew

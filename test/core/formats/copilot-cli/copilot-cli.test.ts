@@ -7,6 +7,8 @@ import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { copilotCli } from '../../../../src/core/formats/copilot-cli/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { listRequests } from '../../../../src/core/requests/index.js';
+import { listSessions } from '../../../../src/core/sessions/index.js';
+import { usageCalls, usageSessions } from '../../../../src/core/usage/index.js';
 import { bytesOfFile, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
@@ -53,6 +55,29 @@ describe('a session', () => {
     expect(chain.db.all('SELECT toolCallId FROM started')).toEqual([{ toolCallId: 'c-3' }]);
     expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     expect(listSources(chain)[0]).toMatchObject({ format: 'copilot-cli-v1', sessionId: 's-1', cwd: '/work/demo', title: 'Fix it' });
+  });
+
+  test('[N24] what the agent counted for each model when it ended makes calls', () => {
+    const chain = emptyChain();
+    const counted = (inputTokens: number, outputTokens: number, cacheReadTokens = 0) => ({ usage: { inputTokens, outputTokens, cacheReadTokens } });
+    const sums = (modelMetrics: object) =>
+      session.map((one) => (one.type === 'session.shutdown' ? { ...one, data: { modelMetrics } } : one)) as typeof session;
+    importInto(chain, fileOf(sums({ m: counted(500, 60, 140), small: counted(70, 7) })));
+    const { tokens } = usageSessions(chain, { groupBy: null }).totals;
+    // The calls in the file read 350 tokens, of which 140 from the cache. The rest stands in no event.
+    expect(tokens).toMatchObject({ input: 500 - 140 + 70, cacheRead: 140 });
+    expect(usageCalls(chain, {}).calls.flatMap(({ beside, model, tokens: { input } }) => (beside ? [[model, input]] : []))).toEqual([
+      ['m', 150],
+      ['small', 70],
+    ]);
+    // Sums in the form of newer versions, that are smaller than the calls, are a drift and remove nothing.
+    const less = emptyChain();
+    const newer = session.map((one) =>
+      one.type === 'session.shutdown' ? { ...one, data: { accountingSnapshot: { modelMetrics: { m: counted(100, 10) } } } } : one,
+    ) as typeof session;
+    importInto(less, fileOf(newer));
+    expect(usageCalls(less, {}).calls.some(({ beside }) => beside)).toBe(false);
+    expect(listSessions(less, {}).sessions[0]?.drift).toMatchObject({ recorded: 110, unit: 'tokens' });
   });
 
   test('[F36] usage is that of the provider, without what the cache held, once a call', () => {

@@ -1,0 +1,67 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { listSessions } from '../../../src/core/sessions/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+
+const ids = ['aaaaaaaa-0000-4000-8000-000000000001', 'bbbbbbbb-0000-4000-8000-000000000002', 'cccccccc-0000-4000-8000-000000000003'] as const;
+const [old, next, other] = ids;
+const cases = join(import.meta.dirname, '../../fixtures/cases');
+
+/** The session that each session goes on from. */
+function linksIn(...paths: string[]) {
+  const chain = emptyChain();
+  for (const path of paths) importInto(chain, path);
+  return Object.fromEntries(listSessions(chain, {}).sessions.map(({ sessionId, continues }) => [sessionId, continues]));
+}
+
+/** A file of a session. */
+function write(folder: string, id: string, lines: readonly string[]): string {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${id}.jsonl`);
+  writeFileSync(path, lines.join(''));
+  return path;
+}
+const at = (id: string, minute: number) => ({ at: `2026-09-01T10:${minute}:00.000Z`, extra: { sessionId: id } });
+const turn = (id: string, minute: number): string[] => [
+  prompt(`${id}p`, `prompt ${id}`, at(id, minute)),
+  answer(`${id}a`, 'ok', { parent: `${id}p`, ...at(id, minute) }),
+];
+
+test('[F52] a session with an accepted plan goes on from the session of the plan, in any order', () => {
+  const folder = join(cases, 'plan-clear-context');
+  const [first, second] = ['6aaf1005-ca31-498e-af41-123db3846481', 'cae5931f-35a6-4b05-a9bc-12285612df32'];
+  const right = { [first]: undefined, [second]: { sessionId: first, how: 'recorded' } };
+  expect(linksIn(folder)).toEqual(right);
+  expect(linksIn(join(folder, `${second}.jsonl`), join(folder, `${first}.jsonl`))).toEqual(right);
+  // Alone it names a session that is not here.
+  expect(linksIn(join(folder, `${second}.jsonl`))).toEqual({ [second]: undefined });
+});
+
+test('[F52] a session that begins with /clear goes on from the last one in its folder', () => {
+  const folder = join(cases, 'clear-command');
+  const [before, after] = ['4788fb2f-2c1b-4362-a8cd-64c6f8b232f0', '69ff7f8f-ce14-4679-a98a-5c2ff4e98dc1'];
+  expect(linksIn(folder)).toEqual({ [before]: undefined, [after]: { sessionId: before, how: 'cleared' } });
+  const own = scratch();
+  write(own, old, turn(old, 10));
+  write(own, other, turn(other, 20));
+  write(own, next, [
+    prompt('cp', '<command-name>/clear</command-name>\n<command-args></command-args>', at(next, 30)),
+    prompt('np', 'go on', { parent: 'cp', ...at(next, 31) }),
+    answer('na', 'ok', { parent: 'np', ...at(next, 31) }),
+  ]);
+  expect(linksIn(own)[next]).toEqual({ sessionId: other, how: 'cleared' });
+});
+
+test('[F52] a file that goes on in another one is linked, also by a line that comes later', () => {
+  const folder = scratch();
+  const first = write(folder, old, turn(old, 10));
+  const second = write(folder, next, turn(next, 20));
+  const chain = emptyChain();
+  importInto(chain, first, second);
+  appendFileSync(first, `${JSON.stringify({ type: 'continued-in', sessionId: old, continuedInSessionId: next })}\n`);
+  importInto(chain, first);
+  expect(listSessions(chain, {}).sessions.find(({ sessionId }) => sessionId === next)?.continues).toEqual({ sessionId: old, how: 'recorded' });
+});
