@@ -8,5 +8,6 @@ export * from './located.js';
 export * from './private.js';
 export * from './real.js';
 export * from './reasons.js';
+export * from './repository.js';
 export * from './temporary.js';
 export * from './write.js';

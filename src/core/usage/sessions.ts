@@ -1,6 +1,6 @@
-import { repositoryOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { groupings, InputOf, UsageSessions, UsageSums } from '../contract/index.js';
+import { repositoryAt } from '../files/index.js';
 import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
 import type { Days } from './days.js';
@@ -56,7 +56,7 @@ const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
         'SELECT sessionId, cwd FROM source WHERE project = ? AND sessionId IS NOT NULL AND cwd IS NOT NULL ORDER BY no',
         chain.project,
       )
-      .map(({ sessionId, cwd }) => [sessionId, repositoryOf(cwd)] as const),
+      .map(({ sessionId, cwd }) => [sessionId, repositoryAt(cwd)] as const),
   );
 
 function keyOf(row: SumRow, groupBy: (typeof groupings)[number], repository: string, { dayOf }: Days): string {

@@ -87,7 +87,7 @@ export function joinSessions(sessions: readonly SessionRow[], found: readonly Fo
           key: one.path,
           title: one.title ?? one.sessionId,
           agent: one.agent,
-          repository: one.cwd ?? null,
+          repository: one.repository ?? one.cwd ?? null,
           lastAt: one.modifiedAt,
           found: one,
           subagents: [],
