@@ -99,11 +99,15 @@ export const kiroDatabase: BuiltInDatabase = {
   mayBe: (name) => /^data\.sqlite3?$/.test(name),
   recognize: (tables) => has(tables, 'conversations_v2', ['key', 'conversation_id', 'value']) || has(tables, 'conversations', ['key', 'value']),
   *sessions(rows) {
-    const table = has(rows.tables, 'conversations_v2', ['value']) ? 'conversations_v2' : 'conversations';
-    for (const row of rowsOf(rows, table, ['key', 'conversation_id', 'value', 'updated_at'])) {
+    const seen = new Set<string>();
+    const all = ['conversations_v2', 'conversations'].flatMap((table) => rowsOf(rows, table, ['key', 'conversation_id', 'value', 'updated_at']));
+    for (const row of all) {
       const value = parseJson(columnText(row.value));
       if (!isObject(value) || isDeep(value)) continue;
       const id = columnText(row.conversation_id) || (stringAt(value, 'conversation_id') ?? columnText(row.key));
+      // The older table keeps the last conversation of each folder, which the newer one may have too.
+      if (seen.has(id)) continue;
+      seen.add(id);
       const cwd = columnText(row.key);
       const history = Array.isArray(value.history) ? value.history : [];
       const records = (): readonly Unmapped[] => history.map((source, at): Unmapped => ({ id: `${at}`, source, at: timeOf(source) }));
@@ -156,6 +160,7 @@ const crushMapping: Mapping = {
 export const crush: BuiltInDatabase = {
   mapping: crushMapping,
   mayBe: (name) => name === 'crush.db' || name === 'opencode.db',
+  aside: ['files', 'read_files'],
   recognize: (tables) =>
     has(tables, 'messages', ['id', 'session_id', 'role', 'parts', 'created_at']) && has(tables, 'sessions', ['id', 'title', 'prompt_tokens']),
   *sessions(rows) {
@@ -169,8 +174,10 @@ export const crush: BuiltInDatabase = {
     for (const row of known) {
       const [id, title, summary] = [columnText(row.id), columnText(row.title), columnText(row.summary_message_id)];
       const stamp = counts.get(id);
-      if (stamp !== undefined)
-        yield { id, stamp: `${stamp} ${summary}`, ...(title !== '' && { title }), records: () => crushRecords(rows, id, summary) };
+      const parent = columnText(row.parent_session_id);
+      if (stamp === undefined) continue;
+      const records = (): readonly Unmapped[] => crushRecords(rows, id, summary);
+      yield { id, stamp: `${stamp} ${summary}`, ...(title !== '' && { title }), ...(parent !== '' && { startedIn: parent }), records };
     }
   },
 };

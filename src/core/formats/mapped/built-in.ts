@@ -2,14 +2,17 @@ import type { Mapping } from '../../contract/index.js';
 import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
 import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
 import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
-import { amp, codexExec, cursorStream, droidStream, geminiStream } from './built-in-logs.js';
+import { amp, codexExec, cursorStream, droidStream, geminiStream, readLog } from './built-in-logs.js';
 import { managedAgents, openAiAgentsState } from './built-in-states.js';
 import { continueCli, crush, kiro, kiroDatabase } from './built-in-terminals.js';
 import { aider, isAider, isSpecStory, readAider, readSpecStory, specStory } from './built-in-texts.js';
+import { zed } from './built-in-zed.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { BuiltIn } from './parse-document.js';
 
 const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins });
+
+const log = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins, read: readLog, ofLines: true });
 
 /** The built-in mappings, each with a pattern for the beginning of its tool's files. The first mapping that recognizes a file reads it. */
 export const builtIns: readonly BuiltIn[] = [
@@ -21,9 +24,9 @@ export const builtIns: readonly BuiltIn[] = [
   one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"role"/.test(head)),
   one(droid, (head) => /^\{"type":"session_start","id":"[^"]*"/.test(head)),
   one(codexExec, (head) => /^\s*\{"type":\s*"thread\.started",\s*"thread_id"/.test(head)),
-  one(geminiStream, (head) => /^\s*\{"type":\s*"init",.{0,200}"session_id":/.test(head)),
-  one(cursorStream, (head) => /^\s*\{"type":\s*"system",\s*"subtype":\s*"init"/.test(head) && !/^[^\n]*"uuid"/.test(head)),
-  one(droidStream, (head) => /^\s*\{"type":\s*"system",\s*"session_id":/.test(head)),
+  log(geminiStream, (head) => /^\s*\{"type":\s*"init",.{0,200}"session_id":/.test(head)),
+  one(cursorStream, (head) => /^\s*\{"type":\s*"system",\s*"subtype":\s*"init"/.test(head) && !/^[^\n]*"(?:uuid|tools)"/.test(head)),
+  log(droidStream, (head) => /^\s*\{"type":\s*"system",\s*"session_id":/.test(head)),
   one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"v"/.test(head)),
   one(continueCli, (head) => /^\s*\{\s*"sessionId"\s*:/.test(head) && /"history"\s*:\s*\[/.test(head)),
   one(kiro, (head) => /^\s*\{\s*"conversation_id"\s*:/.test(head) && /"history"\s*:\s*\[/.test(head)),
@@ -41,4 +44,4 @@ export const builtIns: readonly BuiltIn[] = [
 export const builtInEndings: readonly string[] = ['.traj', '.chat.history.md'];
 
 /** The databases that Stemma reads by a mapping. */
-export const builtInDatabases: readonly BuiltInDatabase[] = [goose, crush, openAiAgents, adkDatabase, kiroDatabase];
+export const builtInDatabases: readonly BuiltInDatabase[] = [goose, crush, openAiAgents, adkDatabase, kiroDatabase, zed];

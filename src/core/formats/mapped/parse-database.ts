@@ -12,6 +12,8 @@ export interface TableSession {
   readonly stamp: string;
   readonly title?: string;
   readonly cwd?: string;
+  /** The session that started it. */
+  readonly startedIn?: string;
   readonly records: () => readonly Unmapped[];
 }
 
@@ -20,6 +22,8 @@ export interface BuiltInDatabase {
   readonly mapping: Mapping;
   readonly mayBe: (name: string) => boolean;
   readonly recognize: (tables: DatabaseRows['tables']) => boolean;
+  /** As in `DatabaseReader`. */
+  readonly aside?: readonly string[];
   readonly sessions: (rows: DatabaseRows) => Iterable<TableSession>;
 }
 
@@ -31,6 +35,7 @@ export function readerOfDatabases(databases: readonly BuiltInDatabase[]): Databa
     isFollowed: (name) => databases.some((one) => one.mayBe(name)),
     keeps: { not: 'Stemma keeps each session of the database instead of the database, which changes with every message.' },
     recognize: (tables) => databases.some((one) => one.recognize(tables)),
+    aside: databases.flatMap(({ aside = [] }) => aside),
     *members(rows) {
       const one = databases.find(({ recognize }) => recognize(rows.tables));
       if (!one) return;
@@ -41,8 +46,19 @@ export function readerOfDatabases(databases: readonly BuiltInDatabase[]): Databa
   };
 }
 
-function memberOf(agent: string, prepared: Applied, { id, stamp, title: given, cwd, records }: TableSession): Member {
+function memberOf(agent: string, prepared: Applied, { id, stamp, title: given, cwd, startedIn, records }: TableSession): Member {
   const title = given === undefined ? undefined : clip(given);
   const facts = { ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
-  return { id, stamp, ...facts, lines: () => wrapLines(formatId, id, { sessionId: id, agent, ...facts }, wrapRecords(prepared, records(), id)) };
+  return {
+    id,
+    stamp,
+    ...facts,
+    lines: () =>
+      wrapLines(
+        formatId,
+        id,
+        { sessionId: id, agent, ...facts, ...(startedIn !== undefined && { startedIn, subagent: 'agent' }) },
+        wrapRecords(prepared, records(), id),
+      ),
+  };
 }

@@ -22,8 +22,8 @@ export interface Wrapped {
 const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeof record.source === 'string' && typeof record.in === 'string' };
 
 /**
- * The lines of a conversation. `about` names its title, folder, subagent (`agent`), and the call (`startedBy`) or session (`startedIn`) that started
- * it. For a conversation that does not fit into memory, each `record` is a getter that reads it from the file.
+ * The lines of a conversation. `about` names its title, folder, subagent (`agent`; `subagent` where `agent` is the tool), and the call (`startedBy`)
+ * or session (`startedIn`) that started it. For a conversation that does not fit into memory, each `record` is a getter that reads it from the file.
  */
 export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[], isLarge = false): Lines {
   const envelope = { source: formatId, in: session };
@@ -128,7 +128,7 @@ export function wrappedFormat({
         title: stringAt(told, 'title'),
         cwd: stringAt(told, 'cwd'),
         machine: stringAt(told, 'machine'),
-        [template === undefined ? 'tool' : 'agent']: stringAt(told, 'agent'),
+        ...(template === undefined ? { tool: stringAt(told, 'agent'), agent: stringAt(told, 'subagent') } : { agent: stringAt(told, 'agent') }),
         ...(parent !== undefined && { startedBy: { sessionId: parent } }),
         ...(call !== undefined && { startedBy: { toolCallId: call } }),
       };

@@ -1,0 +1,160 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { Mapping } from '../../contract/index.js';
+import type { ColumnValue } from '../format.js';
+import { objectsIn } from '../shared/drafts.js';
+import { maxExpanded } from '../shared/expansion.js';
+import { isDeep } from '../shared/jsonl.js';
+import type { BuiltInDatabase } from './parse-database.js';
+import type { Unmapped } from './parse-document.js';
+import { columnText, has, rowsOf } from './rows.js';
+
+const zedMapping: Mapping = {
+  stemmaMapping: 1,
+  name: 'zed',
+  testedOn: 'a database that was made from the published types (crates/agent/src/db.rs and thread.rs, threads of version 0.3.0 and before)',
+  experimental: true,
+  record: {
+    model: '$.model',
+    call: '$.id',
+    usage: {
+      input: '$.usage.input_tokens',
+      output: '$.usage.output_tokens',
+      cacheRead: '$.usage.cache_read_input_tokens',
+      cacheWrite: '$.usage.cache_creation_input_tokens',
+    },
+  },
+  entries: [
+    {
+      each: '$.parts[*]',
+      of: [
+        { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text' },
+        { when: "@.type == 'mention'", kind: 'text', role: 'user', text: '$.text', isAdded: '@.type' },
+        { when: "@.type == 'thinking' && @.text", kind: 'thinking', text: '$.text', signature: '$.signature' },
+        { when: "@.type == 'redacted'", kind: 'event', toolName: 'redacted_thinking' },
+        { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
+        { when: "@.type == 'call'", kind: 'tool_call', toolName: '$.name', toolCallId: '$.id', arguments: '$.input' },
+        { when: "@.type == 'result'", kind: 'tool_result', toolCallId: '$.id', text: '$.text', isError: '@.isError == true' },
+        { when: "@.type == 'event'", kind: 'event', toolName: '$.name' },
+      ],
+    },
+  ],
+};
+
+/**
+ * Zed: one compressed document for each thread. It counts the last call of each turn and the sum of all, not each call, and names one model for the
+ * whole thread. It records no times of messages, no system prompt and no tools, and keeps no branches: an edited message replaces what followed.
+ */
+export const zed: BuiltInDatabase = {
+  mapping: zedMapping,
+  mayBe: (name) => name === 'threads.db',
+  recognize: (tables) => has(tables, 'threads', ['id', 'summary', 'data_type', 'data']),
+  *sessions(rows) {
+    const columns = ['id', 'parent_id', 'folder_paths', 'summary', 'updated_at', 'data_type', 'data'];
+    const known = rowsOf(rows, 'threads', ['id']).map(({ id }) => columnText(id));
+    for (const id of known.sort()) {
+      const [row] = rowsOf(rows, 'threads', columns, { id });
+      if (!row) continue;
+      const [title, parent, cwd] = [columnText(row.summary), columnText(row.parent_id), columnText(row.folder_paths).split('\n')[0] ?? ''];
+      yield {
+        id,
+        stamp: columnText(row.updated_at),
+        ...(title !== '' && { title }),
+        ...(cwd !== '' && { cwd }),
+        ...(parent !== '' && { startedIn: parent }),
+        records: () => recordsIn(threadIn(columnText(row.data_type), row.data)),
+      };
+    }
+  },
+};
+
+/** The document of a thread; undefined if it is damaged or too large. */
+function threadIn(type: string, data: ColumnValue | undefined): JsonObject | undefined {
+  const bytes = data instanceof Uint8Array ? data : Buffer.from(columnText(data));
+  try {
+    const text = type === 'zstd' ? textOf(zstdDecompressSync(bytes, { maxOutputLength: maxExpanded(bytes.length) })) : textOf(bytes);
+    const value = parseJson(text);
+    return isObject(value) && !isDeep(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function recordsIn(thread: JsonObject | undefined): readonly Unmapped[] {
+  if (!thread) return [{ id: '0', source: { id: '0', role: 'system', parts: [{ type: 'event', name: 'a thread that cannot be read' }] } }];
+  const model = stringAt(thread.model, 'model');
+  const counts = isObject(thread.request_token_usage) ? thread.request_token_usage : {};
+  let asked: string | undefined;
+  const read = (Array.isArray(thread.messages) ? thread.messages : []).map((message, at): JsonObject => {
+    const { id = `${at}`, role, parts } = messageIn(message);
+    if (role === 'user') asked = id;
+    return { id, role, parts, ...(role === 'assistant' && { asked: asked ?? '', ...(model !== undefined && { model }) }) };
+  });
+  // What is counted is the last call of the turn of a prompt.
+  return read.map((source, at): Unmapped => {
+    const usage =
+      typeof source.asked === 'string' && read.findLastIndex(({ asked }) => asked === source.asked) === at ? counts[source.asked] : undefined;
+    return { id: String(source.id), source: usage === undefined ? source : { ...source, usage } };
+  });
+}
+
+interface Message {
+  readonly id?: string;
+  readonly role: string;
+  readonly parts: readonly JsonObject[];
+}
+
+/** A message, which names its kind: `{User: …}`, `{Agent: …}`, `Resume`. Older threads name the role and have segments. */
+function messageIn(message: Json): Message {
+  const { User: user, Agent: agent } = isObject(message) ? message : {};
+  if (isObject(user)) {
+    const id = stringAt(user, 'id');
+    return { ...(id !== undefined && { id }), role: 'user', parts: (Array.isArray(user.content) ? user.content : []).map(partOf) };
+  }
+  if (isObject(agent)) {
+    const results = isObject(agent.tool_results) ? Object.values(agent.tool_results) : [];
+    return {
+      role: 'assistant',
+      parts: [...(Array.isArray(agent.content) ? agent.content : []).map(partOf), ...results.filter(isObject).flatMap(resultParts)],
+    };
+  }
+  if (!isObject(message)) return { role: 'system', parts: [{ type: 'event', name: typeof message === 'string' ? message : 'message' }] };
+  return {
+    role: message.role === 'user' ? 'user' : message.role === 'assistant' ? 'assistant' : 'system',
+    parts: [
+      ...(typeof message.context === 'string' && message.context !== '' ? [{ type: 'mention', text: message.context }] : []),
+      ...objectsIn(message.segments).map(
+        (segment): JsonObject =>
+          segment.type === 'text' || segment.type === 'thinking' ? segment : { ...segment, type: 'event', name: String(segment.type) },
+      ),
+      ...objectsIn(message.tool_uses).map((use): JsonObject => ({ type: 'call', id: use.id ?? '', name: use.name ?? '', input: use.input ?? {} })),
+      ...objectsIn(message.tool_results).flatMap(resultParts),
+    ],
+  };
+}
+
+function partOf(part: Json): JsonObject {
+  if (!isObject(part)) return { type: 'event', name: typeof part === 'string' ? part : 'part' };
+  const { Text: text, Mention: mention, Image: image, Thinking: thinking, RedactedThinking: redacted, ToolUse: use } = part;
+  if (typeof text === 'string') return { type: 'text', text };
+  if (isObject(mention)) return { type: 'mention', text: mention.content ?? '', uri: mention.uri ?? null };
+  if (isObject(image)) return imageOf(image);
+  if (isObject(thinking))
+    return { type: 'thinking', text: thinking.text ?? '', ...(typeof thinking.signature === 'string' && { signature: thinking.signature }) };
+  if (redacted !== undefined) return { type: 'redacted', data: redacted };
+  if (isObject(use)) return { type: 'call', id: use.id ?? '', name: use.name ?? '', input: use.input ?? {} };
+  return { type: 'event', name: Object.keys(part)[0] ?? 'part', value: part };
+}
+
+/** Zed keeps images as PNG in base64. */
+const imageOf = ({ source }: JsonObject): JsonObject => ({ type: 'image', url: `data:image/png;base64,${typeof source === 'string' ? source : ''}` });
+
+/** A result, and its images. Its content is a text, an image, or a list of both. */
+function resultParts(result: JsonObject): JsonObject[] {
+  const list = Array.isArray(result.content) ? result.content : [result.content ?? ''];
+  const texts = list.flatMap(
+    (one): string[] => (typeof one === 'string' ? [one] : (stringAt(one, 'Text') ?? stringAt(one, 'text') ?? [])) as string[],
+  );
+  const images = list.flatMap((one): JsonObject[] => (isObject(one) && isObject(one.Image) ? [imageOf(one.Image)] : []));
+  return [{ type: 'result', id: result.tool_use_id ?? '', text: texts.join('\n'), isError: result.is_error === true }, ...images];
+}
