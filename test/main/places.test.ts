@@ -44,6 +44,9 @@ describe('places', () => {
     (...folders: string[]) =>
     (): string[] =>
       folders;
+  const dataOn = (name: string, platform: string): string[] => [
+    platform === 'windows' ? `~/AppData/Local/${name}` : platform === 'macos' ? `~/Library/Application Support/${name}` : `~/.local/share/${name}`,
+  ];
   const agents: Readonly<Record<SourceAgent, { readonly folders: (platform: string) => string[]; readonly named?: Record<string, string> }>> = {
     'claude-code': { folders: everywhere('~/.claude'), named: { CLAUDE_CONFIG_DIR: '/x' } },
     codex: { folders: everywhere('~/.codex'), named: { CODEX_HOME: '/x' } },
@@ -85,6 +88,16 @@ describe('places', () => {
     openhands: { folders: everywhere('~/.openhands') },
     kimi: { folders: everywhere('~/.kimi-code') },
     antigravity: { folders: everywhere('~/.gemini/antigravity', '~/.gemini/antigravity-cli') },
+    amp: { folders: everywhere('~/.local/share/amp'), named: { XDG_DATA_HOME: '/x/amp' } },
+    continue: { folders: everywhere('~/.continue'), named: { CONTINUE_GLOBAL_DIR: '/x' } },
+    kiro: { folders: (platform) => dataOn('kiro-cli', platform), named: { XDG_DATA_HOME: '/x/kiro-cli' } },
+    zed: { folders: (platform) => dataOn(platform === 'linux' ? 'zed' : 'Zed', platform), named: { XDG_DATA_HOME: '/x/zed' } },
+    crush: {
+      folders: (platform) => [platform === 'windows' ? '~/AppData/Local/crush' : '~/.local/share/crush'],
+      named: { XDG_DATA_HOME: '/x/crush' },
+    },
+    // Its histories lie in the repositories of a project.
+    aider: { folders: everywhere() },
   };
 
   test.each(Object.entries(agents))(

@@ -114,6 +114,8 @@ export const foundSession = z.object({
   sessionId: z.string(),
   /** The working directory, as the file names it. */
   cwd: z.string().optional(),
+  /** The repository of the working directory. */
+  repository: z.string().optional(),
   title: z.string().optional(),
   bytes: count,
   modifiedAt: timestamp,
@@ -135,6 +137,8 @@ export const foundSource = z.object({
   /** The number of folders, if the agent sorts its sessions by project. */
   projects: count.optional(),
   bytes: count,
+  /** After how many days the agent deletes its histories, and the file with the setting; null if it is the agent's default. */
+  deletes: z.object({ days: z.number(), setting: z.string().nullable() }).optional(),
   /** Why Stemma could not read the folder. */
   problem: z.string().optional(),
 });

@@ -114,6 +114,12 @@ export const sourceAgents = [
   'openhands',
   'kimi',
   'antigravity',
+  'amp',
+  'continue',
+  'kiro',
+  'zed',
+  'crush',
+  'aider',
 ] as const;
 export type SourceAgent = (typeof sourceAgents)[number];
 

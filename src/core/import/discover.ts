@@ -1,16 +1,33 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { StemmaError, timestampOf } from '../base/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
-import { type Located, listInside } from '../files/index.js';
+import { type Located, listInside, repositoryAt } from '../files/index.js';
 import { type FoundFile, ioReason, openFile, readEnds } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
-import { type AgentRoot, formatOfAgent, historyFolders, sessionFiles, sortsByProject } from './places.js';
+import { type AgentRoot, formatOfAgent, historyFolders, placesInRepositories, sessionFiles, sortsByProject } from './places.js';
 import { recognized } from './recognize.js';
 import { refusalOf } from './refusal.js';
+import { deletedAfter } from './retention.js';
 
 /** Bytes read from each end of a transcript to find its title for a list. */
 const lookLength = 64 * 1024;
+
+/** The most working folders of a project in which histories of agents are looked for. */
+const maxFolders = 500;
+
+/** The agents' own folders, and the places in the repositories of a project in which agents keep their histories. */
+export function agentPlaces(roots: readonly AgentRoot[], chain: ReadChain | undefined): readonly AgentRoot[] {
+  if (!chain) return roots;
+  const folders = chain.db.all<{ cwd: string }>(
+    'SELECT cwd FROM source WHERE project = ? AND cwd IS NOT NULL AND recorded IS NOT NULL GROUP BY cwd ORDER BY MAX(no) DESC LIMIT ?',
+    chain.project,
+    maxFolders,
+  );
+  const known = new Set(roots.map(({ root }) => root));
+  return [...roots, ...placesInRepositories(folders.map(({ cwd }) => cwd)).filter(({ root }) => !known.has(root))];
+}
 
 /** The history folders of agents that exist on this machine, with the number and size of their sessions. */
 export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
@@ -29,12 +46,14 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
       // An editor's folder exists without a history too. Only chats in it show that the agent was used.
       if (files.length === 0 && !isRuntime(agent)) return [];
       const folders = new Set(files.map((file) => dirname(file.path)));
+      const deletes = deletedAfter(place);
       return [
         {
           ...empty,
           sessions: files.reduce((sum, file) => sum + (sessionsHeld(file) ?? 1), 0),
           ...(sortsByProject(agent) && { projects: folders.size }),
           bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+          ...(deletes && { deletes }),
         },
       ];
     } catch (error) {
@@ -62,7 +81,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
       yield {
         path: file.path,
         sessionId: seen.sessionId ?? basename(file.path, extname(file.path)),
-        ...(seen.cwd !== undefined && { cwd: seen.cwd }),
+        ...placedIn(seen.cwd),
         ...((seen.title ?? seen.firstPrompt) !== undefined && { title: seen.title ?? seen.firstPrompt }),
         bytes: file.bytes,
         modifiedAt: timestampOf(file.modifiedAt),
@@ -112,13 +131,17 @@ function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => 
       [...members].map((member) => {
         const { path, bytes, modifiedAt } = documentOf(file, member);
         const { id, title, cwd } = member;
-        const about = { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) };
+        const about = { ...placedIn(cwd), ...(title !== undefined && { title }) };
         return { path, sessionId: id, ...about, bytes, modifiedAt: timestampOf(modifiedAt), subagents: 0, imported: imported(path, bytes) };
       }),
     ),
   );
   return found?.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1));
 }
+
+/** The working folder of a session and its repository. */
+const placedIn = (cwd: string | undefined): Pick<FoundSession, 'cwd' | 'repository'> =>
+  cwd === undefined ? {} : { cwd, repository: repositoryAt(cwd) };
 
 /** The result of `read`; undefined for a file that is damaged or in use. The list continues without it, and an import reports it. */
 function readable<T>(read: () => T): T | undefined {

@@ -3,7 +3,7 @@
 // executed, and core/files opens everything that a transcript or a person names.
 export { folderOf } from './beside.js';
 export { detect } from './detect.js';
-export { foundSessions, foundSources } from './discover.js';
+export { agentPlaces, foundSessions, foundSources } from './discover.js';
 export {
   type FoundFile,
   filesUnder,

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { SourceAgent } from '../contract/index.js';
-import { type Located, listIfExists, listInside, namedFile, statLocated } from '../files/index.js';
+import { isOnThisMachine, type Located, listIfExists, listInside, namedFile, repositoryAt, statLocated } from '../files/index.js';
 import { importableFormats } from '../formats/index.js';
+import { ioReason } from './files.js';
 
 /** An agent's own folder on this machine, in which it keeps its histories. */
 export interface AgentRoot {
@@ -89,12 +90,35 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     depth: 3,
     byProject: false,
   },
+  amp: { format: 'mapped-v1', folders: ['threads'], session: /^T-[^/]+\.json$/, depth: 0, byProject: false },
+  continue: { format: 'mapped-v1', folders: ['sessions'], session: /^(?!sessions\.json$)[^/]+\.json$/, depth: 0, byProject: false },
+  kiro: { format: 'mapped-v1', folders: ['data.sqlite3'], session: /^$/, depth: 0, byProject: false },
+  zed: { format: 'mapped-v1', folders: ['threads/threads.db'], session: /^$/, depth: 0, byProject: false },
+  crush: { format: 'mapped-v1', folders: ['crush.db'], session: /^$/, depth: 0, byProject: false },
+  aider: { format: 'mapped-v1', folders: ['.aider.chat.history.md'], session: /^$/, depth: 0, byProject: false },
   pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 
 /** The folders to import and watch: those below an agent's own folder that hold its histories. */
 export const historyFolders = ({ agent, root, holdsSessions }: AgentRoot): string[] =>
   holdsSessions ? [root] : places[agent].folders.map((folder) => join(root, folder));
+
+/** The histories that agents keep in the repository in which they work: the folder below it, and the file there. */
+const inRepositories = [
+  { agent: 'aider', below: '', file: '.aider.chat.history.md' },
+  { agent: 'crush', below: '.crush', file: 'crush.db' },
+] as const;
+
+/** The places of agents in these working folders and their repositories, where the folders are on this machine. */
+export function placesInRepositories(folders: Iterable<string>): AgentRoot[] {
+  const all = new Set([...folders].flatMap((folder) => [folder, repositoryAt(folder)]).filter(isOnThisMachine));
+  return [...all].flatMap((folder) =>
+    inRepositories.flatMap(({ agent, below, file }) => {
+      const root = join(folder, below);
+      return isFile(join(root, file)) ? [{ agent, root }] : [];
+    }),
+  );
+}
 
 const placeOf = (agent: string | undefined): Place | undefined => Object.entries(places).find(([one]) => one === agent)?.[1];
 
@@ -140,7 +164,14 @@ function filesIn(root: string, folder: string, depth: number): SessionFile[] {
 }
 
 /** Whether an agent keeps its history in this one file. */
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch (error) {
+    ioReason(error);
+    return false;
+  }
+}
 
 /** A regular file with its size and time; nothing if it does not exist. */
 function fileAt(file: Located): SessionFile[] {

@@ -1,26 +1,25 @@
 import { badRequest } from '../base/index.js';
-import { foundSessions, foundSources, importedFiles, searchOutside } from '../import/index.js';
-import { inSteps } from '../project/index.js';
+import { agentPlaces, foundSessions, foundSources, importedFiles, searchOutside } from '../import/index.js';
+import { inSteps, type Reading } from '../project/index.js';
 import { machine, scans } from './procedure.js';
 import { writeSampleStory } from './sample.js';
 
+const placesOf = (reading: Reading) => agentPlaces(reading.agentRoots, reading.openProject()?.chain);
+
 /** The procedures of `library`. */
 export const libraryRouter = {
-  sources: scans.library.sources.handler(({ context: { reading } }) => foundSources(reading.agentRoots)),
+  sources: scans.library.sources.handler(({ context: { reading } }) => foundSources(placesOf(reading))),
   sessions: scans.library.sessions.handler(({ input, context: { reading } }) => {
-    const { agentRoots } = reading;
-    const place = agentRoots.find(({ root }) => root === input.root);
+    const places = placesOf(reading);
+    const place = places.find(({ root }) => root === input.root);
     if (!place)
-      throw badRequest(
-        'root',
-        `${input.root} is not a folder of an agent. The folders of agents are ${agentRoots.map(({ root }) => root).join(', ')}`,
-      );
+      throw badRequest('root', `${input.root} is not a folder of an agent. The folders of agents are ${places.map(({ root }) => root).join(', ')}`);
     const chain = reading.openProject()?.chain;
     return [...foundSessions(place, chain ? importedFiles(chain) : () => false)];
   }),
   search: scans.library.search.handler(({ input, context: { reading } }) => {
     const chain = reading.openProject()?.chain;
-    return inSteps(searchOutside(reading.agentRoots, chain ? importedFiles(chain) : () => false, input.text));
+    return inSteps(searchOutside(placesOf(reading), chain ? importedFiles(chain) : () => false, input.text));
   }),
   recent: machine.library.recent.handler(({ context: { session } }) => session.engine.recent()),
   sample: machine.library.sample.handler(async ({ context: { session } }) => {

@@ -1,8 +1,8 @@
-import { copyFileSync, constants as fileSystem, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, constants as fileSystem, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
-import { type Located, makeTemporary, statLocated } from '../files/index.js';
+import { type Located, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
 import { longPath } from '../system/index.js';
 
 export type ForeignValue = string | number | bigint | Uint8Array | null;
@@ -60,13 +60,13 @@ const maxCopies = 5;
  * Opens another program's SQLite database for reading while `work` runs. It reads a copy of the database and its log, so that no file
  * appears beside the original and its owner never waits for a lock. A database that is too large to copy is read in place, in one read
  * transaction. Its schema is not trusted: no view, trigger, computed column or extension runs.
- * @throws UNAVAILABLE if it changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
+ * @throws UNAVAILABLE if it is in use or changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
  * if it cannot be read.
  */
 export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {}): T {
   const { path } = file;
   const size = checkedSize(file);
-  if (size > maxCopied) return opened(path, path, size, [], work);
+  if (size > maxCopied && canOpen(path)) return opened(path, path, size, [], work);
   const folder = makeTemporary('read');
   try {
     const copy = join(folder, 'copy.db');
@@ -78,6 +78,17 @@ export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { m
   }
 }
 const maxCopyBytes = 1024 * 1024 * 1024;
+
+/** Whether a database can be read where it is. Without its log, in a folder that cannot be written, SQLite refuses one whose program uses a log. */
+function canOpen(path: string): boolean {
+  try {
+    opened(path, path, 0, [], () => undefined);
+    return true;
+  } catch (error) {
+    if (error instanceof StemmaError && error.code === 'UNAVAILABLE') return false;
+    throw error;
+  }
+}
 
 /** Another program's database that is read repeatedly while its owner writes to it. */
 export interface Mirror {
@@ -100,6 +111,7 @@ export function mirrorOf(file: Located, { maxCopied = maxCopyBytes }: { readonly
       // The index that an earlier reader left beside the copy belongs to the previous log.
       rmSync(`${copy}-shm`, { force: true });
       copyWhole(path, copy, kept);
+      if (isHot(`${copy}-journal`)) throw inUse(path);
       return opened(path, copy, size, [], work, true);
     },
     close() {
@@ -151,9 +163,29 @@ export function copyWhole(path: string, copy: string, had: { stamp: string | und
     if (had.stamp !== before) copyFileSync(path, copy, fileSystem.COPYFILE_FICLONE);
     had.stamp = before;
     const log = copyLog(`${path}-wal`, `${copy}-wal`);
+    // A journal undoes a write that has not ended, also in the copy.
+    copyLog(`${path}-journal`, `${copy}-journal`);
     if (stamp() === before) return log;
   }
   throw new StemmaError('UNAVAILABLE', `Cannot read ${path}: it changes faster than it can be copied. Try again when its program is idle.`, { path });
+}
+
+/** Whether a journal undoes a write that has not ended. A program can leave an empty one beside its database. */
+function isHot(journal: string): boolean {
+  const magic = 'd9d505f920a163d7';
+  const head = Buffer.alloc(magic.length / 2);
+  try {
+    const { fd } = openLocated(namedFile(journal));
+    try {
+      readSync(fd, head, 0, head.length, 0);
+    } finally {
+      closeSync(fd);
+    }
+    return head.toString('hex') === magic;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 function copyLog(log: string, copy: string): string | undefined {
@@ -234,13 +266,19 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const bytesIn = (row: ForeignRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 0), 0);
 
+const inUse = (path: string): StemmaError =>
+  new StemmaError('UNAVAILABLE', `Cannot read ${path}: its program is writing to it. Try again when it is idle.`, { path });
+
 const damaged = (path: string, why: string): StemmaError => new StemmaError('CORRUPT', `${path} cannot be read: ${why}`, { path });
 
 function inWords<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Database.SqliteError) throw damaged(path, error.message);
-    throw error;
+    if (!(error instanceof Database.SqliteError)) throw error;
+    if (/^SQLITE_(?:BUSY|LOCKED)/.test(error.code)) throw inUse(path);
+    if (/^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)/.test(error.code))
+      throw new StemmaError('UNAVAILABLE', `Cannot read ${path}: ${error.message}. Copy it to a folder of your own and import the copy.`, { path });
+    throw damaged(path, error.message);
   }
 }

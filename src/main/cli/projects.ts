@@ -180,9 +180,10 @@ async function showLibrary(options: ProjectOptions): Promise<void> {
   await withEngine(async ({ client }) => {
     const [sources, recent] = [await client.library.sources({}), await client.library.recent({})];
     if (options.json) return printJson({ sources, recent });
-    for (const { root, problem, sessions, projects, bytes } of sources) {
+    for (const { root, problem, sessions, projects, bytes, deletes } of sources) {
       const folders = projects === undefined ? '' : ` in ${counted(projects, 'folder')}`;
-      printText(`${root}: ${problem ?? `${counted(sessions, 'session')}${folders}, ${size(bytes)}`}`);
+      const kept = deletes && sessions > 0 ? `; deleted after ${counted(deletes.days, 'day')}, imported ones are kept` : '';
+      printText(`${root}: ${problem ?? `${counted(sessions, 'session')}${folders}, ${size(bytes)}${kept}`}`);
     }
     if (sources.length === 0) printText('No histories found in the usual places.');
     for (const { dir, missing, openedAt } of recent) printText(line`${dir}${missing ? red(' (missing)') : ''} ${dim(openedAt)}`);

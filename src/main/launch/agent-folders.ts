@@ -16,9 +16,14 @@ interface Around {
   named(variable: string, ...below: string[]): string | undefined;
   /** The folder in which an editor of the VS Code family stores a person's data. */
   editor(name: string): string;
+  /** The folder of an application's data. */
+  data(name: string): string;
   readonly isWindows: boolean;
+  readonly isLinux: boolean;
   /** The folder for settings of applications. */
   readonly settings: string;
+  /** The folder for data of applications that stays on the machine. */
+  readonly local: string;
   below(...parts: string[]): string;
   dirname(path: string): string;
 }
@@ -54,6 +59,17 @@ const agentFolders: Readonly<Record<SourceAgent, (at: Around) => readonly (strin
   kimi: ({ home }) => [home('.kimi-code')],
   antigravity: ({ home }) => [home('.gemini', 'antigravity'), home('.gemini', 'antigravity-cli')],
   pi: ({ home, named }) => [named('PI_CODING_AGENT_DIR'), home('.pi', 'agent')],
+  amp: ({ home, named }) => [named('XDG_DATA_HOME', 'amp'), home('.local', 'share', 'amp')],
+  continue: ({ home, named }) => [named('CONTINUE_GLOBAL_DIR'), home('.continue')],
+  // Kiro's command line, and Amazon Q before it.
+  kiro: (at) => [at.data('kiro-cli'), at.data('amazon-q')],
+  zed: (at) => [at.data(at.isLinux ? 'zed' : 'Zed')],
+  // Each repository has a database of its own; this one is for all others.
+  crush: ({ home, named, below, isWindows, local }) => [
+    isWindows ? below(local, 'crush') : (named('XDG_DATA_HOME', 'crush') ?? home('.local', 'share', 'crush')),
+  ],
+  // Each repository has a history of its own.
+  aider: () => [],
 };
 
 /** Editors of the VS Code family with their own chats. */
@@ -81,8 +97,11 @@ export function agentRootsAt({ paths, ...person }: Home): AgentRoot[] {
     named,
     editor: (name) => join(folders.settings, name, 'User'),
     below: join,
+    data: (name) => join(folders.data, name),
     isWindows: system === 'windows',
+    isLinux: system === 'linux',
     settings: folders.settings,
+    local: folders.data,
     dirname,
   };
   const usual = Object.entries(agentFolders).flatMap(([agent, foldersAt]) =>

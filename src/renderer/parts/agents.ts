@@ -19,6 +19,12 @@ export const agents: Readonly<Record<SourceAgent, { readonly name: string; reado
   openhands: { name: 'OpenHands', format: 'mapped-v1' },
   kimi: { name: 'Kimi Code', format: 'mapped-v1' },
   antigravity: { name: 'Antigravity', format: 'mapped-v1' },
+  amp: { name: 'Amp', format: 'mapped-v1' },
+  continue: { name: 'Continue', format: 'mapped-v1' },
+  kiro: { name: 'Kiro', format: 'mapped-v1' },
+  zed: { name: 'Zed', format: 'mapped-v1' },
+  crush: { name: 'Crush', format: 'mapped-v1' },
+  aider: { name: 'Aider', format: 'mapped-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
 /** Names of tools and standards that have no folder of sessions, and names of agents in templates of commits. */
@@ -47,6 +53,7 @@ export const experimental: Readonly<Record<string, string>> = {
   'pydantic-ai': 'a file made from the published schema',
   specstory: 'a file made from the published form',
   'vercel-ai': 'a file made from the published types',
+  zed: 'a database made from the published types',
 };
 
 /** The agents that can resume a session that Stemma writes. */

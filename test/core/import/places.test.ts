@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import type { SourceAgent } from '../../../src/core/contract/index.js';
-import { foundSessions, foundSources, listSources } from '../../../src/core/import/index.js';
+import { agentPlaces, foundSessions, foundSources, listSources } from '../../../src/core/import/index.js';
 import { importOrder } from '../../../src/core/import/order.js';
 import { prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -85,6 +85,94 @@ test('[F44] sessions of Roo, Kilo and OpenClaw are found and imported', () => {
     expect(new Set(listSources(chain).map((one) => one.format))).toEqual(new Set([format]));
     expect(tips(chain, {}).length).toBeGreaterThan(0);
   }
+});
+
+/** Histories of agents by content that is made here: each is found, and the folder imports it. */
+const made: readonly (readonly [agent: SourceAgent, place: string, write: (path: string) => void])[] = [
+  ['amp', 'threads/T-019ca1ce-3ae2-7686-a41e-ccc078837f8a.json', (path) => writeFileSync(path, JSON.stringify(ampThread))],
+  ['continue', 'sessions/c-1.json', (path) => writeFileSync(path, JSON.stringify(continueSession))],
+  [
+    'kiro',
+    'data.sqlite3',
+    (path) => written(path, 'CREATE TABLE conversations (key TEXT, value TEXT)', ['conversations', '/w', JSON.stringify(kiroValue)]),
+  ],
+  [
+    'zed',
+    'threads/threads.db',
+    (path) =>
+      written(path, 'CREATE TABLE threads (id TEXT, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)', [
+        'threads',
+        't-1',
+        'Title',
+        '2026-09-01T10:00:00Z',
+        'json',
+        JSON.stringify({ messages: [{ User: { id: 'u', content: [{ Text: 'Hello' }] } }] }),
+      ]),
+  ],
+  ['crush', 'crush.db', (path) => crush(path)],
+];
+const ampThread = { v: 1, id: 'T-1', title: 'Amp', messages: [{ role: 'user', messageId: 0, content: [{ type: 'text', text: 'Hello' }] }] };
+const continueSession = { sessionId: 'c-1', title: 'Continue', workspaceDirectory: '/w', history: [{ message: { role: 'user', content: 'Hello' } }] };
+const kiroValue = { conversation_id: 'k-1', history: [{ user: { content: { Prompt: { prompt: 'Hello' } } } }] };
+
+function written(path: string, sql: string, [table, ...values]: readonly string[]): void {
+  const db = new Database(path);
+  db.exec(sql);
+  db.prepare(`INSERT INTO ${table} VALUES (${values.map(() => '?').join(', ')})`).run(...values);
+  db.close();
+}
+
+function crush(path: string): void {
+  const db = new Database(path);
+  db.exec(`CREATE TABLE sessions (id TEXT, title TEXT, prompt_tokens INTEGER); INSERT INTO sessions VALUES ('x-1', 'Crush', 0);
+    CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER, updated_at INTEGER);
+    INSERT INTO messages VALUES ('m-1', 'x-1', 'user', '[{"type":"text","data":{"text":"Hello"}}]', 1788000000, 1788000000)`);
+  db.close();
+}
+
+test.each(made)('[F44] a history of %s is found at %s, and the folder imports it', (agent, place, write) => {
+  const home = scratch();
+  const path = join(home, place);
+  mkdirSync(dirname(path), { recursive: true });
+  write(path);
+  const [source] = foundSources([{ agent, root: home }]);
+  expect(source).toMatchObject({ agent, sessions: 1 });
+  expect([...foundSessions({ agent, root: home }, () => false)]).toHaveLength(1);
+  const chain = emptyChain();
+  expect(importInto(chain, ...(source?.folders ?? []))).toMatchObject({ skipped: [], sessions: 1 });
+  expect(tips(chain, {})).toHaveLength(1);
+});
+
+test('[F44] histories of Aider and Crush in a repository are found once it is known', () => {
+  const repository = scratch();
+  writeFileSync(join(repository, '.aider.chat.history.md'), '# aider chat started at 2026-06-09 14:01:00\n\n#### add a retry\n\nDone.\n');
+  mkdirSync(join(repository, '.crush'));
+  crush(join(repository, '.crush', 'crush.db'));
+  const chain = emptyChain();
+  expect(agentPlaces([], chain)).toEqual([]);
+  const path = join(scratch(), 'a.jsonl');
+  writeFileSync(path, prompt('u1', 'Hello', { parent: null, extra: { cwd: repository } }));
+  importInto(chain, path);
+  const places = agentPlaces([], chain);
+  expect(foundSources(places)).toMatchObject([
+    { agent: 'aider', root: repository, sessions: 1 },
+    { agent: 'crush', root: join(repository, '.crush'), sessions: 1 },
+  ]);
+  expect(importInto(chain, ...foundSources(places).flatMap(({ folders }) => folders))).toMatchObject({ sessions: 2, skipped: [] });
+});
+
+test.each([
+  ['claude-code', {}, { days: 30, setting: null }],
+  ['claude-code', { cleanupPeriodDays: 365 }, { days: 365, setting: 'settings.json' }],
+  ['claude-code', { cleanupPeriodDays: 'never' }, { days: 30, setting: null }],
+  ['gemini', {}, undefined],
+  ['gemini', { general: { sessionRetention: { enabled: true, maxAge: '2w' } } }, { days: 14, setting: 'settings.json' }],
+  ['gemini', { general: { sessionRetention: { enabled: false, maxAge: '2w' } } }, undefined],
+] as const)('[F44] %s with the settings %j deletes its histories after %j', (agent, settings, deletes) => {
+  const home = scratch();
+  writeFileSync(join(home, 'settings.json'), JSON.stringify(settings));
+  const right = deletes && { ...deletes, setting: deletes.setting && join(home, deletes.setting) };
+  expect(foundSources([{ agent, root: home }])[0]?.deletes).toEqual(right);
 });
 
 test('[F44] an editor without chats is no source', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { namedFile } from '../../../src/core/files/index.js';
-import { withForeign } from '../../../src/core/store/index.js';
+import { mirrorOf, withForeign } from '../../../src/core/store/index.js';
 import { scratch } from '../../support/project.js';
 
 /** A database that its program has open, with rows that are only in its log. */
@@ -66,5 +66,34 @@ describe.each([
     const { path, db } = open(scratch());
     withForeign(namedFile(path), ({ rows }) => expect(() => [...rows.each('message', ['length'])]).toThrow(/has no column length/), how);
     db.close();
+  });
+});
+
+describe('a database that is in use, or that lies where it cannot be written', () => {
+  test('[F33] a write that has not ended is undone in the copy', () => {
+    const path = join(scratch(), 'other.db');
+    const db = new Database(path);
+    db.exec("CREATE TABLE message (id TEXT, text TEXT); INSERT INTO message SELECT value, 'old' FROM json_each('[1,2,3]')");
+    db.pragma('cache_size = 1');
+    db.pragma('cache_spill = 1');
+    db.exec('BEGIN EXCLUSIVE');
+    // More than the cache holds, so that pages of the write are in the file already.
+    db.exec("UPDATE message SET text = 'new'");
+    for (let at = 0; at < 200; at++) db.prepare('INSERT INTO message VALUES (?, ?)').run(`n${at}`, 'x'.repeat(2_000));
+    expect(readdirSync(join(path, '..'))).toContain('other.db-journal');
+    expect(withForeign(namedFile(path), ({ rows }) => [...rows.each('message', ['text'])].map(({ text }) => text))).toEqual(['old', 'old', 'old']);
+    expect(() => mirrorOf(namedFile(path)).read(() => {})).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+    db.exec('ROLLBACK');
+    db.close();
+  });
+
+  test('[F33] one whose log is gone is read, also where SQLite cannot open it', () => {
+    const folder = scratch();
+    const { path, db } = open(folder);
+    db.close();
+    expect(readdirSync(folder)).toEqual(['other.db']);
+    const texts = (how: object) => withForeign(namedFile(path), ({ rows }) => [...rows.each('message', ['text'])].length, how);
+    expect(texts({})).toBe(3);
+    expect(texts({ maxCopied: 0 })).toBe(3);
   });
 });

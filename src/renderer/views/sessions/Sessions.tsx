@@ -8,6 +8,7 @@ import { BudgetNotice } from './BudgetNotice';
 import { CaptureOffer } from './CaptureOffer';
 import { LiveSessions } from './LiveSessions';
 import { RefusedFiles } from './RefusedFiles';
+import { Retention } from './Retention';
 import type { Refused } from './refused';
 import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
 import { SessionsBar } from './SessionsBar';
@@ -118,6 +119,7 @@ function SessionList({ listed, places, refused }: SessionListProps) {
       )}
       <SearchFoot found={found} />
       <RefusedFiles refused={refused} />
+      <Retention places={places} listed={listed} />
       {dir && isAllHere && <SumFoot dir={dir} shown={shown} />}
     </section>
   );
