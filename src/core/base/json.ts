@@ -38,3 +38,10 @@ export function canonicalJson(value: Json): string {
   }
   return `{${text}}`;
 }
+
+/** A value in whose texts and names the halves of characters are replaced. */
+export function wellFormed(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name.toWellFormed(), wellFormed(one)])) : value;
+}

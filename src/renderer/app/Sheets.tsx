@@ -4,7 +4,7 @@ import { Button, ConfirmWrite, FormSheet, Sheet } from '../parts';
 import { copy, dismiss, type FormSpec, type TextSheet, textIn, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
 import { ForkSheet } from '../views/fork';
-import { ImportsSheet, MappingSheet, NewProjectSheet, OpenPathSheet, SessionSheet } from '../views/sessions';
+import { ImportsSheet, MappingSheet, NewProjectSheet, OpenPathSheet, RepairSheet, SessionSheet } from '../views/sessions';
 import { keyGroups } from './keys';
 import { Palette } from './Palette';
 import { WordSheet } from './WordSheet';
@@ -37,6 +37,8 @@ export function Sheets() {
       return <NewProjectSheet />;
     case 'session':
       return <SessionSheet session={sheet.session} what={sheet.what} />;
+    case 'repair':
+      return <RepairSheet session={sheet.session} />;
     case 'text':
       return <FormSheet form={formOfText(sheet)} onClose={dismiss} />;
     case 'form':

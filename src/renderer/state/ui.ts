@@ -32,6 +32,8 @@ export type Sheet =
   | { readonly kind: 'newProject' }
   /** Renames or tags a session. */
   | { readonly kind: 'session'; readonly session: SessionRow; readonly what: 'title' | 'tags' }
+  /** Shows what a repair of a session changes, and makes it. */
+  | { readonly kind: 'repair'; readonly session: SessionRow }
   | ({ readonly kind: 'text' } & TextSheet)
   | { readonly kind: 'form'; readonly form: FormSpec }
   /** Opens or imports a typed path. */

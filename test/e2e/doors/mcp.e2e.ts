@@ -60,6 +60,8 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
     'compaction',
     'sql',
     'findings',
+    'session_diagnose',
+    'session_repair',
     'blame',
     'sql_views',
     'resolve',

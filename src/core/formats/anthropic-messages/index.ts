@@ -1,5 +1,5 @@
 // anthropic-messages: a conversation as the JSON of the Messages API, { system?, messages }.
-// write-messages.ts assembles entries as Claude Code sends them. parse.ts reads, writes and cuts the JSON.
+// write-messages.ts assembles entries as Claude Code sends them; acceptable.ts leaves out what the API refuses. parse.ts reads, writes and cuts the JSON.
 // Each delta is a document. Joining documents joins their lists.
 import type { Format } from '../format.js';
 import { concatDocuments, cutDocument, parseDocument, recognizeDocument, writeDocument } from './parse.js';
@@ -11,6 +11,7 @@ export const anthropicMessages: Format = {
   contentType: 'application/json',
   about: { name: 'Anthropic messages', what: 'The messages array that the Messages API accepts.', extension: 'json' },
   tier: 'translated',
+  isRequest: true,
   holds: ['thinking', 'sealedThinking', 'signature', 'image', 'resultImage', 'linkedImage', 'block', 'error', 'system', 'serverTool'],
   recognize: recognizeDocument,
   parse: parseDocument,

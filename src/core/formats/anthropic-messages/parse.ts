@@ -5,6 +5,7 @@ import { answered, called, pictured, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
+import { acceptable } from './acceptable.js';
 import { isHidden, isSystemPrompt, wireMessages } from './write-messages.js';
 
 interface Document {
@@ -15,7 +16,8 @@ interface Document {
 /** Writes { system?, messages } for the entries. An empty delta has no messages. */
 export function writeDocument(entries: readonly WritableEntry[], { keepsOpen = false }: Pick<WriteOptions, 'keepsOpen'> = {}): Uint8Array {
   const system = entries.filter((entry) => isSystemPrompt(entry) && !isHidden(entry)).map((entry) => ({ type: 'text', text: entry.text ?? '' }));
-  return stored({ system, messages: wireMessages(entries, keepsOpen) as unknown as Json[] });
+  const messages = wireMessages(entries, keepsOpen);
+  return stored({ system, messages: (keepsOpen ? messages : acceptable(messages)) as unknown as Json[] });
 }
 
 const stored = ({ system, messages }: Document): Uint8Array =>

@@ -130,7 +130,7 @@ function paired(drafts: readonly Draft[], keepsOpen: boolean): Draft[] {
 }
 const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
 /** The runtime's placeholder for an empty message. */
-const noContent = '(no content)';
+export const noContent = '(no content)';
 const nothing = (): WireBlock => ({ type: 'text', text: noContent });
 
 /** The provider refuses answers with only white space or thinking, so they are dropped, and an empty answer is replaced. */

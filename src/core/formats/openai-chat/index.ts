@@ -2,7 +2,18 @@
 // A delta is a document of its own. Documents are joined by joining their lists.
 // It has no place for thinking. parse-functions.ts maps the form of 2023, which called functions.
 import { createHash } from 'node:crypto';
-import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import {
+  badRequest,
+  bytesOf,
+  canonicalJson,
+  type EntryKey,
+  isObject,
+  type Json,
+  type JsonObject,
+  stringAt,
+  textOf,
+  wellFormed,
+} from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
 import { answered, called, type Draft, pictured, said } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
@@ -14,6 +25,7 @@ export const openaiChat: Format = {
   contentType: 'application/json',
   about: { name: 'OpenAI chat', what: 'The messages array that the chat completions API accepts.', extension: 'json' },
   tier: 'translated',
+  isRequest: true,
   holds: ['image', 'blank', 'system'],
   recognize,
   parse,
@@ -64,7 +76,8 @@ function messagesOf(entries: readonly WritableEntry[], keepsOpen = false): Json[
     }
     last = entry;
   }
-  return answersFirst(messages, keepsOpen) as unknown as Json[];
+  const paired = answersFirst(messages, keepsOpen) as unknown as Json[];
+  return keepsOpen ? paired : paired.map(wellFormed);
 }
 
 /** Adds a text to the message that holds the blocks before it, if there is one and it can hold the text. */
@@ -78,7 +91,7 @@ function addText(messages: Message[], home: Message | undefined, entry: Writable
 }
 
 function addCall(messages: Message[], home: Message | undefined, { toolCallId = '', toolName = '', arguments: given }: WritableEntry): void {
-  const call: Json = { id: toolCallId, type: 'function', function: { name: toolName, arguments: JSON.stringify(given ?? {}) } };
+  const call: Json = { id: toolCallId, type: 'function', function: { name: toolName, arguments: JSON.stringify(wellFormed((given ?? {}) as Json)) } };
   if (home?.role === 'assistant') home.tool_calls = [...(home.tool_calls ?? []), call];
   else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
 }

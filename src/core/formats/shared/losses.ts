@@ -32,25 +32,42 @@ export const factNames: Readonly<Record<Fact, string>> = {
   time: 'time',
 };
 const neverSeen = 'entry that the model never saw';
+/** What a model's API refuses, so that an export to it leaves it out or repairs it. */
+const refused = {
+  call: 'call without a result',
+  result: 'result without its call',
+  text: 'text without content',
+  half: 'half of a character',
+} as const;
 
 /** The facts of the entries that the format has no field for, most important first. Hidden entries are never translated. */
-export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds'>): Losses {
+export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds' | 'isRequest'>): Losses {
   const counter = lossCounter(format);
   counter.add(entries);
   return counter.losses();
 }
 
+const allNames: readonly string[] = [...facts.map((fact) => factNames[fact]), ...Object.values(refused), neverSeen];
+
 type Keyed = WritableEntry & { readonly key: EntryKey };
 
 /** Counts losses while entries arrive. Each call of `add` must hold whole messages. */
-export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: readonly Keyed[]): void; losses(): Losses } {
+export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>): { add(entries: readonly Keyed[]): void; losses(): Losses } {
   const held = new Set<Fact>(holds);
-  const found = new Map([...facts.map((fact) => factNames[fact]), neverSeen].map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
+  const found = new Map(allNames.map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
   const lose = (what: string, key: EntryKey): void => {
     const one = found.get(what);
     if (!one) return;
     one.count++;
     if (one.keys.length < maxNamed) one.keys.push(key);
+  };
+  const calls = new Map<string, EntryKey>();
+  const look = (entry: Keyed): void => {
+    const { kind, key, text = '', toolCallId = '' } = entry;
+    if (kind === 'tool_call' && !entry.marks?.includes('server')) calls.set(toolCallId, key);
+    if (kind === 'tool_result' && !calls.delete(toolCallId)) lose(refused.result, key);
+    if ((kind === 'text' || kind === 'summary') && text.trim() === '') lose(refused.text, key);
+    if (!text.isWellFormed() || hasHalf(entry.arguments)) lose(refused.half, key);
   };
   return {
     add: (entries) => {
@@ -58,12 +75,16 @@ export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: re
       const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
       for (const entry of entries) {
         if (entry.marks?.includes('hidden')) lose(neverSeen, entry.key);
-        else
+        else {
+          if (isRequest) look(entry);
           for (const fact of [...factsOf(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
             if (!held.has(fact)) lose(factNames[fact], entry.key);
+        }
       }
     },
     losses: () => {
+      for (const key of calls.values()) lose(refused.call, key);
+      calls.clear();
       const lost = [...found].filter(([, { count }]) => count > 0);
       return {
         losses: lost.flatMap(([what, { keys }]) => keys.map((entry) => ({ entry, what }))).slice(0, maxNamed),
@@ -72,6 +93,9 @@ export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: re
     },
   };
 }
+
+/** Whether a text in a value holds half of a character. */
+const hasHalf = (value: unknown): boolean => value !== undefined && /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(JSON.stringify(value) ?? '');
 
 /** Whether the provider sealed the entry: with a signature of the thinking, or as thinking that only the provider can read. */
 export function isSealed(entry: Pick<WritableEntry, 'kind' | 'result'> | undefined): boolean {
@@ -94,7 +118,7 @@ export function unsealedLosses(before: readonly ParsedEntry[], after: readonly P
 /** Joins the losses of parts of one conversation. */
 export function joinLosses(parts: readonly Losses[]): Losses {
   if (parts.length <= 1) return parts[0] ?? noLosses;
-  const names = [...facts.map((fact) => factNames[fact]), neverSeen];
+  const names = allNames;
   return {
     losses: names.flatMap((name) => parts.flatMap(({ losses }) => losses.filter(({ what }) => what === name))).slice(0, maxNamed),
     lossCounts: names.flatMap((what) => {

@@ -1,4 +1,4 @@
-import { Archive, ArchiveRestore, BookOpen, GitFork, Import, Pencil, Pin, PinOff, RefreshCw, Tag, Trash2 } from 'lucide-react';
+import { Archive, ArchiveRestore, BookOpen, GitFork, Import, Pencil, Pin, PinOff, RefreshCw, Tag, Trash2, Wrench } from 'lucide-react';
 import { api } from '../../client';
 import { type MenuEntry, notifyProblem } from '../../parts';
 import { go, notify, refreshProject, show } from '../../state';
@@ -55,6 +55,7 @@ export function sessionActions(listed: Listed): readonly MenuEntry[] {
     { name: 'Open chain', icon: GitFork, keys: 'Enter', act: () => openSession(listed) },
     { name: 'Open context', icon: BookOpen, keys: 'o', act: () => openSession(listed, 'context') },
     ...(found ? [{ name: 'Update from the agent’s file', icon: RefreshCw, act: () => void importPaths(pathsOf(found), false) }] : []),
+    { name: 'Repair & continue…', icon: Wrench, act: () => show({ kind: 'repair', session }) },
     'line',
     { name: 'Rename…', icon: Pencil, keys: 'F2', act: () => show({ kind: 'session', session, what: 'title' }) },
     { name: 'Tags…', icon: Tag, keys: 't', act: () => show({ kind: 'session', session, what: 'tags' }) },

@@ -1,6 +1,6 @@
 // views/sessions: one list of the sessions in the project and of the histories on this machine that are not imported yet.
 // `rows.ts` (pure) joins, narrows, sorts and groups them; `actions.ts` says what can be done with one; `act.ts` imports and opens.
-// It also has the sheets that import, open a path, create a project and rename a session.
+// It also has the sheets that import, open a path, create a project, and rename or repair a session.
 import './sessions.css';
 
 export { importPaths, openSample, showProject } from './act';
@@ -8,6 +8,7 @@ export { pathsOfDrop } from './drop';
 export { ImportsSheet, shareOf } from './Imports';
 export { MappingSheet } from './MappingSheet';
 export { NewProjectSheet, OpenPathSheet } from './OpenSheets';
+export { RepairSheet } from './RepairSheet';
 export { spans } from './rows';
 export { SessionSheet } from './SessionSheet';
 export { SessionsView as View } from './Sessions';

@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import type { Runtime, SessionRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { agentIds, Button, Failure, Loading, ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { dismiss, go, refreshProject, show, useOpenDir, useQuery } from '../../state';
+
+/** What each kind of problem is called. */
+const kinds: Readonly<Record<string, string>> = {
+  orphan_result: 'A result without its call',
+  unanswered_call: 'A call without a result',
+  empty_thinking: 'Empty thinking',
+  unsigned_thinking: 'Thinking without a signature',
+  empty_text: 'An empty text',
+  lone_surrogate: 'Half of a character',
+  nul: 'NUL characters',
+  large_image: 'An image that is too large',
+  torn_line: 'A torn line',
+  broken_parent: 'A missing parent',
+};
+
+/** Shows each change of a repair before it is made, makes a fork with only these changes, and hands it to the agent. */
+export function RepairSheet({ session }: { session: SessionRow }) {
+  const { sessionId, agent } = session;
+  const dir = useOpenDir();
+  const [problem, setProblem] = useState<string>();
+  const planned = useQuery(dir === undefined ? null : `${dir} ${sessionId} repair`, () => api.session.repair({ sessionId, dryRun: true }));
+  const repair = async (): Promise<void> => {
+    try {
+      const { commit } = await api.session.repair({ sessionId });
+      dismiss();
+      await refreshProject();
+      if (!commit) return;
+      go({ view: 'chain', session: sessionId, commit: commit.id });
+      show({ kind: 'resume', commit: commit.id, agent: agentIds.find((one): one is Runtime => one === agent) ?? 'claude-code' });
+    } catch (error) {
+      setProblem(problemOf(error).message);
+    }
+  };
+  const changes = planned.status === 'done' ? planned.data.changes : [];
+  return (
+    <Sheet
+      title="Repair & continue"
+      onClose={dismiss}
+      footer={
+        <>
+          <Button onClick={dismiss}>Cancel</Button>
+          <Button look="primary" disabled={changes.length === 0} onClick={() => void repair()}>
+            Repair & continue
+          </Button>
+        </>
+      }
+    >
+      {planned.status === 'loading' && <Loading what="Looking for what a model would refuse" lines={3} />}
+      {planned.status === 'failed' && <Failure what="The session cannot be examined" error={planned.error} onRetry={planned.retry} />}
+      {planned.status === 'done' && (
+        <>
+          <p className="muted">
+            {changes.length === 0
+              ? 'Nothing in this session would be refused by a model.'
+              : `The fork gets ${say.plural(changes.length, 'change')}. The session itself stays as it is.`}
+          </p>
+          <ul className="repair-changes">
+            {changes.map(({ key, kind, before, after }) => (
+              <li key={`${key} ${kind}`}>
+                <strong>{kinds[kind] ?? kind}</strong> <span className="mono">{before}</span>{' '}
+                <span className="muted">{after === null ? 'is left out' : 'becomes'}</span> {after !== null && <span className="mono">{after}</span>}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+    </Sheet>
+  );
+}

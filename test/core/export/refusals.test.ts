@@ -1,0 +1,100 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { exportContext } from '../../../src/core/export/index.js';
+import { refusals } from '../../support/api-rules.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { runs } from '../../support/properties.js';
+
+const formats = ['anthropic-messages-v1', 'openai-chat-v1'] as const;
+
+/** The faults of all contexts of a project in both formats. */
+const faultsIn = (chain: WriteChain): string[] =>
+  tips(chain, {}).flatMap(({ id }) =>
+    formats.flatMap((format) => {
+      const { text = '' } = exportContext(chain, { id, format });
+      return refusals(format, (JSON.parse(text) as { messages: never[] }).messages).map((fault) => `${format}: ${fault}`);
+    }),
+  );
+
+const words = fc.constantFrom('', ' ', 'hello', 'half \ud83d', 'nul \u0000', '日本');
+const block = fc.oneof(
+  words.map((text) => ({ type: 'text', text })),
+  fc.record({ type: fc.constant('thinking'), thinking: words, signature: fc.constantFrom('', 'sig') }),
+  fc.record({ type: fc.constant('tool_use'), id: fc.constantFrom('A', 'B', 'C'), name: fc.constant('Bash'), input: fc.record({ command: words }) }),
+);
+const result = fc.record({ type: fc.constant('tool_result'), tool_use_id: fc.constantFrom('A', 'B', 'C', 'Z'), content: words });
+/** Messages in any order: calls without results, results without calls, results too late, empty and broken texts. */
+const messages = fc.array(
+  fc.oneof(
+    fc.record({ role: fc.constant('assistant'), content: fc.array(block, { minLength: 1, maxLength: 3 }) }),
+    fc.record({
+      role: fc.constant('user'),
+      content: fc.array(
+        fc.oneof(
+          result,
+          words.map((text) => ({ type: 'text', text })),
+        ),
+        { minLength: 1, maxLength: 3 },
+      ),
+    }),
+    words.map((content) => ({ role: 'user', content })),
+  ),
+  { minLength: 1, maxLength: 8 },
+);
+
+test('[F51] whatever a damaged history holds, a message API refuses nothing of its export', () => {
+  fc.assert(
+    fc.property(messages, (list) => {
+      const lines = list.map((message, at) => {
+        const more = message.role === 'assistant' ? { id: `m${at}`, model: 'm', usage: { input_tokens: 1, output_tokens: 1 } } : {};
+        const links = {
+          uuid: `u${at}`,
+          parentUuid: at === 0 ? null : `u${at - 1}`,
+          sessionId: 's',
+          cwd: '/w',
+          timestamp: '2026-09-01T10:00:00.000Z',
+        };
+        return `${JSON.stringify({ ...links, type: message.role, message: { ...message, ...more } })}\n`;
+      });
+      const path = join(scratchOnce(), 'a.jsonl');
+      writeFileSync(path, lines.join(''));
+      const chain = emptyChain();
+      importInto(chain, path);
+      expect(faultsIn(chain)).toEqual([]);
+    }),
+    { numRuns: runs(120) },
+  );
+});
+
+let folder: string | undefined;
+function scratchOnce(): string {
+  folder ??= scratch();
+  return folder;
+}
+
+const cases = join(import.meta.dirname, '../../fixtures/cases');
+test.each(readdirSync(cases, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : [])))(
+  '[F51] %s: a message API refuses nothing of its export',
+  (name) => {
+    const chain = emptyChain();
+    importInto(chain, join(cases, name));
+    expect(faultsIn(chain)).toEqual([]);
+  },
+);
+
+test('[F51] what an export to a message API leaves out or repairs is named', () => {
+  const lost = (name: string): string[] => {
+    const chain = emptyChain();
+    importInto(chain, join(cases, name));
+    return tips(chain, {}).flatMap(({ id }) =>
+      (exportContext(chain, { id, format: 'anthropic-messages-v1' }).lossCounts ?? []).map(({ what }) => what),
+    );
+  };
+  expect(lost('unpaired-tools')).toEqual(expect.arrayContaining(['call without a result', 'result without its call']));
+  expect(lost('empty-text-block')).toEqual(expect.arrayContaining(['text without content']));
+  expect(lost('lone-surrogate')).toEqual(expect.arrayContaining(['half of a character']));
+});
