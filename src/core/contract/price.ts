@@ -43,7 +43,14 @@ export const priceTable = z.object({
     }),
   ),
   factors: z.array(
-    z.object({ pattern: z.string(), speed: z.string().optional(), tier: z.string().optional(), factor: z.number(), source: z.string() }),
+    z.object({
+      pattern: z.string(),
+      speed: z.string().optional(),
+      tier: z.string().optional(),
+      geo: z.string().optional(),
+      factor: z.number(),
+      source: z.string(),
+    }),
   ),
   tools: z.array(z.object({ pattern: z.string(), tool: z.string(), price: z.number(), source: z.string() })),
   windows: z.array(z.object({ pattern: z.string(), limit: z.number().int(), long: z.number().int().optional(), source: z.string() })),

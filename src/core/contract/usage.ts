@@ -145,6 +145,8 @@ export const usageCall = z.object({
   speed: z.string().optional(),
   /** The provider's service tier, such as `priority`. */
   tier: z.string().optional(),
+  /** Where the provider ran the model, where that has a price of its own, such as `us`. */
+  geo: z.string().optional(),
   /** How often the reply used each tool that the provider runs, such as `webSearch`. */
   serverTools: z.record(z.string(), count).optional(),
   /** The call was made by an advisor whom another reply asked. */

@@ -6,18 +6,21 @@ export const priceTable = table;
 
 const compiled = <Row extends { readonly pattern: string }>(rows: readonly Row[]): readonly (Row & { readonly matches: RegExp })[] =>
   rows.map((row) => ({ ...row, matches: new RegExp(row.pattern, 'i') }));
-const factors = compiled(table.factors as readonly { pattern: string; speed?: string; tier?: string; factor: number; source: string }[]);
+const factors = compiled(
+  table.factors as readonly { pattern: string; speed?: string; tier?: string; geo?: string; factor: number; source: string }[],
+);
 const tools = compiled(table.tools);
 const windows = compiled(table.windows as readonly { pattern: string; limit: number; long?: number; source: string }[]);
 const sameTiers: Readonly<Record<string, string>> = table.sameTiers;
 
-/** What a call costs in relation to the standard price of its model. Speed and tier that no row names cost the standard price. */
-export function factorOf(model: string, { speed, tier }: CallTerms): number {
-  if (speed === undefined && tier === undefined) return 1;
+/** What a call costs in relation to the standard price of its model. Speed, tier and place that no row names cost the standard price. */
+export function factorOf(model: string, { speed, tier, geo }: CallTerms): number {
+  if (speed === undefined && tier === undefined && geo === undefined) return 1;
   const named = tier === undefined ? undefined : (sameTiers[tier] ?? tier);
   const bySpeed = speed === undefined ? undefined : factors.find((row) => row.speed === speed && row.matches.test(model));
   const byTier = named === undefined ? undefined : factors.find((row) => row.tier === named && row.matches.test(model));
-  return (bySpeed?.factor ?? 1) * (byTier?.factor ?? 1);
+  const byPlace = geo === undefined ? undefined : factors.find((row) => row.geo === geo && row.matches.test(model));
+  return (bySpeed?.factor ?? 1) * (byTier?.factor ?? 1) * (byPlace?.factor ?? 1);
 }
 
 /** The fees for the tools that the provider ran, in the currency of the list. */

@@ -31,7 +31,7 @@ const pages: readonly ViewName[] = ['compare', 'run'];
 export const isPage = (view: ViewName): boolean => pages.includes(view);
 
 /** The pages of the settings. */
-export const settingsPages = ['appearance', 'providers', 'summaries', 'storage', 'replicas', 'team', 'updates'] as const;
+export const settingsPages = ['appearance', 'providers', 'summaries', 'prices', 'storage', 'replicas', 'team', 'updates'] as const;
 export type SettingsPage = (typeof settingsPages)[number];
 
 /** The names of views in addresses of earlier versions. */

@@ -1,8 +1,9 @@
-import { CloudUpload, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
+import { CloudUpload, Coins, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, Empty, type Icon } from '../../parts';
 import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
 import { Appearance } from './Appearance';
+import { Prices } from './Prices';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
 import { Storage } from './Storage';
@@ -14,6 +15,7 @@ const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]
   appearance: ['Appearance', Palette],
   providers: ['Providers', KeyRound],
   summaries: ['Summaries', TextQuote],
+  prices: ['Prices', Coins],
   storage: ['Storage', HardDrive],
   replicas: ['Replicas', CloudUpload],
   team: ['Team', Users],
@@ -66,6 +68,8 @@ function Page({ page }: { page: SettingsPage }): ReactNode {
       );
     case 'summaries':
       return <OfProject>{(dir) => <Summaries key={dir} project={dir} />}</OfProject>;
+    case 'prices':
+      return <Prices />;
     case 'storage':
       return <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>;
     case 'replicas':

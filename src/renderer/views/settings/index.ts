@@ -1,4 +1,4 @@
-// views/settings: appearance, model providers, the storage of a project, its replicas, updates of the app.
+// views/settings: appearance, model providers, prices, the storage of a project, its replicas, updates of the app.
 // The engine decides what can be removed, and the storage page shows it before anything is removed.
 // `task.tsx` runs one long task at a time.
 import './storage.css';
