@@ -34,7 +34,13 @@ export { anthropicMessages, systemPromptType, wireMessages } from './anthropic-m
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
-export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem, writeItems as responsesItems } from './codex/index.js';
+export {
+  type PlacedLine as CodexLine,
+  readDelta as codexDelta,
+  readLines as codexLines,
+  sentItem as codexItem,
+  writeItems as responsesItems,
+} from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';

@@ -63,6 +63,8 @@ interface Batch {
 export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>): void {
   const added = new Map<string, Sum>();
   const stale = new Set<string>();
+  /** The sessions with an agent's own sum, which may come after all calls that it covers. */
+  const summed = new Set<string>();
   let batch = { sums: [] as Sum[], calls: [] as CallCount[], values: [] as (string | number | null)[] };
   const flush = (): void => {
     insert(chain, batch, stale);
@@ -79,6 +81,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
     for (const call of calls) {
       if (call.total) {
         storeTotal(chain, row.seq, session, call);
+        summed.add(session);
         continue;
       }
       const at = timeOf(call.at) ?? row.createdAt;
@@ -94,7 +97,8 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
     }
   }
   flush();
-  for (const session of settleTotals(chain, new Set([...added.values()].map(({ session }) => session)))) stale.add(session);
+  const sessions = [...summed, ...[...added.values()].map(({ session }) => session)];
+  for (const session of settleTotals(chain, new Set(sessions))) stale.add(session);
   if (stale.size > 0) sumSessions(chain, [...stale]);
   for (const each of added.values()) if (each.counts[0] !== 0 && !stale.has(each.session)) storeSum(chain, each);
 }

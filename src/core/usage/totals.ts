@@ -5,6 +5,8 @@ import { besidePrefix, type CallCount } from '../formats/index.js';
 interface Compared {
   readonly session: string;
   readonly model: string;
+  /** The name of the model without its date. */
+  readonly bare: string;
   readonly context: number;
   readonly input: number;
   readonly cacheRead: number;
@@ -38,9 +40,11 @@ export function storeTotal(
 
 const idOf = (session: string, model: string): string => `${besidePrefix}total:${session}:${model}`;
 
-/** Providers add a date to the name of a model. */
-const bare = (column: string): string =>
-  `CASE WHEN ${column} GLOB '*-20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${column}, 1, length(${column}) - 9) ELSE ${column} END`;
+/** Providers add a date to the name of a model, and Claude Code a mark for the long window. */
+const bare = (column: string): string => {
+  const name = `replace(${column}, '[1m]', '')`;
+  return `CASE WHEN ${name} GLOB '*[-@]20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${name}, 1, length(${name}) - 9) ELSE ${name} END`;
+};
 
 /** Calls up to the record of the sum, without the one that this file adds. */
 const covered = `u.project = t.project AND u.session = t.session AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
@@ -53,22 +57,30 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   if (sessions.size === 0) return [];
   const named = { project: chain.project, sessions: JSON.stringify([...sessions]) };
   const totals = chain.db.all<Compared>(
-    `WITH t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = usageTotal.project AND u.session = usageTotal.session
-                             AND u.subagent = '' AND u.context <= usageTotal.context) AS at
-                  FROM usageTotal WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND model <> '' AND input IS NOT NULL)
-     SELECT t.session, t.model, t.context, IFNULL(t.at, 0) AS at, t.input, IFNULL(t.cacheRead, 0) AS cacheRead, IFNULL(t.cacheWrite, 0) AS cacheWrite,
+    `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
+                       SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output
+                  FROM usageTotal WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND model <> '' AND input IS NOT NULL
+                 GROUP BY project, session, ${bare('model')}),
+          t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = s.project AND u.session = s.session
+                             AND u.subagent = '' AND u.context <= s.context) AS at FROM s)
+     SELECT t.session, t.model, t.bare, t.context, IFNULL(t.at, 0) AS at, t.input, IFNULL(t.cacheRead, 0) AS cacheRead, IFNULL(t.cacheWrite, 0) AS cacheWrite,
             IFNULL(t.output, 0) AS output,
             IFNULL((SELECT u.key FROM usageCall u WHERE ${covered} ORDER BY u.at DESC LIMIT 1), '') AS key,
             IFNULL((SELECT u.agent FROM usageCall u WHERE ${covered} LIMIT 1), '') AS agent,
             IFNULL(SUM(u.input), 0) AS ownInput, IFNULL(SUM(u.cacheRead), 0) AS ownCacheRead, IFNULL(SUM(u.cacheWrite), 0) AS ownCacheWrite,
             IFNULL(SUM(u.output), 0) AS ownOutput, COUNT(u.no) - COUNT(u.output) AS unknown
-       FROM t LEFT JOIN usageCall u ON ${covered} AND ${bare('u.model')} = ${bare('t.model')}
-      GROUP BY t.session, t.model`,
+       FROM t LEFT JOIN usageCall u ON ${covered} AND ${bare('u.model')} = t.bare
+      GROUP BY t.session, t.bare`,
     named,
   );
   const changed = new Set<string>();
   for (const total of totals) {
-    const removed = chain.db.run('DELETE FROM usageCall WHERE project = ? AND call = ?', chain.project, idOf(total.session, total.model)).changes;
+    const id = idOf(total.session, total.bare);
+    // The sum of an earlier import may have named the model otherwise.
+    const removed = [id, idOf(total.session, total.model)].reduce(
+      (sum, call) => sum + chain.db.run('DELETE FROM usageCall WHERE project = ? AND call = ?', chain.project, call).changes,
+      0,
+    );
     const rest = [
       total.input - total.ownInput,
       total.cacheRead - total.ownCacheRead,
@@ -81,7 +93,7 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
       chain.db.run(
         `INSERT INTO usageCall (project, call, context, key, session, agent, subagent, model, at, prompt, input, cacheRead, cacheWrite, output)
          VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 'calls that stand in no line', ?, ?, ?, ?)`,
-        ...[chain.project, idOf(total.session, total.model), total.context, total.key, total.session, total.agent, total.model, total.at, ...rest],
+        ...[chain.project, id, total.context, total.key, total.session, total.agent, total.model, total.at, ...rest],
       );
     if (isMore || removed > 0) changed.add(total.session);
   }

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { desk } from '../../support/desk.js';
 import { scratch } from '../../support/project.js';
@@ -61,6 +61,48 @@ test('[N24] an agent’s larger sum makes a call beside the conversation, a smal
   writeFileSync(path, readFileSync(source, 'utf8').replace('"inputTokens": 1000', '"inputTokens": 900'));
   const less = await imported(path);
   expect((await less.call.session.list({})).sessions).toMatchObject([{ drift: { recorded: 23_000, counted: 23_100, unit: 'tokens' } }]);
+});
+
+test('[N24] the agent’s sum counts too if it is imported after all calls', async () => {
+  const source = join(cases, 'cost-state/c6a3d6f9-2d8e-425d-a92c-cdbb6ca9a6e4.jsonl');
+  const path = join(scratch(), 'c6a3d6f9-2d8e-425d-a92c-cdbb6ca9a6e4.jsonl');
+  const whole = readFileSync(source, 'utf8');
+  writeFileSync(path, whole.slice(0, whole.trimEnd().lastIndexOf('\n') + 1));
+  const { call } = await imported(path);
+  expect((await call.usage.calls({})).calls).toHaveLength(1);
+  writeFileSync(path, whole);
+  for await (const _ of await call.import.run({ paths: [path] })) void _;
+  expect((await call.usage.calls({})).calls.map(({ model, window }) => [model, window])).toEqual([
+    ['claude-opus-4-8', 1_000],
+    ['claude-haiku-4-5-20251001', 20_000],
+  ]);
+});
+
+test('a Codex file that is read between a reply and its count has the same calls in the end', async () => {
+  const folder = join(cases, 'codex-fork-child-alone');
+  const [name = ''] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.jsonl'));
+  const whole = readFileSync(join(folder, name), 'utf8');
+  const lines = whole.split('\n').slice(0, -1);
+  const path = join(scratch(), basename(name));
+  const seen = async (cuts: readonly number[]) => {
+    const { call } = await imported(scratch());
+    for (const cut of [...cuts, lines.length]) {
+      writeFileSync(
+        path,
+        lines
+          .slice(0, cut)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+      for await (const _ of await call.import.run({ paths: [path] })) void _;
+    }
+    return (await call.usage.calls({})).calls
+      .map(({ tokens, window, replayed, beside }) => JSON.stringify({ tokens, window, replayed, beside }))
+      .sort();
+  };
+  const expected = await seen([]);
+  expect(expected).toHaveLength(3);
+  for (const cut of lines.keys()) if (lines[cut]?.includes('"token_count"')) expect(await seen([cut])).toEqual(expected);
 });
 
 test('[N25] own prices replace the table from their day on, and bad ones are refused by name', async () => {

@@ -26,7 +26,7 @@ export const codex = {
   holds: factsWithout('block', 'event', 'serverTool', 'resultData', 'model', 'author'),
   tools,
   recognize,
-  parse,
+  parse: readDelta,
   write: writeEntries,
   concat: concatLines,
   cut: cutLines,
@@ -38,7 +38,8 @@ export const codex = {
   progress,
 } satisfies ImportableFormat;
 
-function parse(delta: Uint8Array): ParsedDelta {
+/** The entries of the lines of a delta. */
+export function readDelta(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
   const lines = placedLines(pieces);
   const lasted = durationOf(lines, ({ line: { sort, payload } }) =>

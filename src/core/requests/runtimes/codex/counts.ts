@@ -5,6 +5,7 @@ import {
   type CallCount,
   type CallPart,
   type CodexLine,
+  codexDelta,
   codexLines,
   doesOf,
   joinCalls,
@@ -14,7 +15,7 @@ import {
   usageIn,
 } from '../../../formats/index.js';
 import { type Before, type Delta, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
-import { isReplayed, originIn } from './replay.js';
+import { isReplayed, type Origin, originIn } from './replay.js';
 
 /** The agent's running sums of a thread. The input includes what was read from the cache and written to it. */
 export interface Totals {
@@ -71,7 +72,9 @@ function tellingLines(delta: Buffer): readonly CodexLine[] {
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The calls of the delta that was read last, because they are asked for one after the other. */
-let latest: { readonly bytes: Uint8Array; readonly replies: readonly Reply[]; readonly beside: readonly CallPart[] } | undefined;
+let latest:
+  | { readonly bytes: Uint8Array; readonly replies: readonly Reply[]; readonly beside: readonly CallPart[]; readonly late: readonly CallPart[] }
+  | undefined;
 
 /** The replies in a delta with their counts, and counted calls whose replies are not recorded. */
 export function repliesIn(delta: Delta): NonNullable<typeof latest> {
@@ -81,7 +84,7 @@ export function repliesIn(delta: Delta): NonNullable<typeof latest> {
 
 /** The calls whose replies a delta contains. */
 export function callsOfRollout(delta: Delta): readonly CallCount[] {
-  const { replies, beside } = repliesIn(delta);
+  const { replies, beside, late } = repliesIn(delta);
   const replyAt = new Map(replies.map((reply) => [reply.entries[0], reply]));
   const isReplied = new Set(replies.flatMap(({ entries }) => entries));
   const parts = delta.entries.flatMap((entry): CallPart[] => {
@@ -106,11 +109,11 @@ export function callsOfRollout(delta: Delta): readonly CallCount[] {
       },
     ];
   });
-  return joinCalls([...parts, ...beside.flatMap((part) => [{ prompt: notRecorded }, part])]);
+  return joinCalls([...late, ...parts, ...beside.flatMap((part) => [{ prompt: notRecorded }, part])]);
 }
 
 /** Finds the replies of a delta, and reads the lines between them in order. */
-function readReplies(delta: Delta): Pick<NonNullable<typeof latest>, 'replies' | 'beside'> {
+function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {
   const { entries, type, before } = delta;
   const isReply = ({ role, kind, marks }: ParsedEntry): boolean =>
     role === 'assistant' && kind !== 'summary' && (marks?.includes('hidden') ?? false) === (type === 'compaction');
@@ -119,9 +122,11 @@ function readReplies(delta: Delta): Pick<NonNullable<typeof latest>, 'replies' |
   const state = new Running(before);
   const replies: Reply[] = [];
   const beside: CallPart[] = [];
+  const late: CallPart[] = [];
   /** Replies since the last count. */
   let uncounted: Reply[] = [];
   let next = 0;
+  let counts = 0;
   const readUpTo = (start: number): void => {
     for (let line = lines[next]; line && line.raw.start < start; line = lines[++next]) {
       const counted = state.take(line);
@@ -132,9 +137,10 @@ function readReplies(delta: Delta): Pick<NonNullable<typeof latest>, 'replies' |
       if (missed) {
         const lost = uncounted.at(-2);
         if (lost) lost.usage = missed;
-        else beside.push(uncountedReply(missed, line, state, entries));
+        else beside.push(uncountedReply(missed, line, state, { entries, origin }));
       }
-      if (!last && !missed) beside.push(uncountedReply(counted.usage, line, state, entries));
+      const earlier = replies.length === 0 && !counts++ && type !== 'compaction' ? replyBefore(before) : undefined;
+      if (!last && !missed) (earlier ? late : beside).push(uncountedReply(counted.usage, line, state, { entries, origin, earlier }));
       uncounted = [];
     }
   };
@@ -153,15 +159,41 @@ function readReplies(delta: Delta): Pick<NonNullable<typeof latest>, 'replies' |
     uncounted.push(reply);
   }
   readUpTo(Number.POSITIVE_INFINITY);
-  return { replies, beside };
+  return { replies, beside, late };
+}
+
+/** The last reply before a delta, if its count is not there: the file was read after the agent had written the one and not yet the other. */
+function replyBefore(before: Before | undefined): Pick<CallCount, 'id' | 'key'> | undefined {
+  for (const bytes of before?.earlier() ?? []) {
+    const replies = codexDelta(bytes).entries.filter(
+      ({ role, kind, marks }) => role === 'assistant' && kind !== 'summary' && !marks?.includes('hidden'),
+    );
+    const idOf = ({ messageId, key }: ParsedEntry): string => messageId ?? recordOf(key);
+    const last = replies.at(-1);
+    if (!last) return undefined;
+    const isCounted = tellingLines(bufferOf(bytes)).some(
+      ({ payload, raw }) =>
+        raw.start > (last.raw?.start ?? 0) && (payload.type === 'token_count' ? isObject(payload.info) : 'response_id' in payload),
+    );
+    const first = replies.find((entry) => idOf(entry) === idOf(last)) ?? last;
+    return isCounted ? undefined : { id: idOf(first), key: first.key };
+  }
+  return undefined;
 }
 
 const notRecorded = 'a call whose reply is not recorded';
 
-/** A call that the agent counted, and whose reply it did not write. */
-function uncountedReply(usage: Usage, line: CodexLine, state: Running, entries: readonly ParsedEntry[]): CallPart {
+interface Around {
+  readonly entries: readonly ParsedEntry[];
+  readonly origin: Origin | undefined;
+  /** The reply, if it was written before this delta. */
+  readonly earlier?: Pick<CallCount, 'id' | 'key'> | undefined;
+}
+
+/** A call that the agent counted, and whose reply it did not write, or wrote before this delta. */
+function uncountedReply(usage: Usage, line: CodexLine, state: Running, { entries, origin, earlier }: Around): CallPart {
   const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
-  const { model, limit, totals } = state.now();
+  const { model, limit, totals, turn, turnAt } = state.now();
   const key = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start)?.key ?? entries[0]?.key;
   const id = `${besidePrefix}${state.session}:${totals?.input ?? 0}:${totals?.output ?? 0}`;
   return {
@@ -176,6 +208,8 @@ function uncountedReply(usage: Usage, line: CodexLine, state: Running, entries: 
       flaw,
       isFinal: true,
       limit,
+      ...(isReplayed(origin, turn, turnAt) && { replayed: true }),
+      ...earlier,
     },
   };
 }
