@@ -44,11 +44,7 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'ticket.startFrom': performer,
   'timeline.block': texts,
   'timeline.render': texts,
-  'price.list': `${missing}stemma prices.`,
-  'price.remove': `${missing}stemma prices --remove.`,
-  'price.set': `${missing}stemma prices --set.`,
-  'session.diagnose': `${missing}stemma diagnose.`,
-  'session.repair': `${missing}stemma repair-session.`,
+  'session.diagnose': `${fewer}session.repair, which lists each change first.`,
   'turn.list': `${fewer}turn.steps.`,
   'turn.compare': `${fewer}turn.compareMany and turn.sides.`,
 };

@@ -12,7 +12,7 @@ import { call, entry, outlineRow, result } from './make.js';
 
 test('[F43] the window marks the tools of which Stemma met no file as experimental', () => {
   // test/core/formats/mapped.test.ts has the same list of mappings.
-  expect(Object.keys(experimental)).toEqual(['cursor', 'goose', 'managed-agent', 'openai-agents', 'pydantic-ai', 'specstory', 'vercel-ai']);
+  expect(Object.keys(experimental)).toEqual(['cursor', 'goose', 'managed-agent', 'openai-agents', 'pydantic-ai', 'specstory', 'vercel-ai', 'zed']);
 });
 
 describe('folding', () => {

@@ -119,7 +119,7 @@ describe('[F43] the mappings that Stemma brings along', () => {
     const met = new Set(builtInMappings.filter((one) => one.testedOn !== undefined && !one.experimental).map(({ name }) => name));
     const experimental = new Set(builtInMappings.map(({ name }) => name).filter((name) => !met.has(name)));
     // The window marks these (src/renderer/parts/agents.ts).
-    expect([...experimental].toSorted()).toEqual(['goose', 'managed-agent', 'openai-agents', 'pydantic-ai', 'specstory', 'vercel-ai']);
+    expect([...experimental].toSorted()).toEqual(['goose', 'managed-agent', 'openai-agents', 'pydantic-ai', 'specstory', 'vercel-ai', 'zed']);
   });
 });
 
