@@ -6,6 +6,7 @@ import {
   outlined,
   type ParsedDelta,
   type ParsedEntry,
+  queuedPrefix,
   readerOf,
   recordOfKey as recordOf,
   type StoredRecord,
@@ -98,8 +99,10 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
   if (key === undefined || !hasMoreAfter(chain, { commit: holder, index })) return holder;
-  // The entries after the record may all be copies from other commits. Then this commit is the one that ends with the record.
-  if (entries.slice(index + 1).every((entry) => entry.hidden || (holderOf(chain, recordOf(entry.key)) ?? held) !== held)) return holder;
+  // The entries after the record may all be copies from other commits, or prompts that the running turn took up, which no record follows. Then this
+  // commit is the one that ends with the record.
+  const isBeside = (after: string): boolean => after.startsWith(queuedPrefix) || (holderOf(chain, after) ?? held) !== held;
+  if (entries.slice(index + 1).every((entry) => entry.hidden || isBeside(recordOf(entry.key)))) return holder;
   const parent = parentOf(chain, holder);
   const sibling = (parent ? childrenOf(chain, parent) : []).find((child) => endsWith(chain, child, key));
   if (sibling) return sibling;

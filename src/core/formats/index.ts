@@ -58,7 +58,7 @@ export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
-export { recordOfKey } from './shared/keys.js';
+export { queuedPrefix, recordOfKey } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-records.js';
 export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './shared/losses.js';
 export {

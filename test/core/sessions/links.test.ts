@@ -1,9 +1,10 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { tips } from '../../../src/core/chain/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
-import { importInto } from '../../support/imports.js';
+import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 const ids = ['aaaaaaaa-0000-4000-8000-000000000001', 'bbbbbbbb-0000-4000-8000-000000000002', 'cccccccc-0000-4000-8000-000000000003'] as const;
@@ -64,4 +65,28 @@ test('[F52] a file that goes on in another one is linked, also by a line that co
   appendFileSync(first, `${JSON.stringify({ type: 'continued-in', sessionId: old, continuedInSessionId: next })}\n`);
   importInto(chain, first);
   expect(listSessions(chain, {}).sessions.find(({ sessionId }) => sessionId === next)?.continues).toEqual({ sessionId: old, how: 'recorded' });
+});
+
+test('a prompt that the running turn took up makes no branch, wherever the file was cut', () => {
+  const id = 'a9d1cbf7-1942-427e-a8b4-0cf5ef38a960';
+  const lines = readFileSync(join(cases, 'queue-absorbed', `${id}.jsonl`), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  for (let cut = 1; cut < lines.length; cut++) {
+    const chain = emptyChain();
+    const folder = scratch();
+    for (const count of [cut, lines.length])
+      importInto(
+        chain,
+        write(
+          folder,
+          id,
+          lines.slice(0, count).map((line) => `${line}\n`),
+        ),
+      );
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ branches: 1 }]);
+    expect(tips(chain, {}).map((tip) => said(chain, tip.id, 'root').filter((line) => line.includes('also fix')))).toEqual([
+      ['user text  also fix the typo'],
+    ]);
+  }
 });

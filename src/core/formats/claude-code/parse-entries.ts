@@ -1,6 +1,7 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { Elision, ParsedEntry } from '../format.js';
+import { queuedPrefix } from '../shared/keys.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
 import { contentOf, messageIdOf, timeOf, uuidOf } from './schema.js';
@@ -37,7 +38,7 @@ function absorbedEntries(record: JsonObject, raw: ByteRange): readonly ParsedEnt
   const text = isAbsorbed ? stringAt(record, 'content') : undefined;
   if (text === undefined || text === '') return [];
   const at = timeOf(record);
-  const uuid = `queue-${stringAt(record, 'timestamp') ?? ''}`;
+  const uuid = `${queuedPrefix}${stringAt(record, 'timestamp') ?? ''}`;
   return [make({ uuid, at, raw }, 0, 'user', { kind: 'text', text, tokens: countTokens(text), marks: ['queued'], messageId: uuid })];
 }
 

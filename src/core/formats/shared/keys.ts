@@ -3,6 +3,9 @@ import type { EntryKey } from '../../base/index.js';
 /** The record of an entry: its key without the number. */
 export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
+/** The beginning of the name of a prompt that a running turn took up: its line has no id, and no record follows it. */
+export const queuedPrefix = 'queue-';
+
 /** The name of the record and the number of the entry in it, as an entry's key holds them. Undefined for any other key. */
 export function splitKey(key: string | undefined): { readonly name: string; readonly number: number } | undefined {
   const match = /^(.+)\.(\d+)$/.exec(key ?? '');
