@@ -133,20 +133,23 @@ describe('[T61] hostile texts of 256 KB', () => {
   });
 
   test('compressed files that expand a thousand times cost little time; most are removed', async () => {
-    const bombs = [gzipSync(Buffer.alloc(1_000_000)), deflateSync(Buffer.alloc(1_000_000)), zstdCompressSync(Buffer.alloc(1_000_000))];
+    const zeros = Buffer.alloc(250_000);
+    const bombs = [gzipSync(zeros), deflateSync(zeros), zstdCompressSync(zeros)];
     const nested = gzipSync(bombs.map((bomb) => bomb.toString('base64')).join('\n'));
+    // A fourth of the other texts: together, the files in it would still expand to 40 MB or more.
+    const length = size / 4;
     for (const bomb of [...bombs, nested]) {
-      const text = filled(`${bomb.toString('base64')}\n`, size);
+      const text = filled(`${bomb.toString('base64')}\n`, length);
       let left = '';
       const took = await timeOf(async () => {
         left = await redactText(text, redactor(new Map(), { ipAddresses: false }));
       });
-      expect(took).toBeLessThan(maxMs * 3);
+      expect(took).toBeLessThan(maxMs);
       // What fits into the limit was searched and stays.
       expect(left.split(bomb.toString('base64')).length).toBeLessThan(12);
     }
-    const many = filled(`${gzipSync(Buffer.alloc(4_000, 'password=')).toString('base64')}\n`, size);
-    expect(await timeOf(() => redactText(many, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 8);
+    const many = filled(`${gzipSync(Buffer.alloc(4_000, 'password=')).toString('base64')}\n`, length);
+    expect(await timeOf(() => redactText(many, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 2);
   });
 
   test('JSON of deep and long strings is redacted in linear time', async () => {
