@@ -142,8 +142,8 @@ test('a machine without sessions offers the sample project', async ({ page, mach
 
 test('a place that is chosen while the window starts stays', async ({ page, machine }) => {
   const dir = machine.path('numbers.stemma');
-  await machine.run('init', dir);
-  await machine.run('import', join(root, 'test/fixtures/usage/two-models.jsonl'), '--project', dir);
+  await machine.ask('init', dir);
+  await machine.ask('import', join(root, 'test/fixtures/usage/two-models.jsonl'), '--project', dir);
   const { url } = await machine.web(dir);
   // Answers are late, as on a slow machine.
   await page.routeWebSocket(/\/rpc/, (socket) => {

@@ -238,26 +238,26 @@ test.describe('stemma hook --install', () => {
     expect(asked.out).toMatch(/\+.*hook"/);
     expect(readFileSync(settings, 'utf8')).toBe(before);
 
-    expect(await machine.run('hook', '--install', '--yes', '--project', 'shop.stemma')).toMatchObject({ code: 0, err: '' });
+    expect(await machine.ask('hook', '--install', '--yes', '--project', 'shop.stemma')).toMatchObject({ code: 0, err: '' });
     const written = readFileSync(settings, 'utf8');
     expect(written).toContain(`hook --project ${machine.path('work', 'shop.stemma')}`);
     expect(written).toContain('"model":  "opus"');
     expect(readFileSync(`${settings}.before-stemma`, 'utf8')).toBe(before);
-    expect((await machine.run('hook', '--install', '--yes', '--project', 'shop.stemma')).out).toContain('already');
+    expect((await machine.ask('hook', '--install', '--yes', '--project', 'shop.stemma')).out).toContain('already');
 
-    expect(await machine.run('hook', '--uninstall', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(await machine.ask('hook', '--uninstall', '--yes')).toMatchObject({ code: 0, err: '' });
     expect(readFileSync(settings, 'utf8')).toBe(before);
     expect(existsSync(`${settings}.before-stemma`)).toBe(false);
   });
 
   test('[L9] removes settings that it created; leaves a file that is not JSON unchanged', async ({ machine }) => {
     const settings = join(machine.claude, 'settings.json');
-    expect(await machine.run('hook', '--install', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(await machine.ask('hook', '--install', '--yes')).toMatchObject({ code: 0, err: '' });
     expect(Object.keys(JSON.parse(readFileSync(settings, 'utf8')).hooks)).toEqual(['Stop', 'SubagentStop', 'PreCompact', 'SessionEnd']);
-    expect(await machine.run('hook', '--uninstall', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(await machine.ask('hook', '--uninstall', '--yes')).toMatchObject({ code: 0, err: '' });
     expect(existsSync(settings)).toBe(false);
     writeFileSync(settings, '{ "model": ');
-    const refused = await machine.run('hook', '--install', '--yes');
+    const refused = await machine.ask('hook', '--install', '--yes');
     expect(refused).toMatchObject({ code: 2, out: '' });
     expect(refused.err).toContain('it is not JSON');
     expect(readFileSync(settings, 'utf8')).toBe('{ "model": ');

@@ -22,7 +22,7 @@ async function sessions({ run }: Machine, project: string): Promise<Told> {
 
 test('[F42] stemma otlp receives spans with its token, and each turn becomes a commit', async ({ machine }) => {
   const project = machine.path('spans.stemma');
-  await machine.run('init', project);
+  await machine.ask('init', project);
   await using receiver = machine.follow('otlp', '--project', project);
   await expect.poll(() => receiver.lines().length).toBe(3);
   const variables = Object.fromEntries(receiver.lines().map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
@@ -39,7 +39,7 @@ test('[F42] stemma otlp receives spans with its token, and each turn becomes a c
 
 test('[F42] the web host receives spans from programs that have its bearer', async ({ machine }) => {
   const project = machine.path('spans.stemma');
-  await machine.run('init', project);
+  await machine.ask('init', project);
   const host = await machine.web(project);
   const send = (headers: Record<string, string>): Promise<number> =>
     fetch(`${host.origin}/v1/traces`, { method: 'POST', body: new Uint8Array(turn(1)), headers: { ...protobuf, ...headers } }).then(
@@ -52,20 +52,20 @@ test('[F42] the web host receives spans from programs that have its bearer', asy
 
 test('[F40, F42] an export sends its spans to a collector, or says why it was refused', async ({ machine }) => {
   const [source, target] = [machine.path('source.stemma'), machine.path('target.stemma')];
-  await machine.run('init', source);
-  await machine.run('import', '--project', source, join(root, 'test', 'fixtures', 'pi', 'tour.jsonl'));
-  await machine.run('init', target);
+  await machine.ask('init', source);
+  await machine.ask('import', '--project', source, join(root, 'test', 'fixtures', 'pi', 'tour.jsonl'));
+  await machine.ask('init', target);
   await using receiver = machine.follow('otlp', '--project', target);
   await expect.poll(() => receiver.lines().length).toBe(3);
   const variables = Object.fromEntries(receiver.lines().map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
   const url = `${variables.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`;
-  const { out } = await machine.run('call', 'context.tips', '--project', source, '--input', '{}');
+  const { out } = await machine.ask('call', 'context.tips', '--project', source, '--input', '{}');
   const id = /ctx-[0-9a-f]+/.exec(out)?.[0] ?? '';
-  const refused = await machine.run('export', id, '--project', source, '--collector', url);
+  const refused = await machine.ask('export', id, '--project', source, '--collector', url);
   expect(refused.code).not.toBe(0);
   expect(refused.err).toContain(`The spans were not sent to ${url}: it answered 401`);
   machine.env.OTEL_EXPORTER_OTLP_HEADERS = variables.OTEL_EXPORTER_OTLP_HEADERS ?? '';
-  const sent = await machine.run('export', id, '--project', source, '--collector', url);
+  const sent = await machine.ask('export', id, '--project', source, '--collector', url);
   expect(sent.out, sent.err).toContain(`Sent to ${url}`);
   await expect.poll(async () => (await sessions(machine, target)).sessions.length).toBe(1);
 });
@@ -77,7 +77,7 @@ test('[F42] Copilot CLI, run now, exports its session over HTTP', async ({ machi
   test.skip(!hasAgent('copilot'), 'the real agent is not on this machine');
   test.setTimeout(240_000);
   const project = machine.path('copilot.stemma');
-  await machine.run('init', project);
+  await machine.ask('init', project);
   const copy = machine.path('tools');
   cpSync(tools, copy, { recursive: true });
   const edit = (file: string, from: string, to: string): void => {
@@ -118,9 +118,9 @@ test('[F42] Copilot CLI, run now, exports its session over HTTP', async ({ machi
   expect(ran.status, ran.stdout + ran.stderr).toBe(0);
   const { sessions: found } = await sessions(machine, project);
   expect(found.map(({ turns }) => turns)).toEqual([2]);
-  const { out } = await machine.run('call', 'context.tips', '--project', project, '--input', '{}');
+  const { out } = await machine.ask('call', 'context.tips', '--project', project, '--input', '{}');
   const [tip] = JSON.parse(out) as { id: string }[];
-  const read = await machine.run(
+  const read = await machine.ask(
     'call',
     'context.entries',
     '--project',

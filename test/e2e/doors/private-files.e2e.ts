@@ -11,8 +11,9 @@ const openToOthers = (dir: string): string[] =>
     .filter(({ mode }) => (mode & 0o077) !== 0)
     .map(({ name, mode }) => `${name} ${(mode & 0o777).toString(8)}`);
 
-async function succeed(machine: Machine, ...words: string[]): Promise<string> {
-  const { code, out, err } = await machine.run(...words);
+/** Runs a command in a process of its own, or as one of many in one process (`ask`): each sets the modes of its files before anything else. */
+async function succeed(machine: Machine, how: 'run' | 'ask', ...words: string[]): Promise<string> {
+  const { code, out, err } = await machine[how](...words);
   expect([words, code, err.slice(0, 1_000)]).toEqual([words, 0, expect.any(String)]);
   return out;
 }
@@ -24,15 +25,15 @@ test('[T33] everything that real use leaves behind is for its owner alone', asyn
   const replica = machine.path('replica');
   mkdirSync(replica, { mode: 0o700 });
   const history = machine.giveHistory();
-  await succeed(machine, 'init', project);
-  await succeed(machine, 'import', history);
-  const tips = JSON.parse(await succeed(machine, 'call', 'context.tips')) as { id: string }[];
+  await succeed(machine, 'run', 'init', project);
+  await succeed(machine, 'run', 'import', history);
+  const tips = JSON.parse(await succeed(machine, 'ask', 'call', 'context.tips')) as { id: string }[];
   const id = tips[0]?.id ?? '';
   const given = (input: object): string => {
     writeFileSync(machine.path('input.json'), JSON.stringify(input));
     return machine.path('input.json');
   };
-  const call = (procedure: string, input: object): Promise<string> => succeed(machine, 'call', procedure, '-i', `@${given(input)}`);
+  const call = (procedure: string, input: object): Promise<string> => succeed(machine, 'ask', 'call', procedure, '-i', `@${given(input)}`);
   await call('artifact.put', { text: 'x'.repeat(600_000), contentType: 'text/plain', policy: 'replicate' });
   await call('context.fork', { id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'more' } }] });
   await call('context.materialize', { id, stop: 'root' });
@@ -54,14 +55,14 @@ test('[T33] everything that real use leaves behind is for its owner alone', asyn
 
 test('[T33] a project that others can read is made private when its owner opens it', async ({ machine }) => {
   const project = machine.path('work', 'p.stemma');
-  await succeed(machine, 'init', project);
-  await succeed(machine, 'import', machine.giveHistory());
+  await succeed(machine, 'ask', 'init', project);
+  await succeed(machine, 'ask', 'import', machine.giveHistory());
   for (const name of readdirSync(project, { recursive: true, encoding: 'utf8' })) {
     const path = join(project, name);
     chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
   }
   chmodSync(project, 0o755);
   expect(openToOthers(project).length).toBeGreaterThan(3);
-  await succeed(machine, 'log');
+  await succeed(machine, 'run', 'log');
   expect(openToOthers(project)).toEqual([]);
 });

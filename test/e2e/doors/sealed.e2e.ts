@@ -180,7 +180,7 @@ for (const [name, open] of Object.entries(doors)) {
     const edits = [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'more' } }];
     expect((await call('context.fork', { id: own.id, edits })).principal).toMatch(/^user(@|$)/);
     expect((await call('context.fork', { id: own.id, edits, principal: 'ann' })).principal).toBe('ann');
-    const forked = await machine.run('fork', own.id as string, '--edits', JSON.stringify(edits), '--as', 'eve', '--json');
+    const forked = await machine.ask('fork', own.id as string, '--edits', JSON.stringify(edits), '--as', 'eve', '--json');
     expect(JSON.parse(forked.out)).toMatchObject({ principal: 'eve' });
     const at = '2050-01-01T00:00:00.000Z';
     expect(await call('context.resolve', { principal: '@agent', at })).toMatchObject({ id: own.id });

@@ -6,7 +6,7 @@ import { messageEvents, modelServer, stream } from '../../support/model-server.j
 
 test('[U1] serve starts what its policy file allows, and nothing else', async ({ machine }) => {
   const project = machine.path('work', 'p.stemma');
-  expect((await machine.run('init', project)).code).toBe(0);
+  expect((await machine.ask('init', project)).code).toBe(0);
   const model = await modelServer((response) => stream(response, messageEvents({ text: 'Hello, Sarah.' })));
   const host = await machine.web(project);
   const call = async (procedure: string, input: object): Promise<void> => {
@@ -30,7 +30,7 @@ test('[U1] serve starts what its policy file allows, and nothing else', async ({
     const rule = { for: { space: 'team' }, performer: { provider: 'anthropic', model: 'm-1' }, limits: { calls: 2 } };
     writeFileSync(file, JSON.stringify({ rules: [rule] }));
     await using _served = machine.follow('serve', '--project', project, '--policy', file);
-    const read = async (procedure: string): Promise<unknown> => JSON.parse((await machine.run('call', procedure, '--project', project)).out);
+    const read = async (procedure: string): Promise<unknown> => JSON.parse((await machine.ask('call', procedure, '--project', project)).out);
     await expect.poll(() => model.asked.length).toBe(1);
     await expect.poll(() => read('runner.list')).toMatchObject([{ status: 'success', byPolicy: true, space: 'team', limits: { calls: 2 } }]);
     expect(JSON.stringify(model.asked[0]?.body)).toContain('Hello from team.');

@@ -31,7 +31,7 @@ test.describe('the web host', () => {
     expect(host.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
     await expect(new Promise((resolve, reject) => connect(host.port, '127.0.0.2').on('connect', resolve).on('error', reject))).rejects.toThrow();
     for (const address of ['0.0.0.0', '::', '192.168.0.1', 'example.com'])
-      expect(await machine.run('web', '--no-open', '--host', address)).toMatchObject({ code: 2, err: expect.stringContaining('loopback') });
+      expect(await machine.ask('web', '--no-open', '--host', address)).toMatchObject({ code: 2, err: expect.stringContaining('loopback') });
   });
 
   test('listens on the given port, and reports a port in use', async ({ machine }) => {
@@ -40,7 +40,7 @@ test.describe('the web host', () => {
       code: 1,
       err: expect.stringContaining(`${host.port} is taken`),
     });
-    expect(await machine.run('web', '--no-open', '--port', '70000')).toMatchObject({ code: 2 });
+    expect(await machine.ask('web', '--no-open', '--port', '70000')).toMatchObject({ code: 2 });
   });
 
   test('refuses a foreign host and a foreign page, even with the secrets', async ({ machine }) => {
