@@ -313,12 +313,17 @@ export function sessionOf(
   return { ...assembled, bytes: session ?? assembled.bytes, ...(session && taken && { prompt: taken.prompt }) };
 }
 
-/** The conversation with its open calls closed, in formats whose readers refuse an open call. Without an open call, it stays byte for byte. */
+/**
+ * The conversation with its open calls closed, in formats whose readers refuse an open call, or a request that the model begins. Without these, it stays
+ * byte for byte.
+ */
 function closed(format: Format, bytes: Uint8Array): Uint8Array {
   if (!format.close) return bytes;
   const all = entriesIn(format, bytes);
   const results = new Set(all.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));
-  return all.some(({ kind, toolCallId }) => kind === 'tool_call' && !results.has(toolCallId)) ? format.close(bytes) : bytes;
+  const isOpen = all.some(({ kind, toolCallId }) => kind === 'tool_call' && !results.has(toolCallId));
+  const isBegun = format.isRequest === true && all.find(({ role }) => role !== 'system')?.role === 'assistant';
+  return isOpen || isBegun ? format.close(bytes) : bytes;
 }
 
 /** Maximum length of a prompt on a command line. Longer ones do not work on every system. */

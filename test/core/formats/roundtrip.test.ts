@@ -185,6 +185,7 @@ describe('the facts that formats hold', () => {
 
 /**
  * The formats that write texts, and those that write arguments, as CBOR strings. All others write JSON, which can escape a lone surrogate.
+ * The requests of APIs hold none, because the APIs refuse it.
  */
 const textsInCbor = ['bureau-agent-v1', 'events-v1', 'cardbox-v1'];
 const argumentsInCbor = ['cardbox-v1'];
@@ -200,7 +201,7 @@ test.each(conversational.map((format) => [format.id, format] as const))(
       messageId: 'm',
       arguments: { zero: -0, list: [-0], half: 'a\ud800b', '\udc00': 1 },
     };
-    const encoded = (text: string, inCbor: readonly string[]): string => (inCbor.includes(id) ? text.toWellFormed() : text);
+    const encoded = (text: string, inCbor: readonly string[]): string => (format.isRequest || inCbor.includes(id) ? text.toWellFormed() : text);
     const read = through(numbered([said('user', 'half \udc00 of a pair'), call]), format);
     expect(read.find(({ role }) => role === 'user')?.text).toBe(encoded('half \udc00 of a pair', textsInCbor));
     const half = encoded('a\ud800b', argumentsInCbor);

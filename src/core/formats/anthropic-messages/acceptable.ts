@@ -3,11 +3,11 @@ import { interrupted, noContent, type WireBlock, type WireMessage } from './writ
 
 /**
  * The messages without what the Messages API refuses: results follow their calls in the next message, no text is empty or holds half of a character,
- * and a person speaks first. Messages that the API accepts stay as they are.
+ * and in a whole conversation a person speaks first. Messages that the API accepts stay as they are.
  */
-export function acceptable(messages: readonly WireMessage[]): readonly WireMessage[] {
+export function acceptable(messages: readonly WireMessage[], isWhole: boolean): readonly WireMessage[] {
   const whole = messages.map((message): WireMessage => wellFormed(message as unknown as Json) as unknown as WireMessage);
-  if (isAccepted(whole)) return whole;
+  if (isAccepted(whole, isWhole)) return whole;
   const results = new Map<string, WireBlock>();
   for (const block of whole.flatMap(blocksOf))
     if (isResult(block) && !results.has(block.tool_use_id ?? '')) results.set(block.tool_use_id ?? '', block);
@@ -20,7 +20,7 @@ export function acceptable(messages: readonly WireMessage[]): readonly WireMessa
   for (const message of whole) {
     const blocks = blocksOf(message).filter((block) => !isResult(block) && !isEmpty(block));
     if (blocks.length === 0) continue;
-    if (message.role === 'assistant' && made.length === 0) put('user', [{ type: 'text', text: noContent }]);
+    if (isWhole && message.role === 'assistant' && made.length === 0) put('user', [{ type: 'text', text: noContent }]);
     put(message.role, blocks);
     const calls = message.role === 'assistant' ? blocks.filter(isCall) : [];
     if (calls.length > 0)
@@ -39,8 +39,8 @@ const isEmpty = ({ type, text }: WireBlock): boolean => type === 'text' && (text
 const unanswered = (id: string): WireBlock => ({ type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true });
 
 /** Whether the API accepts the messages. */
-function isAccepted(messages: readonly WireMessage[]): boolean {
-  if (messages[0] && messages[0].role !== 'user') return false;
+function isAccepted(messages: readonly WireMessage[], isWhole: boolean): boolean {
+  if (isWhole && messages[0] && messages[0].role !== 'user') return false;
   return messages.every((message, at) => {
     const blocks = blocksOf(message);
     if (blocks.length === 0 || blocks.some(isEmpty)) return false;

@@ -16,7 +16,7 @@ export const anthropicMessages: Format = {
   recognize: recognizeDocument,
   parse: parseDocument,
   write: writeDocument,
-  close: (conversation) => writeDocument(parseDocument(conversation).entries),
+  close: (conversation) => writeDocument(parseDocument(conversation).entries, { isWhole: true }),
   concat: concatDocuments,
   cut: cutDocument,
 };

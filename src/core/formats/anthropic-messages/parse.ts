@@ -14,10 +14,13 @@ interface Document {
 }
 
 /** Writes { system?, messages } for the entries. An empty delta has no messages. */
-export function writeDocument(entries: readonly WritableEntry[], { keepsOpen = false }: Pick<WriteOptions, 'keepsOpen'> = {}): Uint8Array {
+export function writeDocument(
+  entries: readonly WritableEntry[],
+  { keepsOpen = false, isWhole = false }: Pick<WriteOptions, 'keepsOpen'> & { readonly isWhole?: boolean } = {},
+): Uint8Array {
   const system = entries.filter((entry) => isSystemPrompt(entry) && !isHidden(entry)).map((entry) => ({ type: 'text', text: entry.text ?? '' }));
   const messages = wireMessages(entries, keepsOpen);
-  return stored({ system, messages: (keepsOpen ? messages : acceptable(messages)) as unknown as Json[] });
+  return stored({ system, messages: (keepsOpen ? messages : acceptable(messages, isWhole)) as unknown as Json[] });
 }
 
 const stored = ({ system, messages }: Document): Uint8Array =>
