@@ -37,8 +37,8 @@ export default defineConfig(({ mode }) => ({
     pool: 'forks',
     // The files of a worker share loaded modules: loading them anew for each file took a third of the time. So no test changes a module.
     isolate: false,
-    // By default Vitest leaves one core idle, which is half of a small machine.
-    maxWorkers: Number(process.env.VITEST_MAX_WORKERS) || Math.max(2, availableParallelism() - 1),
+    // By default Vitest leaves one core idle, which is half of a small machine. There, a third worker fills the time in which a test waits.
+    maxWorkers: Number(process.env.VITEST_MAX_WORKERS) || Math.max(3, availableParallelism() - 1),
     globalSetup: ['test/support/agent-runs.ts'],
     setupFiles: ['test/support/properties.ts'],
     env: { STEMMA_PROPERTY_SEED: propertySeed(mode), STEMMA_PROPERTY_RUNS: mode === 'random' ? 'all' : 'some' },

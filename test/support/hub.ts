@@ -24,8 +24,8 @@ export interface TestHub {
   close(): Promise<void>;
 }
 
-/** Starts a hub with its own PostgreSQL. Close it at the end of the file. */
-export async function startTestHub(): Promise<TestHub> {
+/** Starts a hub with its own PostgreSQL, and with other limits where they are given. Close it at the end of the file. */
+export async function startTestHub(limits?: Parameters<typeof serveHub>[0]['limits']): Promise<TestHub> {
   const dir = scratchUntilEnd();
   const postgres = await startEmbedded(dir);
   const objectsDir = join(dir, 'objects');
@@ -33,7 +33,7 @@ export async function startTestHub(): Promise<TestHub> {
   const database = await openHubDatabase(postgres.url);
   const admin = (await firstToken(database)) ?? '';
   const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: objectsDir }));
-  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1' });
+  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', limits });
   const address = `http://127.0.0.1:${running.port}`;
   const client = (token = admin) => hubClient({ hub: address, token });
   return {

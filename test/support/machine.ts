@@ -13,7 +13,7 @@ export const compiled = built('test-compiled');
 /** The Node that runs the tests: each script of package.json starts them on one that is new enough. */
 export const node = process.execPath;
 
-/** The time of the files of {@link Machine.giveHistory}, in seconds. Files of one time are imported in the order of their names. */
+/** The time of the files of {@link copyHistories}, in seconds. Files of one time are imported in the order of their names. */
 const copiedAt = Date.parse('2026-11-21T10:00:00Z') / 1_000;
 
 /** A temporary machine: a home folder with Stemma's data and Claude Code's histories. */
@@ -70,6 +70,14 @@ export interface WebHost {
   said(): string;
 }
 
+/** Copies the sample's transcripts to a folder. */
+export function copyHistories(place: string): void {
+  cpSync(join(root, 'resources', 'sample', 'larder'), place, { recursive: true });
+  // Files are imported by their times, and two sessions share turns, which belong to the first: without one time for all,
+  // their owner would depend on how fast each file was copied.
+  for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' })) utimesSync(join(place, name), copiedAt, copiedAt);
+}
+
 export function machine(): Machine {
   const dir = mkdtempSync(join(tmpdir(), 'stemma-test-'));
   const claude = join(dir, '.claude');
@@ -93,10 +101,7 @@ export function machine(): Machine {
     path: (...parts) => join(dir, ...parts),
     giveHistory() {
       const place = join(claude, 'projects', '-work-larder');
-      cpSync(join(root, 'resources', 'sample', 'larder'), place, { recursive: true });
-      // Files are imported by their times, and two sessions share turns, which belong to the first: without one time for all,
-      // their owner would depend on how fast each file was copied.
-      for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' })) utimesSync(join(place, name), copiedAt, copiedAt);
+      copyHistories(place);
       return place;
     },
     run: (...words) => ended(start(words), ''),

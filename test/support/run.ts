@@ -209,7 +209,7 @@ function electron(): string | undefined {
 const stages: readonly Stage[] = [
   { name: 'types', run: types },
   { name: 'style', run: style },
-  { name: 'rules', run: () => vitest('rules', ['test/architecture', 'test/spec']) },
+  { name: 'rules', run: () => vitest('rules', ['test/architecture', 'test/spec', '--maxWorkers=2']) },
   // Before `unit`: the attacks start the built processes.
   { name: 'build', run: () => script('build', (name) => one(npmRun(name))) },
   { name: 'unit', run: () => vitest('unit', ['--exclude=test/architecture/**', '--exclude=test/spec/**']) },

@@ -4,7 +4,6 @@ import type { FromEngine, ToEngine } from '../launch/index.js';
 import { say } from '../terminal/index.js';
 import type { Port } from './connection.js';
 import { frontBehind } from './front.js';
-import { engineBehind } from './serve.js';
 
 /** The host of a utility process. */
 interface UtilityParent {
@@ -12,16 +11,22 @@ interface UtilityParent {
   postMessage(message: FromEngine): void;
 }
 
+type Answer = (message: ToEngine, port?: Port) => void;
+
 /**
  * Answers the messages of a host: with threads that read and one that writes, or, if the host wants an engine that imports on its own thread, on
- * this thread alone. `ended` gets the exit code.
+ * this thread alone. Only then does this thread load the engine, which takes most of a start. `ended` gets the exit code.
  */
-function answerer(say: (message: FromEngine) => void, ended: (code: number) => void): (message: ToEngine, port?: Port) => void {
-  let answer: ReturnType<typeof engineBehind> | undefined;
+function answerer(say: (message: FromEngine) => void, ended: (code: number) => void): Answer {
+  let answer: Answer | undefined;
+  let loading: Promise<void> | undefined;
+  const load = async ({ hasThreads }: { readonly hasThreads: boolean }): Promise<void> => {
+    answer = hasThreads ? frontBehind(say, ended) : (await import('./serve.js')).engineBehind(say, () => ended(0));
+  };
   return (message, port) => {
-    const hasThreads = message.kind === 'start' && message.options.worker !== undefined;
-    answer ??= hasThreads ? frontBehind(say, ended) : engineBehind(say, () => ended(0));
-    answer(message, port);
+    loading ??= load({ hasThreads: message.kind === 'start' && message.options.worker !== undefined });
+    if (answer) answer(message, port);
+    else void loading.then(() => answer?.(message, port));
   };
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '../../support/e2e.js';
+import { give } from '../../support/prepared.js';
 import { entries } from '../../support/window.js';
 
 test('[W41] an edited prompt survives Escape, reload and restart, then runs', async ({ page, machine }) => {
@@ -9,8 +10,8 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   writeFileSync(terminal, `#!/bin/sh\nprintf '%s\\n' "$@" > ${ran}\n`, { mode: 0o755 });
   Object.assign(machine.env, { DISPLAY: ':99', TERMINAL: terminal });
   const project = machine.path('drafts.stemma');
-  expect((await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir: project }))).code).toBe(0);
-  expect((await machine.ask('import', machine.giveHistory(), '--project', project)).code).toBe(0);
+  machine.giveHistory();
+  await give(machine, 'Histories', project);
   const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', project, '--input', '{}')).out) as {
     id: string;
     summary?: string;

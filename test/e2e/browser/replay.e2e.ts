@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { type Asked, completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
+import { give } from '../../support/prepared.js';
 import { commits, complaints, entries, openRunAgain, place } from '../../support/window.js';
 
 const prompt = /^Fix it, please\. Test first\./;
@@ -18,11 +19,11 @@ async function expectSettledAddress(page: Page): Promise<void> {
   await expect.poll(isSame, { intervals: [500] }).toBe(true);
 }
 
-test('a chain is replayed, and a turn runs again on the recording and on a real server', async ({ page, machine, shared }) => {
+test('a chain is replayed, and a turn runs again on the recording and on a real server', async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await shared.give(machine, 'Sample'));
+  const { url } = await machine.web(await give(machine, 'Sample'));
   await page.goto(url);
   await expect(commits(page).first()).toBeVisible();
   await page.getByRole('option', { name: prompt }).click();
@@ -82,7 +83,7 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   server.close();
 });
 
-test('commits dropped on each other are compared, calls field by field, samples in columns', async ({ page, machine, shared }) => {
+test('commits dropped on each other are compared, calls field by field, samples in columns', async ({ page, machine }) => {
   const met = complaints(page);
   let replies = 0;
   const server = await modelServer((response, { body }) => {
@@ -94,7 +95,7 @@ test('commits dropped on each other are compared, calls field by field, samples 
     return stream(response, messageEvents({ tool: 'Edit', input: edit, id: `t${replies}` }));
   });
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await shared.give(machine, 'Sample'));
+  const { url } = await machine.web(await give(machine, 'Sample'));
   await page.goto(url);
   await commits(page).nth(1).dragTo(commits(page).first());
   await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
@@ -127,8 +128,8 @@ test('commits dropped on each other are compared, calls field by field, samples 
   server.close();
 });
 
-test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine, shared }) => {
-  const { url } = await machine.web(await shared.give(machine, 'Sample'));
+test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine }) => {
+  const { url } = await machine.web(await give(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
@@ -156,12 +157,12 @@ test('a refused provider keeps the typed text, and removing one asks for confirm
   await expect(own).toBeHidden();
 });
 
-test('what-if: later turns run on a branch one by one and stop where replies diverge', async ({ page, machine, shared }) => {
+test('what-if: later turns run on a branch one by one and stop where replies diverge', async ({ page, machine }) => {
   const met = complaints(page);
   const lastSaid = ({ body }: Asked): string => JSON.stringify((body.messages as unknown[] | undefined)?.at(-1) ?? '');
   const server = await modelServer((response, asked) => stream(response, completionEvents(`You said ${lastSaid(asked).length} signs.`)));
   Object.assign(machine.env, { OPENAI_BASE_URL: server.url });
-  const { url } = await machine.web(await shared.give(machine, 'Sample'));
+  const { url } = await machine.web(await give(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
@@ -197,11 +198,11 @@ test('what-if: later turns run on a branch one by one and stop where replies div
   server.close();
 });
 
-test('an experiment: cases run, are checked and judged, and are exported as a table', async ({ page, machine, shared }) => {
+test('an experiment: cases run, are checked and judged, and are exported as a table', async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await shared.give(machine, 'Sample'));
+  const { url } = await machine.web(await give(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
