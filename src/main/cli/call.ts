@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { contract, procedureNames } from '../../core/contract/index.js';
+import { kindOf } from '../../core/router/index.js';
 import { type ContractClient, readStandardInput } from '../launch/index.js';
 import { printJson } from '../terminal/index.js';
 import { addProjectChoice, findChosen, openChosen, type ProjectOptions, withEngine } from './command.js';
@@ -27,7 +28,6 @@ async function callProcedure(procedure: string, options: ProjectOptions & { inpu
   if (!procedureNames(contract).includes(procedure))
     throw new UsageError(`unknown procedure ${JSON.stringify(procedure)}. \`stemma call --help\` lists the procedures.`);
   const input = await readInput(options.input);
-  const { kindOf } = await import('../../core/router/index.js');
   const needsProject = !['machine', 'scans'].includes(kindOf(procedure.split('.'))) || usesSwitch.includes(procedure);
   const dir = needsProject ? findChosen(options)?.dir : options.project && resolve(options.project);
   await withEngine(async ({ client }) => {

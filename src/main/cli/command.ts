@@ -113,7 +113,7 @@ export async function openChosen(
 
 /** Starts an engine on this thread, runs a command with it, and closes the engine. A signal ends the process at once. */
 export async function withEngine<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = await connect();
+  const connection = connect();
   try {
     return await work(connection);
   } finally {

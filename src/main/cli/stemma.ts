@@ -28,8 +28,7 @@ if (isNewEnough && command === 'answer-question') {
   await runHook(words);
 } else if (isNewEnough) {
   exitWhenOutputCloses();
-  // The window is opened most often, and needs least.
-  const { run } = await (command === undefined || command === 'web' ? import('./web.js') : import('./program.js'));
+  const { run } = await import('./program.js');
   await run(process.argv);
 } else {
   const newerNode = projectNode();
