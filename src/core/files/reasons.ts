@@ -10,6 +10,7 @@ const writeReasons: Readonly<Record<string, string>> = {
   EROFS: 'the disk is read-only',
   EACCES: 'you may not write there',
   EPERM: 'you may not write there',
+  EEXIST: 'a part of the path is a file',
   ENOTDIR: 'a part of the path is a file',
 };
 
