@@ -33,8 +33,12 @@ export default defineConfig({
           format: 'es',
           entryFileNames: '[name].js',
           chunkFileNames: 'chunks/[name].js',
-          // An old Node loads these to start a newer one, so they share no file with what it cannot load.
-          codeSplitting: { groups: [{ name: 'system', test: /\/src\/(core\/(base|system|files)|main\/(system|terminal|launch))\// }] },
+          // An old Node loads these to start a newer one, and the help needs nothing else, so they share no file with anything larger.
+          codeSplitting: {
+            groups: [
+              { name: 'system', test: /\/src\/(core\/(base|system|files)\/|core\/contract\/(kinds|hub-place)\.ts|main\/(system|terminal|launch)\/)/ },
+            ],
+          },
         },
       },
     },

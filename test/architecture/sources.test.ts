@@ -8,9 +8,9 @@ const harmlessHosts = /^(127\.0\.0\.1|\[::1\]|[\w-]+|([\w-]+\.)*(example(\.(com|
 
 /** Hosts that a file contains on purpose. Stemma calls them only with a key that a person gave. */
 const named: readonly { readonly file: string; readonly host: string; readonly because: string }[] = [
-  { file: 'src/main/providers/anthropic.ts', host: 'api.anthropic.com', because: 'with the default address, a key is all that is needed' },
-  { file: 'src/main/providers/responses.ts', host: 'api.openai.com', because: 'the same; and an agent that is recorded asks for it to be called' },
-  { file: 'src/main/providers/gemini.ts', host: 'generativelanguage.googleapis.com', because: 'the same' },
+  { file: 'src/main/providers/addresses.ts', host: 'api.anthropic.com', because: 'with the default address, a key is all that is needed' },
+  { file: 'src/main/providers/addresses.ts', host: 'api.openai.com', because: 'the same; and an agent that is recorded asks for it to be called' },
+  { file: 'src/main/providers/addresses.ts', host: 'generativelanguage.googleapis.com', because: 'the same' },
 ];
 
 const texts = [...['src', 'test', 'resources', 'docs', '.ci'].flatMap((folder) => filesBelow(folder, isText)), ...readdirSync(root).filter(isText)];

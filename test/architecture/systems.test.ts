@@ -11,7 +11,11 @@ const concerns: readonly { readonly what: string; readonly pattern: RegExp; read
     pattern: /\bprocess\.kill\(|['"]SIG(?:KILL|TERM|INT|HUP|QUIT|USR1|USR2|BREAK)['"]/g,
     homes: ['src/main/system/', 'src/core/files/temporary.ts'],
   },
-  { what: 'asks for the user', pattern: /\bprocess\.(?:ge)?t?e?[ug]id\b|\buserInfo\(/g, homes: ['src/main/system/', 'src/core/files/private.ts'] },
+  {
+    what: 'asks for the user',
+    pattern: /\bprocess\.(?:ge)?t?e?[ug]id\b|\buserInfo\(/g,
+    homes: ['src/main/system/', 'src/core/files/private.ts', 'src/core/files/home.ts'],
+  },
   {
     what: 'reads or sets a mode',
     pattern: /\bf?l?chmod(?:Sync)?\(|\b0o[0-7]{3,4}\b|\.mode & |\bumask\(/g,

@@ -56,7 +56,15 @@ export function installPeers(): string | undefined {
     writeFileSync(stamp, '');
     return undefined;
   }
-  return stderr?.split('\n').find((line) => line.includes('error')) ?? 'npm did not end in time';
+  return stderr ? sentenceOf(stderr) : 'npm did not end in time';
+}
+
+/** What npm says about its failure, in one line: a proxy that blocks the registry is the usual reason. */
+function sentenceOf(said: string): string {
+  const lines = said.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.*\S)/.exec(line)?.[1] ?? []);
+  const code = lines.map((line) => /^code (\S+)$/.exec(line)?.[1]).find((found) => found !== undefined);
+  const reason = lines.find((line) => !/^(?:code|errno|syscall|command|path) /.test(line)) ?? said.trim().split('\n')[0] ?? '';
+  return `${reason.replace(/^(\S+) \1 /, '$1 ')}${code === undefined ? '' : ` (${code})`}. Check npm's settings registry, proxy and https-proxy.`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,12 +1,10 @@
 import { z } from 'zod';
+import { analysisFormats } from './kinds.js';
 import { contextId, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
 
 /** The views that questions over many sessions are asked of. */
 export const analysisViews = ['sessions', 'turns', 'calls', 'tool_calls', 'entries', 'files', 'tickets', 'costs'] as const;
 export type AnalysisView = (typeof analysisViews)[number];
-
-export const analysisFormats = ['parquet', 'csv', 'jsonl'] as const;
-export type AnalysisFormat = (typeof analysisFormats)[number];
 
 /** The most rows that an answer may have. A file has no such limit. */
 export const mostRows = 100_000;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { granularity, skip } from './intake.js';
-import { contextId, count, name, procedure, runtimes, timestamp } from './scalars.js';
+import { runtimes } from './kinds.js';
+import { contextId, count, name, procedure, timestamp } from './scalars.js';
 
 const path = z.string().min(1).max(4_096).describe('The path of a file or folder.');
 

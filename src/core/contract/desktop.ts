@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { hubPlaceOf } from './hub-place.js';
 import { contextId, count, procedure, timestamp, webAddress } from './scalars.js';
-import { hubPlaceOf } from './team.js';
 
 /** What a `stemma:` link leads to. `project` is the id of a project, never its place on the disk. */
 export type DeepLink =

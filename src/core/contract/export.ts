@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lost, stop } from './context.js';
-import { tiers } from './kinds.js';
-import { base64, contextPrefix, count, formatName, line, most, procedure, runtimes } from './scalars.js';
+import { runtimes, tiers } from './kinds.js';
+import { base64, contextPrefix, count, formatName, line, most, procedure } from './scalars.js';
 
 export const redactionKinds = ['secret', 'path', 'email', 'ip'] as const;
 export type RedactionKind = (typeof redactionKinds)[number];

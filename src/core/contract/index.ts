@@ -61,6 +61,7 @@ export * from './evidence.js';
 export * from './experiment.js';
 export * from './export.js';
 export * from './handover.js';
+export * from './hub-place.js';
 export * from './intake.js';
 export { describeInvalid } from './issue.js';
 export * from './kinds.js';

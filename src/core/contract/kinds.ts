@@ -1,4 +1,5 @@
-// The enumerations of the contract without schemas, so that a hook can read transcripts without loading the schema library.
+// The enumerations of the contract without schemas, so that a hook can read transcripts, and a command line can print its help, without loading the
+// schema library.
 
 /** Who speaks in an entry, and the kind of entry. */
 export const roles = ['system', 'user', 'assistant', 'tool'] as const;
@@ -29,3 +30,40 @@ export type Tier = (typeof tiers)[number];
 export const openStatuses = ['queued', 'dispatched', 'running', 'suspended'] as const;
 export const endStatuses = ['success', 'failed', 'canceled', 'timeout', 'partial'] as const;
 export type EndStatus = (typeof endStatuses)[number];
+
+/** The agents whose histories Stemma looks for on this machine, and in which it can resume a context. */
+export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi', 'copilot', 'qwen'] as const;
+export type Runtime = (typeof runtimes)[number];
+
+/** The makers of models whose requests Stemma reads. */
+export const providers = ['anthropic', 'openai', 'gemini'] as const;
+export type Provider = (typeof providers)[number];
+
+/** The largest number of calls of one page of `request.list`. */
+export const maxRequests = 1_000;
+
+/** The divergence from the original at which a what-if ends: different tool calls, also different words, or never. */
+export const divergenceLimits = ['calls', 'words', 'never'] as const;
+export type DivergenceLimit = (typeof divergenceLimits)[number];
+
+export const analysisFormats = ['parquet', 'csv', 'jsonl'] as const;
+export type AnalysisFormat = (typeof analysisFormats)[number];
+
+export const jobStatuses = ['running', 'success', 'failed', 'stopped', 'limit', 'interrupted'] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+/**
+ * What a command-line agent may do without asking, as Claude Code names the modes. `default` asks before each change and command. `acceptEdits`
+ * changes files in its folder without asking. `plan` only reads. `bypassPermissions` never asks.
+ */
+export const permissionModes = ['default', 'acceptEdits', 'plan', 'bypassPermissions'] as const;
+export type PermissionMode = (typeof permissionModes)[number];
+
+export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
+export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
+export type TicketStatus = (typeof ticketStatuses)[number];
+export type Verdict = (typeof verdicts)[number];
+
+/** The state of a requested start. `overtaken`: the ticket moved on before anybody started. */
+export const eventStates = ['waiting', 'taken', 'done', 'dismissed', 'overtaken'] as const;
+export type EventState = (typeof eventStates)[number];

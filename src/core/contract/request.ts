@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { diffLine, fieldChange, hunk, stop } from './context.js';
-import { causes } from './kinds.js';
+import { causes, maxRequests, providers } from './kinds.js';
 import { contextId, contextPrefix, count, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
 
-export const providers = ['anthropic', 'openai', 'gemini'] as const;
 /** The kinds of request bodies. OpenAI has two: chat completions and responses. */
 export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
 export type Wire = (typeof wires)[number];
@@ -14,7 +13,6 @@ export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
  */
 export const callSources = ['wire', 'claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'stemma', 'entries'] as const;
 export type CallSource = (typeof callSources)[number];
-export type Provider = (typeof providers)[number];
 /** How well the body of a call is known. `request.proof` explains the values. */
 export type Proof = (typeof proofs)[number];
 
@@ -154,9 +152,6 @@ export const capturedCall = z.strictObject({
   withheld: z.array(line).max(most.list).optional().describe('Parts that the recorder removed from the body because they were secret.'),
 });
 export type CapturedCall = z.output<typeof capturedCall>;
-
-/** The largest number of calls of one page of `request.list`. */
-export const maxRequests = 1_000;
 
 const requestFilter = z.strictObject({
   id: contextPrefix

@@ -1,10 +1,8 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
+import { jobStatuses, permissionModes, runtimes } from './kinds.js';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, damaged, name, procedure, received, runtimes, timestamp } from './scalars.js';
-
-export const jobStatuses = ['running', 'success', 'failed', 'stopped', 'limit', 'interrupted'] as const;
-export type JobStatus = (typeof jobStatuses)[number];
+import { contextId, contextPrefix, count, damaged, name, procedure, received, timestamp } from './scalars.js';
 
 const jobId = name.describe('The id of the job.');
 
@@ -25,13 +23,6 @@ const work = z
   )
   .describe('What to carry out.');
 export type Work = z.output<typeof work>;
-
-/**
- * What a command-line agent may do without asking, as Claude Code names the modes. `default` asks before each change and command. `acceptEdits`
- * changes files in its folder without asking. `plan` only reads. `bypassPermissions` never asks.
- */
-export const permissionModes = ['default', 'acceptEdits', 'plan', 'bypassPermissions'] as const;
-export type PermissionMode = (typeof permissionModes)[number];
 
 const modelPerformer = z.strictObject({
   provider: name.describe('The provider whose model answers, as `turn.providers` names it, or `recorded` for a commit.'),

@@ -10,6 +10,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../base/index.js';
+import { runtimes } from './kinds.js';
 
 /**
  * The most characters of a text and the most items of a list in an input; a field that is meant to be smaller names its own limit. A line is a name, an
@@ -95,10 +96,6 @@ export const formatName = z
   .max(64)
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1')
   .describe('The name of a format, such as `claude-code-v1`.');
-
-/** The agents whose histories Stemma looks for on this machine, and in which it can resume a context. */
-export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi', 'copilot', 'qwen'] as const;
-export type Runtime = (typeof runtimes)[number];
 
 /** The agents whose histories Stemma looks for on this machine: `runtimes`, and agents that it cannot resume. */
 export const sourceAgents = [

@@ -9,21 +9,6 @@ const projectName = z
   .max(most.line)
   .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
   .describe('The name of the project on the hub.');
-/** A project on a hub. `token` is set if the address is a share link. */
-export interface HubPlace {
-  readonly hub: string;
-  readonly project: string;
-  readonly token?: string;
-}
-
-/** Reads `https://hub.example/web-shop`, or a share link `https://hub.example/share/web-shop/TOKEN`. Undefined for anything else. */
-export function hubPlaceOf(text: string): HubPlace | undefined {
-  const [, ofLink, shared, token] = /^(https?:\/\/[^?#]+)\/share\/([^/?#]+)\/([^/?#]+)$/.exec(text) ?? [];
-  if (ofLink !== undefined && shared !== undefined && token !== undefined) return { hub: ofLink, project: shared, token };
-  const [, hub, project] = /^(https?:\/\/[^?#]*[^/?#])\/([^/?#]+)\/*$/.exec(text) ?? [];
-  return hub === undefined || project === undefined || hub.endsWith('/') || /^https?:\/?$/.test(hub) ? undefined : { hub, project };
-}
-
 const token = z.string().min(1).max(1_000).describe('The token from an admin of the hub. Without it, the sign-in of this machine is used.');
 const role = z.enum(['reader', 'reviewer', 'writer', 'admin', 'pusher']);
 /** Numbers of items by kind, such as `{context: 12, ticket: 1}`. */

@@ -1,14 +1,9 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
-import { roles } from './kinds.js';
+import { eventStates, roles, type TicketStatus, ticketStatuses, verdicts } from './kinds.js';
 import { contextId, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
-
-export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
-export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
-export type TicketStatus = (typeof ticketStatuses)[number];
-export type Verdict = (typeof verdicts)[number];
 
 const ticketId = z
   .string()
@@ -90,10 +85,6 @@ export type TicketRow = z.output<typeof ticketRow>;
 
 export const ticketTasks = ['work', 'review', 'address_findings', 'decide', 'answer', 'verify_resolution'] as const;
 export type TicketTask = (typeof ticketTasks)[number];
-
-/** The state of a requested start. `overtaken`: the ticket moved on before anybody started. */
-export const eventStates = ['waiting', 'taken', 'done', 'dismissed', 'overtaken'] as const;
-export type EventState = (typeof eventStates)[number];
 
 /** A request to start on a ticket, made by a move. It is only a record: nothing starts because of it alone. */
 export const ticketEvent = z.object({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { layerTexts } from './compose.js';
 import { author, edit, hunk, rowFacts, stop } from './context.js';
 import { entry } from './entry.js';
+import { divergenceLimits } from './kinds.js';
 import { comparedFile, knownFile, momentState, replayStep, tokensByKind } from './moment.js';
 import { proofs, requestTokens, turnRequest, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
@@ -107,10 +108,6 @@ export const replyPart = z.object({
   cost: z.number().optional(),
 });
 export type ReplyPart = z.output<typeof replyPart>;
-
-/** The divergence from the original at which a what-if ends: different tool calls, also different words, or never. */
-export const divergenceLimits = ['calls', 'words', 'never'] as const;
-export type DivergenceLimit = (typeof divergenceLimits)[number];
 
 /** `calls`: the reply called different tools, or the same tools with different arguments. `words`: only the words differ. */
 export const divergence = z.object({ kind: z.enum(['calls', 'words']), what: z.string() });

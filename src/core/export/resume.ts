@@ -6,13 +6,15 @@ import { type InputOf, type OutputOf, type Runtime, runtimes } from '../contract
 import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
-import { commandLine, isOnNetwork, shellOf, thisSystem } from '../system/index.js';
+import { commandLine, inWsl, isOnNetwork, pathsOf, type System, shellOf, thisSystem, type WslFolder, wslHomeOf, wslPath } from '../system/index.js';
 import { sessionOf } from './context.js';
 
 export type Resumable = OutputOf<'export.resume'>;
 
 /** A written session with the commands of `command` as words: programs and their arguments. */
 interface Resumed extends Resumable {
+  /** The folder to run the commands in: `cwd`, or the path of Windows for a folder of a Linux system inside it. */
+  readonly folder: string;
   readonly commands: readonly (readonly string[])[];
 }
 
@@ -122,16 +124,19 @@ export function resumeIn(
   roots: readonly AgentRoot[],
   input: ResumeInput,
   checkOutput: (path: string, sessionId: string) => void = () => {},
+  system: System = thisSystem,
 ): Resumed {
   const tip = commitOf(chain, input.id);
   const agent = input.agent ?? runtimes.find((one) => drivers[one].format === tip.format) ?? 'claude-code';
   const driver = drivers[agent];
-  const root = roots.find((one) => one.agent === agent)?.root;
-  if (root === undefined) throw badRequest('agent', `this machine has no folder of ${driver.name}`);
   const cwd = input.cwd === undefined ? workingDirectoryOf(chain, tip) : input.cwd.startsWith('~') ? absolutePath(input.cwd) : input.cwd;
   if (cwd === undefined)
     throw badRequest('cwd', `the folder in which the agent of ${tip.id} worked is not recorded: give the folder to resume it in`);
-  if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
+  if (!pathsOf(system).isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
+  // A session of a Linux system inside Windows stays there, unless a folder of Windows is given.
+  const home = system === 'windows' && cwd.startsWith('/') ? wslHomeOf(sourceOf(chain, tip)?.path ?? '') : undefined;
+  const root = roots.find((one) => one.agent === agent && isSameHome(wslHomeOf(one.root), home))?.root;
+  if (root === undefined) throw badRequest('agent', `${home ? home.distribution : 'this machine'} has no folder of ${driver.name}`);
   const name = JSON.stringify([tip.id, agent, root, cwd]);
   const place: Place = { root, cwd, ...plannedFor(chain, name) };
   const path = driver.path(place);
@@ -156,10 +161,17 @@ export function resumeIn(
   // A word that starts with a hyphen would be read as an option.
   const word = prompt?.startsWith('-') ? ` ${prompt}` : prompt;
   const started = session.bytes.length === 0 && word !== undefined ? driver.start?.(place, word) : undefined;
-  const commands = started ?? driver.commands(place, path, word === undefined ? [] : [word]);
-  const command = commandLine(shellOf(thisSystem), cwd, commands);
-  return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command, commands };
+  const own = started ?? driver.commands(place, path, word === undefined ? [] : [word]);
+  const inside = home && { distribution: home.distribution, path: cwd };
+  const folder = inside ? wslPath(inside) : cwd;
+  const commands = inside ? [inWsl(inside, own)] : own;
+  const command = commandLine(shellOf(system), inside ? undefined : cwd, commands);
+  const asked = prompt !== undefined && { prompt };
+  return { agent, path, cwd, cwdExists: isFolder(folder), sessionId: place.sessionId, ...asked, command, commands, folder };
 }
+
+const isSameHome = (one: WslFolder | undefined, other: WslFolder | undefined): boolean =>
+  one?.distribution === other?.distribution && one?.path === other?.path;
 
 type Planned = Pick<Place, 'sessionId' | 'now'>;
 
@@ -221,15 +233,17 @@ function projectFolder({ root, cwd }: Place): string {
   return join(all, name);
 }
 
+/** The newest file of the commit's session that names a working directory. */
+const sourceOf = (chain: ReadChain, { sessionId }: ContextRow): { readonly path: string; readonly cwd: string } | undefined =>
+  sessionId === null
+    ? undefined
+    : chain.db.one<{ path: string; cwd: string }>(
+        'SELECT path, cwd FROM source WHERE project = ? AND sessionId = ? AND cwd IS NOT NULL ORDER BY no DESC LIMIT 1',
+        chain.project,
+        sessionId,
+      );
+
 function workingDirectoryOf(chain: ReadChain, row: ContextRow): string | undefined {
-  const source =
-    row.sessionId === null
-      ? undefined
-      : chain.db.one<{ cwd: string | null }>(
-          'SELECT cwd FROM source WHERE project = ? AND sessionId = ? AND cwd IS NOT NULL ORDER BY no DESC LIMIT 1',
-          chain.project,
-          row.sessionId,
-        );
   // Principals of imported commits are `<agent>@<working directory>`.
-  return source?.cwd ?? row.principal?.match(/^[a-z/-]+@(.+?)(?:#[^#/\\]*)?$/s)?.[1];
+  return sourceOf(chain, row)?.cwd ?? row.principal?.match(/^[a-z/-]+@(.+?)(?:#[^#/\\]*)?$/s)?.[1];
 }

@@ -4,6 +4,19 @@ export const fileErrorCode = (error: unknown): string | undefined => {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 };
 
+const writeReasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota of this disk is used up',
+  EROFS: 'the disk is read-only',
+  EACCES: 'you may not write there',
+  EPERM: 'you may not write there',
+  EEXIST: 'a part of the path is a file',
+  ENOTDIR: 'a part of the path is a file',
+};
+
+/** Why the file system refused to write, in words. */
+export const writeReason = (error: unknown): string => writeReasons[fileErrorCode(error) ?? ''] ?? (error as Error).message;
+
 /** The result of `work`; undefined if the file system refuses. */
 export function unlessRefused<T>(work: () => T): T | undefined {
   try {

@@ -4,7 +4,15 @@ import { basename, dirname, join } from 'node:path';
 import { badRequest, type Clock, corrupt, inWords, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
-import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably, stampOf as stampOfFile } from '../files/index.js';
+import {
+  folderInside,
+  makeFolderInside,
+  makeFolders,
+  makePrivateFolder,
+  renameDurably,
+  stampOf as stampOfFile,
+  writeReason,
+} from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
 import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type Rebuilt, rebuildDatabase } from '../store/index.js';
@@ -77,7 +85,7 @@ export function makeFolder(input: NewProject, clock: Clock, trusted?: TrustedPro
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
     if (existsSync(join(dir, manifest))) throw alreadyExists(dir);
-    throw badRequest('dir', `cannot create a project at ${dir}: ${(error as Error).message}`);
+    throw badRequest('dir', `cannot create a project at ${dir}: ${writeReason(error)}`);
   }
   return dir;
 }

@@ -57,12 +57,11 @@ export const exportRouter = {
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
   resume: acts.export.resume.handler(async ({ input, context: { session } }) => {
-    const { commands: _, ...made } = resumeIn(
-      session.project().chain,
-      session.engine.options.agentRoots,
-      { ...input, mayStart: true },
-      session.checkOutput,
-    );
+    const {
+      commands: _,
+      folder: __,
+      ...made
+    } = resumeIn(session.project().chain, session.engine.options.agentRoots, { ...input, mayStart: true }, session.checkOutput);
     if (!input.dryRun) await remember(session, input.id, made);
     return made;
   }),
@@ -70,9 +69,9 @@ export const exportRouter = {
     const { agentRoots, openTerminal } = session.engine.options;
     const { chain } = session.project();
     // Checks the folder before anything is written.
-    checkFolder(resumeIn(chain, agentRoots, { ...input, mayStart: true, dryRun: true }).cwd);
-    const { commands, ...made } = resumeIn(chain, agentRoots, { ...input, mayStart: true }, session.checkOutput);
+    checkFolder(resumeIn(chain, agentRoots, { ...input, mayStart: true, dryRun: true }).folder);
+    const { commands, folder, ...made } = resumeIn(chain, agentRoots, { ...input, mayStart: true }, session.checkOutput);
     await remember(session, input.id, made);
-    return { ...made, terminal: (await openTerminal?.({ folder: made.cwd, commands })) ?? null };
+    return { ...made, terminal: (await openTerminal?.({ folder, commands })) ?? null };
   }),
 };

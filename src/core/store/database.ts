@@ -4,6 +4,7 @@ import { type Connection, connectTo, guard, type OpenOptions } from './connectio
 import { changedDefinitions, definitionProblem } from './definitions.js';
 import { saysDamage } from './failures.js';
 import { foldLog, growLog, logPages } from './log.js';
+import { refuseNewer } from './migrate.js';
 import type { Place } from './place.js';
 import { type Rebuilt, rebuildFile } from './rebuild.js';
 import { type ChangedRow, changedRows, tablesOf, type Value } from './sums.js';
@@ -163,8 +164,10 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
   const guarded = guardedBy(current);
   const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
   const transaction = transactions(current, listeners);
-  const requirePlace = ({ raw, place }: Connection): void => {
-    if (!raw.inTransaction) place.require();
+  const requirePlace = (connection: Connection): void => {
+    if (connection.raw.inTransaction) return;
+    requireFormat(connection);
+    connection.place.require();
   };
   return {
     run: (sql, ...parameters) =>
@@ -208,11 +211,13 @@ interface Listeners {
 function transactions(current: () => Connection, listeners: Listeners): <T>(work: () => T) => T {
   let commits = 0;
   return (work) => {
-    const { raw, place, prepared } = current();
-    if (raw.inTransaction) return nested(current(), listeners, work);
+    const connection = current();
+    const { raw, place, prepared } = connection;
+    if (raw.inTransaction) return nested(connection, listeners, work);
     return guard(() => {
       prepared('BEGIN IMMEDIATE').run();
       try {
+        requireFormat(connection);
         const result = work();
         for (const listener of listeners.commit) listener();
         place.require();
@@ -227,6 +232,10 @@ function transactions(current: () => Connection, listeners: Listeners): <T>(work
     });
   };
 }
+
+/** A newer Stemma may have migrated the project while this one has it open. @throws CONFLICT if it did. */
+const requireFormat = ({ prepared }: Connection): void =>
+  refuseNewer((prepared('PRAGMA user_version').get() as { user_version: number }).user_version);
 
 /** Runs work inside an open transaction. If it throws, its changes are undone, and those before it stay. */
 function nested<T>({ raw, prepared }: Connection, listeners: Listeners, work: () => T): T {

@@ -7,3 +7,4 @@ export * from './paths.js';
 export * from './quoting.js';
 export * from './system.js';
 export * from './variables.js';
+export * from './wsl.js';

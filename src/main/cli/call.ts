@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { contract, procedureNames } from '../../core/contract/index.js';
-import { kindOf } from '../../core/router/index.js';
 import { type ContractClient, readStandardInput } from '../launch/index.js';
 import { printJson } from '../terminal/index.js';
 import { addProjectChoice, findChosen, openChosen, type ProjectOptions, withEngine } from './command.js';
 import { UsageError } from './errors.js';
-import { procedureHelp } from './procedure-help.js';
+
+/** The help of the procedures, once {@link loadProcedures} has loaded the contract. */
+let helpOf: ((procedure: string) => string) | undefined;
+
+/** Loads the contract, which `stemma call --help` describes. Other commands start without it. */
+export async function loadProcedures(): Promise<void> {
+  const { procedureHelp, procedureList } = await import('./procedure-help.js');
+  helpOf = (procedure) => procedureHelp(procedure) ?? procedureList();
+}
 
 /** Adds `stemma call`: every procedure of the contract by its name. */
 export function addCallCommand(program: Command): void {
@@ -15,16 +21,18 @@ export function addCallCommand(program: Command): void {
     .description('call a procedure of the contract by its name')
     .option('-i, --input <json>', 'the input: JSON text, @file, or - for standard input')
     .option('--stream', 'print one JSON document for each event of a procedure that streams, then its result')
-    .addHelpText('after', ({ command: { args } }) => `\n${procedureHelp(args[0] ?? '') ?? procedureList()}`)
+    .addHelpText('after', ({ command: { args } }) => `\n${helpOf?.(args[0] ?? '') ?? ''}`)
     .action(callProcedure);
 }
-
-const procedureList = (): string => `Procedures (stemma call PROCEDURE --help describes one):\n  ${procedureNames(contract).join('\n  ')}`;
 
 /** Procedures that need no project, but follow the switches of the chosen one. */
 const usesSwitch: readonly string[] = ['compose.messages', 'compose.collect'];
 
 async function callProcedure(procedure: string, options: ProjectOptions & { input?: string; stream?: boolean }): Promise<void> {
+  const [{ contract, procedureNames }, { kindOf }] = await Promise.all([
+    import('../../core/contract/index.js'),
+    import('../../core/router/index.js'),
+  ]);
   if (!procedureNames(contract).includes(procedure))
     throw new UsageError(`unknown procedure ${JSON.stringify(procedure)}. \`stemma call --help\` lists the procedures.`);
   const input = await readInput(options.input);

@@ -1,4 +1,4 @@
-import { ORPCError } from '@orpc/server';
+import { ORPCError } from '@orpc/client';
 import { StemmaError } from '../../core/base/index.js';
 
 /** A refused call as JSON for programs. */

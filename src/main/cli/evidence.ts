@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Verified } from '../../core/contract/index.js';
-import { verifyFile } from '../../core/evidence/index.js';
 import { bold, dim, green, line, printJson, printText, red } from '../terminal/index.js';
 import { addProjectCommand, commitName, jsonOption, type ProjectOptions, withProject } from './command.js';
 import { counted, size } from './numbers.js';
@@ -29,7 +28,8 @@ export function addEvidenceCommands(program: Command): void {
   program.command('verify <file>').description('check a pack of evidence; it needs no project').addOption(jsonOption()).action(showVerified);
 }
 
-function showVerified(file: string, { json }: { json?: boolean }): void {
+async function showVerified(file: string, { json }: { json?: boolean }): Promise<void> {
+  const { verifyFile } = await import('../../core/evidence/index.js');
   const found = verifyFile(resolve(file));
   if (!found.ok) process.exitCode = 1;
   if (json) printJson(found);

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
-import { createTwoFilesPatch } from 'diff';
 import { makeFolders, permissionsOf, realPath, replaceFile } from '../../core/files/index.js';
 import { quoted } from '../../core/system/index.js';
 import { agentRootsOf, built, ownCommand } from '../launch/index.js';
@@ -53,7 +52,7 @@ async function changeSettings({ install, uninstall, project, settings, yes, ...s
   const backup = `${path}.before-stemma`;
   const after = orUsageError(path, () => (install ? withHooks(before ?? '', commandFor(project, signed)) : restored(before, backup)));
   if (after === before) return printText(install ? `${path} already has Stemma's hooks.` : `${path} has no hooks of Stemma.`);
-  printText(describeChange(path, before ?? '', after ?? ''));
+  printText(await describeChange(path, before ?? '', after ?? ''));
   if (!yes && !(await confirmed(after === undefined ? `Delete ${path}?` : `Write ${path}?`))) return printText('Nothing was changed.');
   if (install) {
     // A second installation keeps the backup that the first one made.
@@ -106,7 +105,8 @@ function commandFor(project: string | undefined, { principal, ticket, machine }:
 const named = (options: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
-function describeChange(path: string, before: string, after: string): Text {
+async function describeChange(path: string, before: string, after: string): Promise<Text> {
+  const { createTwoFilesPatch } = await import('diff');
   const patch = createTwoFilesPatch(path, path, before, after, 'now', 'after the change', { context: 3 });
   const paintOf = (text: string) => (text.startsWith('+') ? green : text.startsWith('-') ? red : text.startsWith('@') ? dim : undefined);
   return joinTexts(

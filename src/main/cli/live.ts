@@ -22,8 +22,7 @@ import {
   withStoppableEngine,
 } from './command.js';
 import { counted, firstLine, portNumber, timeOf } from './numbers.js';
-import { addressesOf, startRecorder } from './record.js';
-import { type RunOptions, runRecorded } from './run.js';
+import type { RunOptions } from './run.js';
 
 /** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */
 export function addLiveCommands(program: Command): void {
@@ -48,7 +47,10 @@ export function addLiveCommands(program: Command): void {
     .addOption(ticketOption())
     .addOption(machineOption())
     .option('--record', 'record its model calls too, if it takes the address of the provider from its environment')
-    .action(async (command: string[], options: RunOptions) => endLike(await runRecorded(command, options)));
+    .action(async (command: string[], options: RunOptions) => {
+      const { runRecorded } = await import('./run.js');
+      endLike(await runRecorded(command, options));
+    });
 
   addProjectChoice(program.command('proxy'))
     .description('record model calls of agents and forward them unchanged; point the base URLs of the agents at it')
@@ -71,6 +73,7 @@ function addUpstream(text: string, earlier: Partial<Upstreams>): Partial<Upstrea
 /** Runs until the person ends it. Standard output has one line for each provider: the variable that an agent's environment needs. */
 async function proxy({ client, signal }: Stoppable, options: ProxyOptions): Promise<void> {
   const { port, upstream } = options;
+  const { addressesOf, startRecorder } = await import('./record.js');
   const { dir } = await openTarget(client, options);
   const recorder = await startRecorder(client, { ...defaultUpstreams, ...upstream }, port);
   for (const [name, url] of Object.entries(addressesOf(recorder))) printText(`${name}=${url}`);

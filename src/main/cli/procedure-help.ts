@@ -1,4 +1,4 @@
-import { contract, describeProcedure, type JsonSchema } from '../../core/contract/index.js';
+import { contract, describeProcedure, type JsonSchema, procedureNames } from '../../core/contract/index.js';
 
 /** Describes a procedure for `stemma call PROCEDURE --help`: its description, the fields of its input, and its result. */
 export function procedureHelp(name: string): string | undefined {
@@ -17,6 +17,9 @@ export function procedureHelp(name: string): string | undefined {
     `Result: ${shapeOf(output)}`,
   ].join('\n');
 }
+
+/** The names of all procedures, for `stemma call --help`. */
+export const procedureList = (): string => `Procedures (stemma call PROCEDURE --help describes one):\n  ${procedureNames(contract).join('\n  ')}`;
 
 /** One line per field of an object, with nested fields indented below their field. */
 function fieldLines(schema: JsonSchema): string[] {

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { block, line, printPart, say, sayError, sayJson } from '../terminal/index.js';
 import { addAnalysisCommands } from './analysis.js';
-import { addCallCommand } from './call.js';
+import { addCallCommand, loadProcedures } from './call.js';
 import { addCompactionCommand } from './compaction.js';
 import { addContextCommands } from './contexts.js';
 import { refusalOf, UsageError } from './errors.js';
@@ -28,6 +28,7 @@ import { addUsageCommands } from './usage.js';
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     const [node = '', script = '', ...words] = argv;
+    if (words.includes('call')) await loadProcedures();
     await buildProgram().parseAsync([node, script, ...(words.length > 0 ? words : ['web'])]);
   } catch (error) {
     process.exitCode = reportError(error, argv);

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { isatty } from 'node:tty';
+import manifest from '../../../package.json' with { type: 'json' };
 import { outsideArchive, projectNode, storeCompiledCode } from '../launch/index.js';
 import { protectFiles } from '../system/index.js';
-import { exitWhenOutputCloses, say, sayUncaughtErrors } from '../terminal/index.js';
+import { exitWhenOutputCloses, printText, say, sayUncaughtErrors } from '../terminal/index.js';
 
 /** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node starts the Node that the project depends on. */
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= 22;
@@ -15,9 +16,15 @@ const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--in
 
 sayUncaughtErrors(isEvent ? 0 : 1);
 
-// Commands and hooks start many times a day.
-storeCompiledCode();
-protectFiles();
+try {
+  // Commands and hooks start many times a day.
+  storeCompiledCode();
+  protectFiles();
+} catch (error) {
+  // This user has no home folder.
+  say(`stemma: ${(error as Error).message}`);
+  process.exit(isEvent ? 0 : 1);
+}
 
 if (isNewEnough && command === 'answer-question') {
   // The engine asks a question of this process (engine/analyst.ts).
@@ -26,6 +33,9 @@ if (isNewEnough && command === 'answer-question') {
 } else if (isNewEnough && isEvent) {
   const { runHook } = await import('../hook/index.js');
   await runHook(words);
+} else if (command === '--version' && words.length === 0) {
+  exitWhenOutputCloses();
+  printText(manifest.version);
 } else if (isNewEnough) {
   exitWhenOutputCloses();
   const { run } = await import('./program.js');

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ORPCError } from '@orpc/server';
+import { ORPCError } from '@orpc/client';
 import { type Command, Option } from 'commander';
 import { type HubPlace, hubPlaceOf } from '../../core/contract/index.js';
 import { type ContractClient, dataDirOf } from '../launch/index.js';

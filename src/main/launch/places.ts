@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeFolder } from '../../core/files/index.js';
 import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
 import { type Environment, foldersOf, pathsOf, type System, thisPlatform, thisSystem, variableOf } from '../../core/system/index.js';
 import { wslHomes } from '../system/index.js';
@@ -15,7 +15,7 @@ export const built = (...parts: string[]): string => join(root, 'out', ...parts)
 export const outsideArchive = (path: string): string => path.replace(/([\\/]app\.asar)(?=[\\/])/, '$1.unpacked');
 
 /** Stemma's own folder, for everything outside of projects: `$STEMMA_HOME`, or the system's folder for data of applications. */
-export function dataDirOf(env: Environment = process.env, system: System = thisSystem, home: string = homedir()): string {
+export function dataDirOf(env: Environment = process.env, system: System = thisSystem, home: string = homeFolder()): string {
   const named = variableOf(env, 'STEMMA_HOME', system);
   const { join, resolve } = pathsOf(system);
   return named ? resolve(named) : join(foldersOf({ env, home, system }).data, system === 'linux' ? 'stemma' : 'Stemma');
@@ -27,7 +27,7 @@ export function dataDirOf(env: Environment = process.env, system: System = thisS
  */
 export function agentRootsOf(
   env: Environment = process.env,
-  home: string = homedir(),
+  home: string = homeFolder(),
   system: System = thisSystem,
   linuxHomes: readonly string[] = [],
 ): AgentRoot[] {
@@ -47,7 +47,7 @@ export function engineOptions(paths: readonly string[] = [], cwd: string = proce
   const named = paths.map((path) => resolve(cwd, path));
   return {
     dataDir: dataDirOf(env),
-    agentRoots: agentRootsOf(env, homedir(), thisSystem, wslHomes(env)),
+    agentRoots: agentRootsOf(env, homeFolder(), thisSystem, wslHomes(env)),
     sampleDir: join(root, 'resources', 'sample'),
     worker: built('engine', 'work.js'),
     startup: { paths: named.filter((path) => !isProject(path)), project: named.find(isProject) ?? null },

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { badRequest } from '../../core/base/index.js';
-import { realPathOf } from '../../core/files/index.js';
+import { homeFolder, realPathOf } from '../../core/files/index.js';
 import { sharedFolders, thisSystem } from '../../core/system/index.js';
 import { openTrustedProjects, projectIdIn, untrusted } from '../../core/trust/index.js';
 import { dataDirOf } from './places.js';
@@ -47,7 +47,11 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
 }
 
 /** The projects in the nearest folder that contains a project. */
-function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), ...sharedFolders(thisSystem)] }: ProjectSearch): string[] {
+function nearestProjects({
+  cwd = process.cwd(),
+  home = homeFolder(),
+  temporary = [tmpdir(), ...sharedFolders(thisSystem)],
+}: ProjectSearch): string[] {
   for (const folder of searchedFolders(resolve(cwd), home, temporary)) {
     if (isProject(folder)) return [folder];
     const found = projectsIn(folder);

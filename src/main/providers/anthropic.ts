@@ -9,9 +9,6 @@ interface Block {
   json: string;
 }
 
-/** The public address of the Messages API, so that a person only has to set a key. */
-export const anthropicUrl = 'https://api.anthropic.com';
-
 /** A provider that sends the given body to the Messages API. */
 export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthropic' }: Pick<Server, 'url'> & Partial<Server>): ModelProvider {
   const headers = async () => ({ 'x-api-key': await keyOf(key, title), 'anthropic-version': '2023-06-01' });

@@ -1,9 +1,10 @@
 import type { ModelProvider, ProviderAccount } from '../../core/project/index.js';
-import { anthropicProvider, anthropicUrl } from './anthropic.js';
-import { geminiProvider, geminiUrl } from './gemini.js';
+import { anthropicUrl, geminiUrl, openaiUrl } from './addresses.js';
+import { anthropicProvider } from './anthropic.js';
+import { geminiProvider } from './gemini.js';
 import type { Server } from './line.js';
 import { openaiProvider } from './openai.js';
-import { openaiUrl, responsesProvider } from './responses.js';
+import { responsesProvider } from './responses.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

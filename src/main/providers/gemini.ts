@@ -1,9 +1,6 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
 
-/** The public address of Gemini's API, so that a person only has to set a key. */
-export const geminiUrl = 'https://generativelanguage.googleapis.com';
-
 interface Part {
   readonly text?: string;
   readonly thought?: boolean;

@@ -3,7 +3,8 @@
 // A reply is passed on as it arrives; refusals, limits and broken connections become UNAVAILABLE with the provider's message.
 export { openAccounts } from './accounts.js';
 
-export { anthropicProvider, anthropicUrl } from './anthropic.js';
-export { geminiProvider, geminiUrl } from './gemini.js';
+export { anthropicUrl, geminiUrl, openaiUrl } from './addresses.js';
+export { anthropicProvider } from './anthropic.js';
+export { geminiProvider } from './gemini.js';
 export { openaiProvider } from './openai.js';
-export { openaiUrl, responsesProvider } from './responses.js';
+export { responsesProvider } from './responses.js';

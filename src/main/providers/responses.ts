@@ -1,9 +1,6 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
 
-/** The public address of the Responses API. */
-export const openaiUrl = 'https://api.openai.com/v1';
-
 interface TextPart {
   readonly text?: string;
   readonly refusal?: string;

@@ -49,7 +49,9 @@ function findElectron(): { executable: string } | { problem: string } {
   };
   if (!installed()) {
     console.log('Downloading Electron, once…');
-    spawnSync(process.execPath, [join(home, 'install.js')], { stdio: 'ignore', timeout: 10 * 60_000 });
+    // Without the variable, the download ignores the proxy that this machine has.
+    const env = { ELECTRON_GET_USE_PROXY: 'true', ...process.env };
+    spawnSync(process.execPath, [join(home, 'install.js')], { stdio: 'ignore', timeout: 10 * 60_000, env });
   }
   const executable = installed();
   return executable ? { executable } : { problem: 'Electron is not installed and cannot be downloaded' };

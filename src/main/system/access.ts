@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { restrictWith } from '../../core/files/index.js';
+import { homeFolder, restrictWith } from '../../core/files/index.js';
 import { type Environment, isWithin, type System, thisSystem, variableOf } from '../../core/system/index.js';
 import { systemProgram } from './programs.js';
 
@@ -30,7 +29,7 @@ export const isPrivatePlace = (path: string, home: string, system: System): bool
  * Makes the new files of this thread private where a mode does not: on Windows, outside of the home folder, by an access list. Each thread of a
  * program calls it once, before it writes. If the disk keeps no lists (FAT), nothing can be done.
  */
-export function protectFiles(env: Environment = process.env, system: System = thisSystem, home: string = homedir()): void {
+export function protectFiles(env: Environment = process.env, system: System = thisSystem, home: string = homeFolder()): void {
   if (system !== 'windows') return;
   restrictWith((path) => {
     if (isPrivatePlace(path, home, system)) return;

@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { EntryKey } from '../../../src/core/base/index.js';
-import { checkpoint, fork } from '../../../src/core/chain/index.js';
+import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
+import { checkpoint, fork, tips } from '../../../src/core/chain/index.js';
 import { runtimes } from '../../../src/core/contract/index.js';
 import { checkFolder, resumeIn } from '../../../src/core/export/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 const twoTurns = (chain: ReturnType<typeof emptyChain>) => {
@@ -74,6 +75,37 @@ describe('the folder of a resumed session', () => {
     const folder = join(root, 'work');
     mkdirSync(folder);
     expect(resumeIn(chain, roots, { id: tip.id, cwd: folder, dryRun: true })).toMatchObject({ cwd: folder, cwdExists: true });
+  });
+
+  test('[O8] a session of a Linux inside Windows continues there, in the shell of its person', () => {
+    const chain = emptyChain();
+    const home = '\\\\wsl.localhost\\Ubuntu\\home\\me';
+    const file = join(scratch(), 's1.jsonl');
+    writeFileSync(file, prompt('u1', 'fix it') + answer('a1', 'fixed', { parent: 'u1' }));
+    importInto(chain, file);
+    const id = tips(chain, {})[0]?.id as ContextId;
+    const path = `${home}\\.claude\\projects\\-home-me-it-s\\s1.jsonl`;
+    chain.db.run('UPDATE source SET path = ?, cwd = ?', path, "/home/me/it's");
+    const roots = [
+      { agent: 'claude-code' as const, root: 'C:\\Users\\me\\.claude' },
+      { agent: 'claude-code' as const, root: '\\\\wsl.localhost\\Debian\\home\\me\\.claude' },
+      { agent: 'claude-code' as const, root: `${home}\\.claude` },
+    ];
+    const inside = resumeIn(chain, roots, { id, dryRun: true }, undefined, 'windows');
+    expect(inside).toMatchObject({ cwd: "/home/me/it's", folder: `${home}\\it's`, path: expect.stringContaining(`${home}\\.claude`) });
+    expect(inside.commands).toEqual([
+      [
+        ...['wsl.exe', '--distribution', 'Ubuntu', '--cd', "/home/me/it's", '--exec', 'sh', '-c'],
+        `exec "\${SHELL:-/bin/sh}" -lic 'claude --resume ${inside.sessionId}'`,
+      ],
+    ]);
+    // A person who gives a folder of Windows wants the agent of Windows.
+    const outside = resumeIn(chain, roots, { id, dryRun: true, cwd: 'C:\\work' }, undefined, 'windows');
+    expect(outside).toMatchObject({
+      folder: 'C:\\work',
+      path: expect.stringContaining('C:\\Users\\me\\.claude'),
+      commands: [['claude', '--resume', outside.sessionId]],
+    });
   });
 
   test('[W37] no terminal is opened in a folder that does not exist', () => {

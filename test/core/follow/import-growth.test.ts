@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entries, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
@@ -10,7 +10,6 @@ import { atOnce } from '../../../src/core/project/index.js';
 import { codexLine, codexTurn } from '../../support/codex-lines.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
 
 const commitsOf = (chain: WriteChain): Commit[] =>
@@ -39,7 +38,7 @@ function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled
 }
 
 /** Turns that were interrupted and got one more word when the agent came back: an import, which sees both, puts it with the turn. */
-const laterWords = /torn-lines|branch-2compact/;
+const laterWords = /torn-lines|branch-2compact|branch-compact-queue|branches-compact/;
 
 /** Whole lines of a file, of the large ones not all of them. */
 function beginningOf(path: string): string {
@@ -59,15 +58,12 @@ const noSequences = /all-record-types/;
 
 const files = [
   ...['tour.jsonl', 'tour-fork.jsonl'].flatMap((name) => [join(fixtures, 'pi', name), join(fixtures, 'gemini', name)]),
-  ...(existsSync(shared)
-    ? ['codex', 'pi', 'claude-code'].flatMap((folder) =>
-        readdirSync(join(shared, folder))
-          .filter((name) => name.endsWith('.jsonl') && !noSequences.test(name))
-          .map((name) => join(shared, folder, name)),
-      )
-    : []),
+  ...['codex-2026', 'pi-compacted', 'claude-code'].flatMap((folder) =>
+    readdirSync(join(fixtures, folder))
+      .filter((name) => name.endsWith('.jsonl') && !noSequences.test(name))
+      .map((name) => join(fixtures, folder, name)),
+  ),
 ];
-if (!existsSync(shared)) console.warn('skipped: real transcripts (../shared/transcripts) are not on this machine');
 
 describe('a transcript that is looked at after each of its lines', () => {
   test.each(files.map((path) => [basename(path), path]))(

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, JsonObject } from '../../../src/core/base/index.js';
@@ -40,14 +40,13 @@ const factsOf = ({ chain, id }: { chain: WriteChain; id: ContextId }): ReadonlyM
 const wordsOf = (facts: ReadonlyMap<EntryKey, object>): (readonly [EntryKey, object])[] =>
   [...facts].map(([key, fact]) => [key, { ...fact, marks: undefined }]);
 
-const transcripts = join(root, '../shared/transcripts/claude-code');
-const hasTranscripts = existsSync(transcripts);
+const transcripts = join(root, 'test/fixtures/claude-code');
 /** Real sessions: with images of a person, inline subagents, images in results, and branches with compactions. */
 const real = [
   'moredip-images-in-user-messages.jsonl',
   'happy-v1.0.71-inline-sidechains.jsonl',
-  'entire-ada8171575ce-image-in-tool-result.jsonl',
-  'entire-432b48f6b6e6-branch-2compact.jsonl',
+  'excerpt-ada8171575ce-image-in-tool-result.jsonl',
+  'excerpt-432b48f6b6e6-branch-2compact.jsonl',
 ];
 
 /** Each exchange format with the entries that it loses. */
@@ -74,11 +73,11 @@ describe.each([
 });
 
 /** What each exchange format loses of real sessions. */
-describe.skipIf(!hasTranscripts).each([
+describe.each([
   ['otlp-v1', 'spans.json', ['entry that the model never saw']],
   ['inspect-eval-v1', 'log.eval', ['entry that the model never saw']],
   ['atif-v1', 'trajectory.json', ['image', 'image in a tool result', 'entry that the model never saw']],
-] as const)(`real sessions of Claude Code${hasTranscripts ? '' : ' (they are on developer machines only)'} through %s`, (format, name, lost) => {
+] as const)('real sessions of Claude Code through %s', (format, name, lost) => {
   test('[F25, F40] they come back whole but for losses that are named by entry', () => {
     const lossesOfAll = new Set<string>();
     for (const file of real) {

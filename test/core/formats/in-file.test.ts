@@ -53,7 +53,14 @@ describe.each(samples)('$path', ({ bytes, reader }) => {
 });
 
 test('[F50] there are samples of each kind of document', () => {
-  expect([...new Set(samples.map(({ path }) => path.split('/')[2]))].sort()).toEqual(['atif', 'inspect-eval', 'otlp', 'vscode-chat']);
+  expect([...new Set(samples.map(({ path }) => path.split('/')[2]))].sort()).toEqual([
+    'atif',
+    'inspect-eval',
+    'langsmith',
+    'otel',
+    'otlp',
+    'vscode-chat',
+  ]);
 });
 
 const valuesOf = (text: string, isLarge: (path: string) => boolean = (path) => path === 'a.b') => {

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-const cases = join(import.meta.dirname, '../../fixtures/cases');
-const more = resolve(import.meta.dirname, '../../../../shared/transcripts-more');
+const fixtures = join(import.meta.dirname, '../../fixtures');
+const cases = join(fixtures, 'cases');
 
 function read(path: string) {
   const chain = emptyChain();
@@ -168,7 +168,7 @@ test('[F43] a file from which nothing was read says why', () => {
   expect(turns[0] === 1 || skipped.length + notes.length > 0).toBe(true);
 });
 
-test.skipIf(!existsSync(more))('[F43] threads of Amp and logs of Droid (need ../shared)', () => {
-  expect(read(join(more, 'amp'))).toMatchObject({ agents: ['amp'] });
-  expect(read(join(more, 'droid-stream'))).toMatchObject({ agents: ['droid'] });
+test('[F43] threads of Amp and logs of Droid', () => {
+  expect(read(join(fixtures, 'amp'))).toMatchObject({ agents: ['amp'] });
+  expect(read(join(fixtures, 'droid-stream'))).toMatchObject({ agents: ['droid'] });
 });

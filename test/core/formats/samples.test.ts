@@ -6,12 +6,11 @@ import type { Entry } from '../../../src/core/contract/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
-import { transcripts } from '../../support/agents.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
-/** Real files of many agents are next to the repository, on developer machines only. */
-const samples = `${transcripts}-more`;
+/** Real files of many agents. */
+const samples = join(import.meta.dirname, '../../fixtures');
 
 /** Counted in the raw files by a program that shares no code with Stemma: calls of tools, results, failed results, and model calls. */
 interface Counted {
@@ -56,22 +55,22 @@ const counted: readonly Counted[] = [
   row('otel/copilot-cli/file-exporter.jsonl', 'otlp', [4, 10], [6, 6, 1], [13, 9_500, 0, 130]),
   row('otel/copilot-cli/otlp-http-traces.jsonl', 'otlp', [2, 4], [6, 6, 1], [8, 3_600, 0, 80]),
   row('otel/vscode-copilot/agent-traces.db', 'otlp', [8, 8], [5, 5, 0], [9, 31_208, 40_463, 1_696]),
-  row('langfuse/google-adk-2025-08-28.json', 'otlp', [1, 2], [1, 1, 0], [2, 67, 0, 9]),
-  row('langsmith/py_wrap_openai_stream.json', 'otlp', [1, 1], [0, 0, 0], [1, 9, 0, 9]),
+  row('otlp/langfuse-adk.json', 'otlp', [1, 2], [1, 1, 0], [2, 67, 0, 9]),
+  row('otlp/langsmith.json', 'otlp', [1, 1], [0, 0, 0], [1, 9, 0, 9]),
   row('langsmith/anthropic_managed_builtin_tools.jsonl', 'managed-agent', [1, 1], [1, 1, 0], [2, 0, 0, 0]),
   row('inspect-eval/browser.json', 'inspect-eval', [1, 1], [4, 4, 0], [5, 15_235, 9_088, 281]),
   row('inspect-eval/log_tool_call_error.json', 'inspect-eval', [1, 1], [0, 11, 11], [0, 0, 0, 0]),
   row('inspect-eval/made-here_security-guide.chunked.zstd.eval', 'inspect-eval', [16, 16], [0, 0, 0], [32, 5_279, 0, 5_622]),
   row('kimi/assistant_tools.wire.jsonl', 'kimi', [1, 8], [19, 19, 1], [23, 30_174, 661_504, 5_515]),
-  row('kimi/subagent_agent-0.wire.jsonl', 'kimi', [1, 1], [2, 2, 0], [3, 12_905, 28_416, 330]),
-  row('droid/droid-session.jsonl', 'droid', [1, 1], [5, 5, 0], [5, 0, 0, 0]),
-  row('openhands/v0-basic.json', 'openhands', [1, 1], [2, 1, 0], [2, 10, 3_482, 1_312]),
-  row('openhands/v1-goal-events.jsonl', 'openhands', [1, 1], [2, 3, 2], [2, 0, 0, 0]),
-  row('swe-agent/function_calling_simple.traj', 'swe-agent', [1, 1], [5, 5, 0], [5, 0, 0, 0]),
+  row('mapped/kimi.wire.jsonl', 'kimi', [1, 1], [2, 2, 0], [3, 12_905, 28_416, 330]),
+  row('mapped/droid.jsonl', 'droid', [1, 1], [5, 5, 0], [5, 0, 0, 0]),
+  row('mapped/openhands-v0.json', 'openhands', [1, 1], [2, 1, 0], [2, 10, 3_482, 1_312]),
+  row('mapped/openhands-v1.jsonl', 'openhands', [1, 1], [2, 3, 2], [2, 0, 0, 0]),
+  row('mapped/swe-agent.traj', 'swe-agent', [1, 1], [5, 5, 0], [5, 0, 0, 0]),
   row('swe-agent/mini-local.traj.json', 'mini-swe-agent', [1, 1], [0, 0, 0], [2, 0, 0, 0]),
   row('openai-agents/run_state-v1_13_programmatic_tool_calling.json', 'openai-agents', [1, 1], [2, 1, 0], [1, 0, 0, 0]),
-  row('pydantic-ai/made-here_messages.json', 'pydantic-ai', [1, 1], [1, 2, 1], [2, 170, 100, 20]),
-  row('adk/context_update.session.json', 'adk', [1, 2], [1, 1, 0], [3, 0, 0, 0]),
+  row('mapped/pydantic-ai.json', 'pydantic-ai', [1, 1], [1, 2, 1], [2, 170, 100, 20]),
+  row('mapped/adk.session.json', 'adk', [1, 2], [1, 1, 0], [3, 0, 0, 0]),
   row('adk/flow_complex_spark.session.json', 'adk', [1, 1], [2, 2, 0], [6, 0, 0, 0]),
   row('atif/nemo_exmp06_atif.json', 'atif', [1, 3], [0, 0, 0], [3, 0, 0, 0]),
   row('atif/terminus-2_summarization-linear/trajectory.json', 'atif', [1, 1], [0, 0, 0], [3, 2_252, 0, 160]),
@@ -85,7 +84,7 @@ const counted: readonly Counted[] = [
   row('droid/agent-sessions-session_store_large.jsonl', 'droid', [1, 2], [1, 1, 0], [4, 0, 0, 0]),
   row('droid/letta-happy-path.jsonl', 'droid', [1, 1], [1, 1, 0], [3, 0, 0, 0]),
   row('inspect-eval/log_formats.eval', 'inspect-eval', [1, 1], [0, 0, 0], [1, 66, 0, 2]),
-  row('langfuse/openai-agents-2025-09-30.json', 'otlp', [1, 1], [1, 1, 0], [2, 140, 0, 44]),
+  row('otlp/langfuse-openai-agents.json', 'otlp', [1, 1], [1, 1, 0], [2, 140, 0, 44]),
   row('langsmith/py_wrap_openai_reasoning.json', 'otlp', [1, 1], [0, 0, 0], [1, 43, 0, 2_497]),
   row('openai-agents/run_state-v1_13_pending_tool_approval.json', 'openai-agents', [1, 1], [1, 0, 0], [1, 0, 0, 0]),
   row('openhands/v0-basic_gui_mode.json', 'openhands', [1, 1], [4, 4, 0], [5, 22, 11_793, 2_024]),
@@ -123,7 +122,7 @@ function own(chain: WriteChain): readonly Entry[] {
   );
 }
 
-describe.skipIf(!existsSync(samples))('samples of many agents (they are next to the repository, on developer machines only)', () => {
+describe('samples of many agents', () => {
   test.each(counted)('[F21, F36, F47] $file has the turns, tools and counts of the raw file', async (one) => {
     const chain = emptyChain();
     await prepareUsage(chain);

@@ -1,11 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, tips, type WriteChain } from '../../../src/core/chain/index.js';
-import { transcripts } from '../../support/agents.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
+import { root } from '../../support/source.js';
 
 /** Spans as the JavaScript SDK writes them, one after the other, printed over many lines. */
 interface Made {
@@ -155,10 +155,9 @@ test.each([{ 'gen_ai.conversation.compacted': true }, {}])('[F49] a call whose i
   expect(branches(chain)).toEqual([['user summary  Summary of the earlier conversation so f', 'user text  Three', 'assistant text  Tres']]);
 });
 
-const recorded = `${transcripts}-more/otel/copilot-cli/otlp-http-traces.jsonl`;
-test.skipIf(!existsSync(recorded))('[F49] messages that Copilot records over many lines are not repeated (needs ../shared)', () => {
+test('[F49] messages that Copilot records over many lines are not repeated', () => {
   const chain = emptyChain();
-  importInto(chain, recorded);
+  importInto(chain, join(root, 'test/fixtures/otel/copilot-cli/otlp-http-traces.jsonl'));
   const prompts = tips(chain, {}).map(({ id }) =>
     entries(chain, { id, stop: 'root' }).entries.flatMap(({ role, text }) => (role === 'user' ? (text ?? '') : [])),
   );

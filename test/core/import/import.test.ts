@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entries, graph, materializedBytes, show, tips, type WriteChain } from '../../../src/core/chain/index.js';
@@ -242,12 +242,12 @@ describe('bad input', () => {
   });
 });
 
-const corpus = join(import.meta.dirname, '../../../../shared/transcripts/claude-code');
-describe.skipIf(!existsSync(corpus))('the real histories (needs ../shared/transcripts)', () => {
+const corpus = join(import.meta.dirname, '../../fixtures/claude-code');
+describe('real histories', () => {
   test('[F2, F21] every file imports, comes back byte for byte, and the project proves sound', () => {
     const project = emptyProject();
     const made = imported(project.chain, [corpus]);
-    expect(made.commits).toBeGreaterThan(200);
+    expect(made.commits).toBeGreaterThan(50);
     for (const skip of made.skipped) expect(skip.reason).not.toBe('');
     const sources = listSources(project.chain);
     expect(sources).toHaveLength(readdirSync(corpus, { recursive: true }).filter((name) => String(name).endsWith('.jsonl')).length);

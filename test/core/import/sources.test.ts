@@ -1,23 +1,23 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { getSource, listSources } from '../../../src/core/import/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-const transcripts = join(import.meta.dirname, '../../../../shared/transcripts');
-const hasTranscripts = existsSync(transcripts);
-if (!hasTranscripts) console.warn('skipped: the real histories (../shared/transcripts) are not on this machine');
+/** Histories of a file each. */
+const fixtures = join(import.meta.dirname, '../../fixtures');
+const folders = ['claude-code', 'codex', 'codex-2026', 'codex-all-types', 'gemini', 'gemini-cli', 'pi', 'pi-compacted'];
 
 const files = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((file) => (file.isFile() ? [join(file.parentPath, file.name)] : []));
 
-describe.skipIf(!hasTranscripts)('imported files out of the store alone', () => {
+describe('imported files out of the store alone', () => {
   test('[C16b] every real history is restored byte for byte after its file is deleted', () => {
     const folder = scratch();
-    const originals = files(transcripts).filter((path) => !path.endsWith('.md'));
+    const originals = folders.flatMap((name) => files(join(fixtures, name))).filter((path) => !path.endsWith('.md'));
     expect(originals.length).toBeGreaterThan(20);
-    const copies = originals.map((path) => ({ path, copy: join(folder, path.slice(transcripts.length)) }));
+    const copies = originals.map((path) => ({ path, copy: join(folder, path.slice(fixtures.length)) }));
     const chain = emptyChain();
     for (const { path, copy } of copies) {
       mkdirSync(dirname(copy), { recursive: true });

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -109,13 +108,11 @@ describe('results', () => {
   });
 });
 
-const corpus = join(import.meta.dirname, '../../../../shared/transcripts/claude-code');
-test.skipIf(!existsSync(corpus))('a real history is searched whole (needs ../shared/transcripts)', () => {
+test('real histories are searched whole', () => {
   const chain = emptyChain(() => Date.now());
-  const file = readdirSync(corpus).find((name) => name.includes('18MB')) as string;
-  for (const _ of importPaths(chain, { paths: [join(corpus, file)] }));
+  for (const _ of importPaths(chain, { paths: [join(import.meta.dirname, '../../fixtures/claude-code')] }));
   atOnce(indexInPieces(chain));
-  const { hits, total, pending } = query(chain, { text: 'checkpoint branch' });
+  const { hits, total, pending } = query(chain, { text: 'branch' });
   expect(pending).toBe(0);
   expect(total).toBeGreaterThan(20);
   expect(hits.every((hit) => hit.matches.length > 0)).toBe(true);

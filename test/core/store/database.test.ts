@@ -157,6 +157,22 @@ describe('the database', () => {
     expect(existsSync(join(file, '..', 'copy'))).toBe(false);
   });
 
+  test('[S8] an open project takes no writes after a newer Stemma migrated it, and is still read', () => {
+    const file = join(scratch(), 'a.db');
+    const db = openDatabase(file);
+    const insert = (name: string): unknown => db.run(`INSERT INTO project (projectId, name, createdAt) VALUES ('${name}', 'kept', 1)`);
+    const first = insert('p');
+    expect(first).toMatchObject({ changes: 1 });
+    const newer = new Database(file);
+    newer.pragma(`user_version = ${formatVersion + 1}`);
+    newer.close();
+    const refusal = expect.objectContaining({ code: 'CONFLICT', message: expect.stringContaining('open it with a newer Stemma') });
+    expect(() => insert('alone')).toThrow(refusal);
+    expect(() => db.transaction(() => insert('inside'))).toThrow(refusal);
+    expect(db.all('SELECT projectId FROM project')).toEqual([{ projectId: 'p' }]);
+    db.close();
+  });
+
   test('a file that is not a database is CORRUPT', () => {
     const file = join(scratch(), 'a.db');
     writeFileSync(file, 'x'.repeat(10_000));

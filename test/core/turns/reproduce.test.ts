@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { entries, graph, type WriteChain } from '../../../src/core/chain/index.js';
@@ -6,35 +6,29 @@ import { reproduceTurn } from '../../../src/core/turns/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
-const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
-const more = `${shared}-more`;
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
 const sample = resolve(import.meta.dirname, '../../../resources/sample');
 
 const below = (folder: string): string[] =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((name) => /\.jsonl?$/.test(name))
-        .map((name) => join(folder, name))
-    : [];
-if (!existsSync(shared)) console.warn('skipped: real transcripts (../shared/transcripts) are not on this machine');
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.jsonl?$/.test(name))
+    .map((name) => join(folder, name));
 
 /** Each turn of a small file, and as many turns of a large one, evenly spread. ALL_TURNS=1 looks at all turns of all files. */
 const maxTurns = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 40;
 const largest = process.env.ALL_TURNS ? Number.POSITIVE_INFINITY : 1_500_000;
 
-const files = [
-  ...['claude-code', 'codex', 'gemini', 'pi', 'subagents'].flatMap((name) => below(join(fixtures, name))),
-  ...below(sample),
-  ...below(shared),
-];
+/** Folders with a history in each file. */
+const runtimes = ['claude-code', 'codex', 'codex-2026', 'codex-all-types', 'gemini', 'gemini-cli', 'pi', 'pi-compacted', 'subagents'];
+
+const files = [...runtimes.flatMap((name) => below(join(fixtures, name))), ...below(sample)];
 
 /** A folder for each further tool, whose files are imported together: some of its formats take several files or a database. */
-const tools = existsSync(more) ? readdirSync(more, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
+const tools = readdirSync(fixtures).filter((name) => ![...runtimes, 'cases', 'opencode'].includes(name));
 
 const places = [
   ...files.filter((path) => statSync(path).size <= largest).map((path) => [basename(path), path, 0] as const),
-  ...tools.map(({ name }) => [`all files of ${name}`, join(more, name), 1] as const),
+  ...tools.map((name) => [`all files of ${name}`, join(fixtures, name), 1] as const),
 ];
 
 function turnsOf(chain: WriteChain) {

@@ -1,5 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { judgeCompaction } from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
@@ -144,26 +144,42 @@ test('[N10] a model judges which losses matter; lines of another form are skippe
   await expect(judgeCompaction(chain, { id, provider: 'none' }, [])).rejects.toThrow(/unknown provider/);
 });
 
-const real = resolve(import.meta.dirname, '../../../../shared/transcripts/claude-code/entire-0cf3db51-assembled-18MB-6compact.jsonl');
-test.skipIf(!existsSync(real))(
-  '[N10] six real compactions have counted totals and real losses (needs ../shared)',
-  () => {
-    const chain = emptyChain();
-    importInto(chain, real);
-    const rows = chain.db.all<{ id: ContextId }>("SELECT id FROM context WHERE type = 'compaction' ORDER BY seq");
-    const found = rows.map(({ id }) => usageCompaction(chain, { id }));
-    expect(found.map(({ before, after }) => [before.counted, after.counted])).toEqual([
-      [156_192, 50_225],
-      [153_691, 53_264],
-      [148_837, 61_340],
-      [155_047, 49_879],
-      [152_869, 57_761],
-      [153_738, 49_386],
-    ]);
-    // The second compaction changed a test file and read checkpoint.go, and its summary names neither.
-    expect(found[1]?.lost.flatMap(({ path }) => path ?? []).map((path) => path.split('/').at(-1))).toEqual(
-      expect.arrayContaining(['explain_test.go', 'checkpoint.go']),
-    );
-  },
-  120_000,
-);
+/** A session that was compacted again and again. Each summary names every file of its part but `lost-N.ts`. */
+function manyTimes(rounds: number): string[] {
+  const lines: string[] = [];
+  let parent: string | null = null;
+  const at = (second: number): string => new Date(Date.parse('2026-01-04T00:00:00.000Z') + second * 1_000).toISOString();
+  let second = 0;
+  for (let round = 1; round <= rounds; round++) {
+    const id = (name: string): string => `${name}-${round}`;
+    const files = [`kept-${round}.ts`, `lost-${round}.ts`];
+    lines.push(prompt(id('p'), `part ${round}`, { parent, at: at(second++) }));
+    parent = id('p');
+    for (const [n, file] of files.entries()) {
+      const counts = usage(100_000 * n + round, 20_000, 0, 5);
+      const block = tool(id(`t${n}`), 'Read', { file_path: `/repo/src/${file}` });
+      lines.push(reply(id(`a${n}`), { parent, at: at(second++), block, stop: 'tool_use', usage: counts }));
+      lines.push(result(id(`r${n}`), id(`t${n}`), 'text', { parent: id(`a${n}`), at: at(second++) }));
+      parent = id(`r${n}`);
+    }
+    const boundary = { type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', uuid: id('b'), parentUuid: null };
+    const facts = { logicalParentUuid: parent, sessionId: 's1', timestamp: at(second++), compactMetadata: { trigger: 'auto', preTokens: 1 } };
+    lines.push(`${JSON.stringify({ ...boundary, ...facts })}\n`);
+    lines.push(prompt(id('s'), `We read kept-${round}.ts.`, { parent: id('b'), at: at(second++), extra: { isCompactSummary: true } }));
+    lines.push(prompt(id('q'), 'go on', { parent: id('s'), at: at(second++) }));
+    lines.push(reply(id('c'), { parent: id('q'), at: at(second++), usage: usage(40_000 + round, 0, 0, 5) }));
+    parent = id('c');
+  }
+  return lines;
+}
+
+test('[N10] six compactions of one session have the counted totals and the losses of each', () => {
+  const { chain } = compactionOf(manyTimes(6));
+  const rows = chain.db.all<{ id: ContextId }>("SELECT id FROM context WHERE type = 'compaction' ORDER BY seq");
+  const found = rows.map(({ id }) => usageCompaction(chain, { id }));
+  expect(found.map(({ before, after }) => [before.counted, after.counted])).toEqual(
+    [1, 2, 3, 4, 5, 6].map((round) => [120_000 + round, 40_000 + round]),
+  );
+  for (const [at, { lost }] of found.entries())
+    expect(lost.flatMap(({ path }) => path ?? []).map((path) => path.split('/').at(-1))).toEqual([`lost-${at + 1}.ts`]);
+});

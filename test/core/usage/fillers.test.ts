@@ -1,5 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, outlineRows, tips } from '../../../src/core/chain/index.js';
@@ -14,7 +14,7 @@ import { openWriter } from '../../support/request-records.js';
 beforeAll(loadTokenizer);
 
 /** A session of Copilot CLI with three calls, each after another record of the system prompt, since its compaction. */
-const live = resolve(import.meta.dirname, '../../../../shared/transcripts-more/copilot-cli/live-1.0.102');
+const live = join(import.meta.dirname, '../../fixtures/copilot-cli/live-1.0.102');
 
 const read = (id: string, path: string) => ({ type: 'tool_use', id, name: 'Read', input: { file_path: path } });
 
@@ -104,7 +104,7 @@ test('[N9] a recorded request lists its system prompt and the tools that no call
   expect(fillers.find(({ kind }) => kind === 'system')).toMatchObject({ calls: 1 });
 });
 
-test.skipIf(!existsSync(live))('[N9] a system prompt recorded at each turn fills the window once (needs ../shared)', () => {
+test('[N9] a system prompt recorded at each turn fills the window once', () => {
   const chain = emptyChain();
   importInto(chain, live);
   const promptsIn = (id: ContextId) => outlineRows(chain, { id }).rows.filter(({ role, kind }) => role === 'system' && kind === 'text');

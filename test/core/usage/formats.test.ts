@@ -1,5 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { usageIn } from '../../../src/core/formats/shared/drafts.js';
 import { usageCalls, usageSessions } from '../../../src/core/usage/index.js';
@@ -7,7 +7,6 @@ import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
-const more = resolve(import.meta.dirname, '../../../../shared/transcripts-more');
 
 /** The sums of a file’s calls: with an input count, then uncached input, cache reads, cache writes and output. */
 function sumsOf(path: string): readonly number[] {
@@ -39,17 +38,12 @@ describe('counts of other formats', () => {
     ['otlp/sample-1_VSGitHubCopilot_traces.jsonl', [0, 0, 0, 0, 0]],
     ['qwen-code/019f0000-001.jsonl', [0, 0, 0, 0, 0]],
     ['cursor/agent-transcript-simple.jsonl', [0, 0, 0, 0, 0]],
-  ] as const)('[N1] %s', (name, expected) => {
-    expect(sumsOf(join(fixtures, name))).toEqual(expected);
-  });
-
-  test.skipIf(!existsSync(more)).each([
     // Inspect: 15,235 input tokens that leave out 9,088 cached ones, as its own `model_usage` says.
     ['inspect-eval/browser.json', [5, 15_235, 9_088, 0, 281]],
     // Six calls with replies of 100 to 1,000 input tokens, four of a helper and one of a compression of 400 to 1,100; 10 output tokens each.
     ['qwen-code/live-0.24.4', [11, 6_600, 0, 0, 110]],
-  ] as const)('[N1] %s (needs ../shared)', (name, expected) => {
-    expect(sumsOf(join(more, name))).toEqual(expected);
+  ] as const)('[N1] %s', (name, expected) => {
+    expect(sumsOf(join(fixtures, name))).toEqual(expected);
   });
 });
 

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { usageCalls } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
@@ -9,7 +9,7 @@ import { emptyChain } from '../../support/project.js';
  * The counts that agents recorded, added up here from the raw files by their own names, without Stemma's readers. A value is a list of
  * input, cache reads, cache writes and output.
  */
-const shared = resolve(import.meta.dirname, '../../../../shared');
+const fixtures = join(import.meta.dirname, '../../fixtures');
 
 type Raw = Readonly<Record<string, unknown>>;
 type Sums = readonly [input: number, cacheRead: number, cacheWrite: number, output: number];
@@ -137,46 +137,46 @@ const pydantic = (content: unknown): Sums[] =>
   );
 
 const files: readonly (readonly [path: string, raw: (content: unknown) => readonly Sums[]])[] = [
-  ['transcripts/gemini-cli/entire-ab2b9748b105-session.json', gemini],
-  ['transcripts/codex/agent-sessions-sanitized-all-record-types.jsonl', codex],
-  ['transcripts/pi/pi_before-compaction.jsonl', pi],
-  ['transcripts-more/atif/daydream_multi_phase_v1.6.json', steps],
-  ['transcripts-more/atif/daydream_rundir_trajectory.json', steps],
-  ['transcripts-more/atif/made-here-v1.8/trajectory.json', steps],
-  ['transcripts-more/atif/openhands_hello-world.trajectory.json', steps],
-  ['transcripts-more/atif/terminus-2_summarization-linear/trajectory.json', steps],
-  ['transcripts-more/cline/live-3.0.65/sessions/1795340259312_d23s2/1795340259312_d23s2.messages.json', cline],
-  ['transcripts-more/cline/live-3.0.65/sessions/1795340274307_3xr0a/1795340274307_3xr0a.messages.json', cline],
-  ['transcripts-more/cline/sdk-session.messages.json', cline],
-  ['transcripts-more/copilot-cli/live-1.0.102/session-state/5264d248-7f24-4738-a567-649ec81c3734/events.jsonl', copilot],
-  ['transcripts-more/copilot-cli/live-1.0.102/session-state/ae00a717-079c-4dd2-9bfc-36e6402cb131/events.jsonl', copilot],
-  ['transcripts-more/copilot-cli/live-1.0.102/session-state/d8cb7a19-6d8f-4e3c-8721-91e4754de589/events.jsonl', copilot],
-  ['transcripts-more/qwen-code/019f0000-004.jsonl', qwen],
-  ['transcripts-more/qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/05ee9ce1-fcaf-4332-88a6-dd1cae7702f7.jsonl', qwen],
-  ['transcripts-more/qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/2b3c2aa1-3da2-4fca-a0cb-3ce311997b81.jsonl', qwen],
-  ['transcripts-more/qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/587b626f-245e-4006-947c-e69dc5082d54.jsonl', qwen],
-  ['transcripts-more/kimi/assistant_tools.wire.jsonl', kimi],
-  ['transcripts-more/kimi/subagent_agent-0.wire.jsonl', kimi],
-  ['transcripts-more/inspect-eval/browser.json', inspect],
-  ['transcripts-more/inspect-eval/log_formats.json', inspect],
-  ['transcripts-more/openhands/v0-basic.json', openHands],
-  ['transcripts-more/openhands/v0-basic_gui_mode.json', openHands],
-  ['transcripts-more/pydantic-ai/made-here_messages.json', pydantic],
-  ['transcripts-more/langfuse/google-adk-2025-08-28.json', langfuse],
-  ['transcripts-more/langfuse/openai-agents-2025-09-30.json', langfuse],
-  ['transcripts-more/langfuse/pydantic-ai-tools-2025-12-04.json', langfuse],
-  ['transcripts-more/langsmith/py_wrap_openai_reasoning.json', langsmith],
-  ['transcripts-more/langsmith/py_wrap_openai_stream.json', langsmith],
-  ['transcripts-more/otel/copilot-cli/file-exporter.jsonl', spans],
+  ['gemini-cli/entire-ab2b9748b105-session.json', gemini],
+  ['codex-all-types/agent-sessions-sanitized-all-record-types.jsonl', codex],
+  ['pi-compacted/before-compaction.jsonl', pi],
+  ['atif/daydream_multi_phase_v1.6.json', steps],
+  ['atif/daydream_rundir_trajectory.json', steps],
+  ['atif/made-here-v1.8/trajectory.json', steps],
+  ['atif/openhands_hello-world.trajectory.json', steps],
+  ['atif/terminus-2_summarization-linear/trajectory.json', steps],
+  ['cline/live-3.0.65/sessions/1795340259312_d23s2/1795340259312_d23s2.messages.json', cline],
+  ['cline/live-3.0.65/sessions/1795340274307_3xr0a/1795340274307_3xr0a.messages.json', cline],
+  ['cline/sdk-session.messages.json', cline],
+  ['copilot-cli/live-1.0.102/session-state/5264d248-7f24-4738-a567-649ec81c3734/events.jsonl', copilot],
+  ['copilot-cli/live-1.0.102/session-state/ae00a717-079c-4dd2-9bfc-36e6402cb131/events.jsonl', copilot],
+  ['copilot-cli/live-1.0.102/session-state/d8cb7a19-6d8f-4e3c-8721-91e4754de589/events.jsonl', copilot],
+  ['qwen-code/019f0000-004.jsonl', qwen],
+  ['qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/05ee9ce1-fcaf-4332-88a6-dd1cae7702f7.jsonl', qwen],
+  ['qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/2b3c2aa1-3da2-4fca-a0cb-3ce311997b81.jsonl', qwen],
+  ['qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/587b626f-245e-4006-947c-e69dc5082d54.jsonl', qwen],
+  ['kimi/assistant_tools.wire.jsonl', kimi],
+  ['mapped/kimi.wire.jsonl', kimi],
+  ['inspect-eval/browser.json', inspect],
+  ['inspect-eval/log_formats.json', inspect],
+  ['mapped/openhands-v0.json', openHands],
+  ['openhands/v0-basic_gui_mode.json', openHands],
+  ['mapped/pydantic-ai.json', pydantic],
+  ['otlp/langfuse-adk.json', langfuse],
+  ['otlp/langfuse-openai-agents.json', langfuse],
+  ['otlp/langfuse-pydantic-ai.json', langfuse],
+  ['langsmith/py_wrap_openai_reasoning.json', langsmith],
+  ['otlp/langsmith.json', langsmith],
+  ['otel/copilot-cli/file-exporter.jsonl', spans],
 ];
 
-describe.skipIf(!existsSync(shared))('counts of raw files (need ../shared)', () => {
+describe('counts of raw files', () => {
   test.each(files)('[N1] %s', (path, raw) => {
     const chain = emptyChain();
-    importInto(chain, join(shared, path));
+    importInto(chain, join(fixtures, path));
     const { calls } = usageCalls(chain, {});
     const ours = calls.map(({ tokens }): Sums => [tokens.input ?? 0, tokens.cacheRead ?? 0, tokens.cacheWrite ?? 0, tokens.output ?? 0]);
-    const expected = raw(contentOf(join(shared, path)));
+    const expected = raw(contentOf(join(fixtures, path)));
     const counted = (rows: readonly Sums[]): number => rows.filter((row) => row.some((count) => count > 0)).length;
     expect({ calls: counted(ours), sums: added(ours) }).toEqual({ calls: counted(expected), sums: added(expected) });
     expect(counted(expected)).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isObject, parseJson } from '../../../src/core/base/index.js';
 import type { WriteChain } from '../../../src/core/chain/index.js';
@@ -8,8 +8,10 @@ import { usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-const real = resolve(import.meta.dirname, '../../../../shared/transcripts-more/codex-2026');
-const cases = join(import.meta.dirname, '../../fixtures/cases');
+const fixtures = join(import.meta.dirname, '../../fixtures');
+const cases = join(fixtures, 'cases');
+/** Rollouts of real work, with their texts cut. */
+const real = join(fixtures, 'codex-2026');
 
 /** Input, cached input and output by the agent's own last sums. */
 function lastTotals(path: string): readonly number[] {
@@ -156,8 +158,8 @@ describe('the sums of a rollout', () => {
     ]);
   });
 
-  describe.skipIf(!existsSync(real))('of real work (needs ../shared)', () => {
-    const files = existsSync(real) ? readdirSync(real).filter((name) => name.endsWith('.jsonl')) : [];
+  describe('of real work', () => {
+    const files = readdirSync(real).filter((name) => name.endsWith('.jsonl'));
 
     test('[N21] each alone', () => {
       for (const name of files) {
@@ -175,7 +177,7 @@ describe('the sums of a rollout', () => {
     });
 
     test.each(['older first', 'newer first'])('[N21] with older copies of a growing rollout, %s', (order) => {
-      const name = files.find((file) => file.includes('88_8ba8f699fb')) ?? '';
+      const name = files.find((file) => file.includes('46_c11fcf0c5c')) ?? '';
       const text = readFileSync(join(real, name), 'utf8');
       const lines = text.split('\n');
       const folder = scratch();

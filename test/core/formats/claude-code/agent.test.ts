@@ -6,7 +6,7 @@ import type { Timestamp } from '../../../../src/core/base/index.js';
 import { claudeCode, type ImportPlan, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
 import { hasAgent, liveRun, sentOnResume, unlessHere, wantsAll } from '../../../support/agents.js';
 import { scratch } from '../../../support/project.js';
-import { corpus } from './corpus.js';
+import { uncutCorpus } from './corpus.js';
 import { deltaOf, lastTip, lineage, plan } from './records.js';
 
 /** A message in the form in which both sides are compared. Thinking is sent only to the model that wrote it. */
@@ -156,7 +156,7 @@ function checkCalls(projects: string, sessions: readonly string[], requests: str
 const comparable = (path: string): boolean => !path.includes('subagents') && !path.includes('sanitized');
 /** Each question to the agent takes a second or more, so the default run asks only four. */
 const few = ['entire-f0c3dbdad0d8'];
-const files = corpus().filter((path) => comparable(path) && (wantsAll || few.some((name) => basename(path).startsWith(name))));
+const files = uncutCorpus().filter((path) => comparable(path) && (wantsAll || few.some((name) => basename(path).startsWith(name))));
 
 describe.skipIf(!hasAgent('claude') || files.length === 0)(`[F14] the real agent${unlessHere('claude')}`, () => {
   for (const path of files) {

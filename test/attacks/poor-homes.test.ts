@@ -1,0 +1,104 @@
+// Homes that Stemma cannot use: read-only, full, absent, oddly named. Each command works without its home, or says in one sentence what is wrong.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ensureBuilt } from '../support/built.js';
+import { canMount, remount, smallDisk } from '../support/disks.js';
+import { stateOf } from '../support/foreign-project.js';
+import { built, type Machine, machine, node, type Ran } from '../support/machine.js';
+
+beforeAll(ensureBuilt, 300_000);
+
+interface Poor {
+  readonly own: Machine;
+  /** A folder outside of the home. */
+  readonly work: string;
+  readonly history: string;
+  run(words: readonly string[], input?: string): Ran;
+}
+
+/** A machine whose commands run with this home, and without a folder of Stemma's own. */
+function withHome(home: string | undefined): Poor {
+  const own = machine();
+  onTestFinished(() => own[Symbol.asyncDispose]());
+  const history = own.giveHistory();
+  const work = own.path('work');
+  const { STEMMA_HOME: _, HOME: __, NODE_COMPILE_CACHE: ___, ...env } = own.env;
+  const given = { ...env, ...(home !== undefined && { HOME: home }) };
+  return {
+    own,
+    work,
+    history,
+    run(words, input = '') {
+      const script = built('cli', 'stemma.js');
+      const { status, stdout, stderr } = spawnSync(node, [script, ...words], { cwd: work, env: given, input, encoding: 'utf8', timeout: 60_000 });
+      return { code: status, out: stdout, err: stderr };
+    },
+  };
+}
+
+/** One line for a person: what happened, and no stack. */
+function expectOneSentence({ code, out, err }: Ran, what: RegExp): void {
+  expect({ code, out, lines: err.trimEnd().split('\n').length }, err).toEqual({ code: 1, out: '', lines: 1 });
+  expect(err).toMatch(what);
+  expect(err).not.toMatch(/\n\s+at |node:internal|INTERNAL_SERVER_ERROR|Error: /);
+}
+
+const event = (work: string): string =>
+  JSON.stringify({ hook_event_name: 'SessionStart', session_id: 's', transcript_path: join(work, 'x.jsonl'), cwd: work });
+
+/** Everything that needs no folder of Stemma's own works, and what needs it is refused before anything of it is made. */
+function expectLittleHarm({ run, work, history }: Poor, what: RegExp): void {
+  expect(run(['--help'])).toMatchObject({ code: 0, err: '' });
+  expect(run(['--version'])).toMatchObject({ code: 0, err: '' });
+  expect(run(['hook'], event(work))).toMatchObject({ code: 0, out: '' });
+  expectOneSentence(run(['import', history]), what);
+  expect(run(['log'])).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^stemma: no project found here\..*\n$/) });
+  expect(run(['init', 'mine.stemma'])).toMatchObject({ code: 0, err: '' });
+  expect(readdirSync(work)).toEqual(['mine.stemma']);
+}
+
+describe.skipIf(!canMount)('a home on a disk (skipped: needs the right to mount)', () => {
+  test('[T36] a read-only home: commands name it, and nothing is half done', () => {
+    const home = smallDisk(4);
+    remount(home, 'ro');
+    expectLittleHarm(withHome(home), /read-only/);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  test('[T36] a full disk: commands name it, nothing is half done, and room makes them work', () => {
+    const home = smallDisk(4);
+    const { bavail, bsize } = statfsSync(home);
+    writeFileSync(join(home, 'filler'), Buffer.alloc(bavail * bsize));
+    const poor = withHome(home);
+    expectLittleHarm(poor, /disk is full/);
+    rmSync(join(home, 'filler'));
+    remount(home, 'rw');
+    expect(poor.run(['import', poor.history, '--project', join(poor.work, 'mine.stemma'), '--trust'])).toMatchObject({ code: 0 });
+  });
+});
+
+test('[T36] a home that cannot exist: commands name it, and nothing is half done', () => {
+  expectLittleHarm(withHome('/dev/null/home'), /\/dev\/null\/home.*a part of the path is a file/);
+});
+
+test.each(['', 'relative/home'])('[T36] HOME=%j counts as not set: nothing lands in the working folder', (home) => {
+  const { run, work, own } = withHome(home);
+  const before = stateOf(own.claude);
+  expect(run(['--version'])).toMatchObject({ code: 0, err: '' });
+  expect(run(['library', '--json']).err).not.toMatch(/\n\s+at /);
+  expect(readdirSync(work)).toEqual([]);
+  expect(stateOf(own.claude)).toEqual(before);
+});
+
+test('[T36] a home with spaces, umlauts and quotes takes histories and projects', () => {
+  const own = machine();
+  onTestFinished(() => own[Symbol.asyncDispose]());
+  const home = own.path("Häuser von Jürgen's “Söhnen” 日本 #1 100%");
+  mkdirSync(home);
+  const { run, history } = withHome(home);
+  expect(run(['import', history])).toMatchObject({ code: 0, out: expect.stringContaining('4 sessions') });
+  expect(run(['log', '--project', join(home, '.local', 'share', 'stemma', 'Histories.stemma')]).out).toMatch(/ctx-[0-9a-f]{8}/);
+  expect(run(['hook'], event(home))).toMatchObject({ code: 0, out: '' });
+});
