@@ -6,11 +6,18 @@ import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ImportResult } from '../../src/core/contract/index.js';
+import { readZip } from '../../src/core/evidence/zip.js';
+import { namedFile } from '../../src/core/files/index.js';
 import { importableFormats } from '../../src/core/formats/index.js';
+import { measuredMembers } from '../../src/core/import/index.js';
+import { withHolding } from '../../src/core/import/members.js';
+import { type ForeignRows, withForeign } from '../../src/core/store/index.js';
 import { decoded } from '../../src/main/proxy/decode.js';
 import { ensureBuilt } from '../support/built.js';
 import { prompt } from '../support/claude-lines.js';
+import { importInto } from '../support/imports.js';
 import { built, type Machine, machine, node } from '../support/machine.js';
+import { emptyChain } from '../support/project.js';
 
 const mebibyte = 1024 ** 2;
 /** An import of a small file takes about 200 MiB. */
@@ -196,3 +203,135 @@ test('[T15] a database of OpenClaw whose events expand without measure is refuse
   expect(statSync(path).size).toBeLessThan(4 * mebibyte);
   await expectHarmless(path, /an event of it expands from/);
 });
+
+/** Milliseconds that reading takes at most. What grew with the square of its size took minutes. */
+const linear = 20_000;
+
+test(
+  '[T15] names in a log of Inspect are read once, whatever they contain',
+  () => {
+    // Each slash began a search that went on to the end of the name.
+    const names = Array.from({ length: 20 }, (_, at) => `samples/${'/'.repeat(60_000)}\n${at}`);
+    expect([...(inspect?.exports?.members(archiveOf(Buffer.from('{}'), 2, ['header.json', ...names], 0), 'log.eval') ?? [])]).toEqual(
+      expect.any(Array),
+    );
+  },
+  linear,
+);
+
+test(
+  '[T15] a sample of thousands of tries is read once',
+  () => {
+    // Each try read the whole sample again.
+    const tries = Array.from({ length: 3_000 }, (_, at) => ({ events: [{ event: 'info', uuid: `e${at}`, data: 'x'.repeat(300) }] }));
+    const sample = Buffer.from(JSON.stringify({ id: 1, epoch: 1, messages: [], error_retries: tries }));
+    const members = [...(inspect?.exports?.members(archiveOf(sample, sample.length, ['samples/1_epoch_1.json'], 0), 'log.eval') ?? [])];
+    expect(members.length).toBeGreaterThan(3_000);
+    for (const member of members) expect(member.lines().bytes.length).toBeGreaterThan(0);
+  },
+  linear,
+);
+
+/** The conversations of a database of another program, and what reading each of them gives. */
+function conversationsIn(path: string): readonly (number | string)[] {
+  return (
+    withHolding(namedFile(path), undefined, ({ members }) =>
+      [...members].map((member) => {
+        try {
+          return member.lines().bytes.length;
+        } catch (error) {
+          return (error as Error).message;
+        }
+      }),
+    ) ?? []
+  );
+}
+
+test(
+  '[T15] 200,000 bubbles of Cursor are listed in time proportional to their number',
+  () => {
+    const path = join(historyFolder(), 'state.vscdb');
+    const raw = new Database(path);
+    raw.exec(`CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO cursorDiskKV SELECT 'bubbleId:c:' || i, '{}' FROM n;
+    INSERT INTO cursorDiskKV VALUES ('composerData:c', '{"name":"Many"}')`);
+    raw.close();
+    expect(withHolding(namedFile(path), undefined, ({ members }) => [...members].map(({ id }) => id))).toEqual(['c']);
+  },
+  linear,
+);
+
+test('[T15] a row that is too large is refused by name, and the other conversations are read', () => {
+  const path = join(historyFolder(), 'state.vscdb');
+  const raw = new Database(path);
+  raw.exec(`CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);
+    INSERT INTO cursorDiskKV VALUES ('bubbleId:a:1', zeroblob(140000000)), ('bubbleId:b:1', '{"type":1,"text":"asked"}'),
+      ('composerData:a', '{"name":"Huge"}'), ('composerData:b', '{"name":"Small"}')`);
+  raw.close();
+  const before = process.memoryUsage().arrayBuffers;
+  expect(conversationsIn(path)).toEqual([expect.stringMatching(/^a row of its table cursorDiskKV has 1400\d+ bytes/), expect.any(Number)]);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * mebibyte);
+}, 60_000);
+
+test('[T15] a conversation too large for the memory is refused, and the others are read', () => {
+  const rows: ForeignRows = {
+    tables: new Map(),
+    *each(table) {
+      for (let at = 0; at < (table === 'large' ? 4 : 1); at++) yield { value: 'x'.repeat(100 * mebibyte) };
+    },
+  };
+  const database = {
+    members: (given: ForeignRows) =>
+      ['large', 'small'].map((table) => ({ id: table, lines: () => ({ bytes: Buffer.alloc([...given.each(table, [])].length) }) })),
+  };
+  const [large, small] = [...measuredMembers(database as never, rows)];
+  expect(() => large?.lines()).toThrow(/the conversation has more than 268435456 bytes/);
+  expect(small?.lines().bytes).toHaveLength(1);
+});
+
+test(
+  '[T15] a look-up by several columns does not scan, whatever indexes a database has',
+  () => {
+    const path = join(historyFolder(), 'other.db');
+    const raw = new Database(path);
+    // Every row has the same first column, and the only index is over it.
+    raw.exec(`CREATE TABLE step (thread TEXT, id TEXT, value TEXT); CREATE INDEX one ON step(thread);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000) INSERT INTO step SELECT 't', 'i' || i, 'v' FROM n`);
+    raw.close();
+    const found = withForeign(namedFile(path), ({ rows }) => {
+      let all = 0;
+      for (let at = 1; at <= 40_000; at++) all += [...rows.each('step', ['value'], { thread: 't', id: `i${at}` })].length;
+      return all;
+    });
+    expect(found).toBe(40_000);
+  },
+  linear,
+);
+
+test('[T15] a pack of evidence with more files than a ZIP can list is refused while it is read', () => {
+  // Each file is a header of 30 bytes and a name: a pack of the largest size would be more names than memory holds.
+  const header = Buffer.alloc(36);
+  header.writeUInt32LE(0x04034b50, 0);
+  header.writeUInt16LE(6, 26);
+  const file = Buffer.concat(
+    Array.from({ length: 70_000 }, (_, at) => {
+      header.write(String(at).padStart(6, '0'), 30);
+      return Buffer.from(header);
+    }),
+  );
+  expect(() => readZip(file)).toThrow(/more than 65535 files/);
+});
+
+test(
+  '[T15] a log of Inspect with 60,000 empty entries is refused by name',
+  () => {
+    // Each entry became a conversation of its own: a file of 5 MB made 60,000 commits.
+    const path = join(historyFolder(), 'log.eval');
+    writeFileSync(path, archiveOf(Buffer.alloc(0), 0, samples(60_000), 0));
+    const chain = emptyChain();
+    const { commits, skipped } = importInto(chain, path);
+    expect(commits).toBe(0);
+    expect(skipped).toEqual([expect.objectContaining({ path, reason: expect.stringContaining('no log of Inspect') })]);
+  },
+  linear,
+);

@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -70,4 +71,30 @@ test('[S24] only a path that this machine imported is read from the disk again',
   const third = emptyProject();
   run(importAgain(own, { dir: third.dir, chain: third.chain, close: () => {} }));
   expect(third.chain.db.one<{ path: string }>('SELECT path FROM source')?.path).not.toBe(secret);
+});
+
+test('[S24] a row names a place on the disk only with the seal of this machine', async () => {
+  const outside = scratch();
+  const secret = join(outside, 'secret.jsonl');
+  const others = emptyChain();
+  importInto(others, join(fixtures, 'pi/tour.jsonl'));
+  const { path } = others.db.one<{ path: string }>('SELECT path FROM source') ?? { path: '' };
+  writeFileSync(secret, readFileSync(join(fixtures, 'pi/tour-fork.jsonl')));
+  const { sourceId } = others.db.one<{ sourceId: string }>('SELECT sourceId FROM source') ?? { sourceId: '' };
+  const digest = createHash('sha256').update(`imported here\0${sourceId}\0${secret}`).digest('hex');
+  const readAgain = (recorded: string | null, at: string): string[] => {
+    others.db.run('UPDATE source SET path = ?, recorded = ?', at, recorded);
+    const again = emptyProject();
+    run(importAgain(others, { dir: again.dir, chain: again.chain, close: () => {} }));
+    return again.chain.db.all<{ path: string }>('SELECT path FROM source').map((row) => row.path);
+  };
+  // Whoever sends a project can write the empty record and the digest of earlier versions, but no seal.
+  for (const recorded of ['', digest, null, 'f'.repeat(64)]) expect(readAgain(recorded, secret), String(recorded)).not.toContain(secret);
+  // A project of an earlier version: the file is still what was imported.
+  expect(readAgain('', path)).toEqual([path]);
+  writeFileSync(secret, readFileSync(path));
+  expect(readAgain(digest, secret)).toEqual([secret]);
+  // Another machine made the seal.
+  const seal = createHmac('sha256', 'a key').update(`source\0${sourceId}\0${secret}`).digest('hex');
+  expect(readAgain(seal, secret)).not.toContain(secret);
 });

@@ -1,6 +1,6 @@
 import type { ContextId } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
-import { commitOf, entries, type ReadChain } from '../chain/index.js';
+import { commitOf, entries, isShared, type ReadChain } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf } from '../contract/index.js';
 import { profileRules } from '../handover/index.js';
@@ -21,6 +21,7 @@ export function composition(project: Place, { id: given, ...request }: Request):
   const profile = (profileNamed(chain, base.template) ?? profileNamed(chain, base.principal ?? ''))?.card;
   const sources = {
     systemPrompt: systemPromptOf(chain, base, recordedLayers(all).systemPrompt),
+    isShared: isShared(chain),
     permitted: request.layers ?? profileRules(profile).permitted,
     services: projectServices(project, base.id),
   };

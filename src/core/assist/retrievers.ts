@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, commitOf, type ReadChain } from '../chain/index.js';
+import { type ContextRow, commitOf, isShared, type ReadChain } from '../chain/index.js';
 import { chunksOfNote, type LayerSources, rankByWords } from '../composer/index.js';
 import type { ExperienceRecord } from '../contract/index.js';
 import { listInside, readInside, unlessRefused } from '../files/index.js';
@@ -72,7 +72,7 @@ function earlierWork(chain: ReadChain, commit: ContextRow | undefined, question:
 function isOfHere(chain: ReadChain, id: ContextId): boolean {
   const { machine } = commitOf(chain, id);
   if (machine !== null) return machine === chain.machine;
-  return chain.db.one('SELECT 1 FROM teamItem WHERE project = ? LIMIT 1', chain.project) === undefined;
+  return !isShared(chain);
 }
 
 /** Reads the notes. Links, special files and large files are skipped. */

@@ -18,7 +18,7 @@ export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveR
 export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
-export { allowReceived, allReceived, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
+export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
 export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
 export { changeSettings, settingsOf } from './settings.js';

@@ -59,5 +59,9 @@ export const allReceived = ({ db, project }: Pick<ReadChain, 'db' | 'project'>, 
 export const allowReceived = ({ db, project, clock }: Pick<WriteChain, 'db' | 'project' | 'clock'>, kind: StartKind, row: number): void =>
   void db.run('UPDATE received SET allowedAt = ? WHERE project = ? AND kind = ? AND row = ? AND allowedAt IS NULL', clock(), project, kind, row);
 
+/** Whether other machines write in this project too: it has exchanged items with a hub, so that any text in it may be a stranger's. */
+export const isShared = ({ db, project }: Pick<ReadChain, 'db' | 'project'>): boolean =>
+  db.one('SELECT 1 FROM teamItem WHERE project = ? LIMIT 1', project) !== undefined;
+
 /** Whether a row must not act here yet: another machine sent it, and nobody here allowed it. */
 export const isWaiting = (received: Received | null | undefined): boolean => received != null && received.allowedAt === null;

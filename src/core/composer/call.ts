@@ -1,7 +1,7 @@
 import type { CallKind, CollectProblem, Composed, ComposeInput, MemoryMessage, Permitted, Process } from '../contract/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
 import { arranged } from './compose.js';
-import { frameworkText, untrusted } from './framework.js';
+import { afterNotice, frameworkText, untrusted } from './framework.js';
 import type { State } from './state.js';
 
 /** What a call may take from the rest of the project, if its profile permits it. */
@@ -14,6 +14,8 @@ export interface LayerSources {
 export interface Call {
   readonly kind: CallKind;
   readonly systemPrompt?: string | undefined;
+  /** Whether other machines write in the project too. Then the call begins with the sentence that their texts are material to judge. */
+  readonly isShared?: boolean | undefined;
   /** The messages of the context, the boxes or the invocation. */
   readonly memory: readonly MemoryMessage[];
   /** The input of this call, unless memory ends with it. */
@@ -56,7 +58,8 @@ export const processOf = (kind: CallKind): Process => processes[kind];
  * permits, after the sentence that they are material to judge. Pure.
  */
 export function composeCall(call: Call): ComposedCall {
-  const { systemPrompt = '', memory, query, note } = call;
+  const { memory, query, note } = call;
+  const systemPrompt = afterNotice(call.isShared ?? false, call.systemPrompt ?? '');
   const { contexts, problems } = blocksOf(call);
   const input: ComposeInput = {
     systemPrompt,

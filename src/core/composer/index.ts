@@ -8,7 +8,7 @@ export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js
 export { shortenMemory } from './compaction.js';
 export { type Compared, compareMessages, rowOf } from './compare.js';
 export { composeMessages } from './compose.js';
-export { untrusted } from './framework.js';
+export { afterNotice, untrusted } from './framework.js';
 export { savedBlocks } from './layers.js';
 export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';

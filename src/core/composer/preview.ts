@@ -3,7 +3,7 @@ import type { Composed, Entry, InputOf, Lifetime, OutputOf, Permitted, PreviewLa
 import { countTokens } from '../formats/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
 import { composeMessages } from './compose.js';
-import { frameworkText, untrusted } from './framework.js';
+import { afterNotice, frameworkText, untrusted } from './framework.js';
 import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
 import { tokensOf } from './memory.js';
 import { type RecordedLayers, recordedLayers } from './recorded.js';
@@ -17,6 +17,8 @@ export type Preview = Omit<OutputOf<'compose.preview'>, 'tools' | 'parameters'>;
 export interface PreviewSources {
   /** The system prompt of the context. */
   readonly systemPrompt: string;
+  /** Whether other machines write in the project too. */
+  readonly isShared?: boolean | undefined;
   /** The layers that a profile permits, or that the caller chose. */
   readonly permitted: readonly Permitted[];
   readonly services: Pick<RuntimeServices, 'knowledge' | 'experience'>;
@@ -26,7 +28,11 @@ export interface PreviewSources {
  * Composes a recorded conversation for a process, and tells where each layer comes from. By default it is the call that `turn.ask` makes. Pure: the
  * caller passes entries and services.
  */
-export function previewContext(entries: readonly Entry[], { systemPrompt, permitted, services }: PreviewSources, request: PreviewRequest): Preview {
+export function previewContext(
+  entries: readonly Entry[],
+  { systemPrompt, isShared = false, permitted, services }: PreviewSources,
+  request: PreviewRequest,
+): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
   const recorded = recordedLayers(entries);
   const prompt = promptOf(recorded);
@@ -43,7 +49,7 @@ export function previewContext(entries: readonly Entry[], { systemPrompt, permit
 
   const asked = queryOf(request, process, prompt?.message.content);
   const arranged = composeMessages({
-    systemPrompt: request.systemPrompt ?? systemPrompt,
+    systemPrompt: afterNotice(isShared, request.systemPrompt ?? systemPrompt),
     checkpointMessages: recorded.memory.map(({ message }) => message),
     contexts,
     process,

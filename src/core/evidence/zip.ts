@@ -91,6 +91,7 @@ export function readZip(file: Uint8Array): Map<string, Uint8Array> {
     const from = at + 30 + length;
     if (from + size > view.length) throw broken(`the file ends in the middle of its content`);
     const name = view.toString('utf8', at + 30, from);
+    if (found.size >= most.members) throw broken(`it has more than ${most.members} files`);
     if (found.has(name)) throw broken(`it contains ${JSON.stringify(name)} twice`);
     found.set(name, file.subarray(from, from + size));
     at = from + size;

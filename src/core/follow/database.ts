@@ -4,7 +4,7 @@ import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type Located, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
-import { documentOf, type FoundFile, importMember, logOf, mainFileOf, sizeOf } from '../import/index.js';
+import { documentOf, type FoundFile, importMember, logOf, mainFileOf, measuredMembers, memberPath, sizeOf, Unreadable } from '../import/index.js';
 import { type Mirror, mirrorOf } from '../store/index.js';
 import { isWithin } from '../system/index.js';
 import type { Growth, GrowthOptions } from './growth.js';
@@ -93,7 +93,12 @@ export function importDatabaseGrowth(
       const isNew = member.stamp === undefined || database.stamps.get(member.id) !== member.stamp;
       const unfinished = database.open.get(member.id);
       if (!isNew && !(unfinished && (isEnd || (unfinished.rests && what === 'resting')))) continue;
-      importConversation(reader, member);
+      try {
+        importConversation(reader, member);
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+        skipped.push({ path: memberPath(file.path, member.id), line: 0, reason: error.message });
+      }
       if (member.stamp !== undefined) database.stamps.set(member.id, member.stamp);
     }
     return reader.id;
@@ -120,7 +125,7 @@ function reading<T>({ file, mirror }: FollowedDatabase, work: (format: Importabl
   try {
     return mirror.read(({ rows }) => {
       const format = importableFormats.find(({ database }) => database?.recognize(rows.tables));
-      return format?.database && work(format, format.database.members(rows));
+      return format?.database && work(format, measuredMembers(format.database, rows));
     });
   } catch (error) {
     // Its program is creating it right now. The next change of the file triggers another try.

@@ -73,6 +73,7 @@ export {
   type OutlineEntry,
   outlined,
   outlineOfParsed,
+  receivedOutline,
 } from './shared/outline.js';
 export { patchedFiles } from './shared/patch.js';
 export { planHeading } from './shared/plan-heading.js';

@@ -186,6 +186,20 @@ export function openFile(located: Located, { upTo, held = usuallyHeld, hash, has
   }
 }
 
+/** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
+export function isUnchanged(located: Located, { size, hash }: { readonly size: number; readonly hash: Buffer }): boolean {
+  let file: OpenFile | undefined;
+  try {
+    file = openFile(located, { held: 0 });
+    return file.bytes.length === size && file.hash().equals(hash);
+  } catch (error) {
+    if (error instanceof Unreadable) return false;
+    throw error;
+  } finally {
+    file?.close();
+  }
+}
+
 /** A conversation that was read from another file, as an open file. */
 export function fileOf(bytes: FileBytes): OpenFile {
   const hashes = prefixHashes(bytes.length, undefined);

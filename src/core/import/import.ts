@@ -14,7 +14,7 @@ import {
 import { readCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
 import { importBodies, splitBodies } from './bodies.js';
-import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
+import { type FoundFile, fileOf, filesUnder, ioReason, isUnchanged, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { recordsOfOthers, trackedRecords } from './known.js';
 import { byMapping, mappedFormat } from './mapping.js';
 import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, memberPath, membersNamed, membersOf, withHolding } from './members.js';
@@ -128,6 +128,16 @@ export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
   readonly part?: (format: ImportableFormat, member: Member) => Member | undefined;
 }
 
+/** Imports one conversation of a container. One that is too large is refused by name, and the others follow. */
+function importOne(chain: WriteChain, file: FoundFile, member: Member, how: Parameters<typeof importMember>[2]): FileResult {
+  try {
+    return importMember(chain, documentOf(file, member), how);
+  } catch (error) {
+    if (!isTooMuch(error)) throw error;
+    return refused(memberPath(file.path, member.id), error.message);
+  }
+}
+
 /**
  * Imports each conversation of a database or document like a file of its own, and stores the file itself if its format allows that.
  * Undefined for a file that holds no conversations.
@@ -152,7 +162,7 @@ export function importHolding(
         if (members && !missing.delete(member.id)) continue;
         const now = part ? part(holding.format, member) : member;
         isWhole &&= now === member;
-        if (now) results.push(importMember(chain, documentOf(found, now), { format: holding.format, granularity, behind: [], ...portion }));
+        if (now) results.push(importOne(chain, found, now, { format: holding.format, granularity, behind: [], ...portion }));
       }
       for (const id of missing) results.push(refused(memberPath(path, id), `${path} holds no conversation ${inWords(id)}`));
       if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping finds no entries in it');
@@ -186,20 +196,6 @@ function unchanged(chain: ReadChain, file: Located, beside: readonly string[]): 
   }
   const members = latestUnder(chain, membersOf(file.path));
   return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
-}
-
-/** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
-function isUnchanged(located: Located, { size, hash }: SourceRow): boolean {
-  let file: OpenFile | undefined;
-  try {
-    file = openFile(located, { held: 0 });
-    return file.bytes.length === size && file.hash().equals(hash);
-  } catch (error) {
-    if (error instanceof Unreadable) return false;
-    throw error;
-  } finally {
-    file?.close();
-  }
 }
 
 /** Imports one conversation of a database or document. Starts again if another process imports it at the same time. */

@@ -17,6 +17,7 @@ import {
 import { withForeign } from '../store/index.js';
 import { folderOf, stateOf } from './beside.js';
 import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
+import { measuredMembers } from './measured.js';
 import { headLength } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
@@ -184,7 +185,7 @@ function inDatabase<T>(file: Located, readers: readonly ImportableFormat[], work
     return work({
       format,
       keeps: format.database.keeps,
-      members: format.database.members(noting(rows, known)),
+      members: measuredMembers(format.database, noting(rows, known)),
       unknown: () => unknownTables(rows, known),
       files: () =>
         files.map(({ name, copy }) => ({

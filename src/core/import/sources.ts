@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { blake3OfParts, refOfHash, sha256Of } from '../artifacts/index.js';
 import {
   type ArtifactNo,
@@ -12,8 +13,9 @@ import {
 } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
-import { writeNewParts } from '../files/index.js';
+import { namedFile, writeNewParts } from '../files/index.js';
 import { bodiesFormat, wireFormat } from '../requests/index.js';
+import { isUnchanged } from './files.js';
 
 /** A range of a stored object that is part of an imported file. */
 export interface Piece {
@@ -98,7 +100,7 @@ export function saveSource(chain: WriteChain, source: NewSource): number {
       ...values,
       chain.project,
       sourceId,
-      recordOf(sourceId, source.path),
+      sealOf(chain, sourceId, source.path),
     ).rowId;
   }
   const sourceId = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', source.replaces)?.sourceId ?? '';
@@ -106,24 +108,34 @@ export function saveSource(chain: WriteChain, source: NewSource): number {
     `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?,
         recorded = ? WHERE no = ?`,
     ...values,
-    recordOf(sourceId, source.path),
+    sealOf(chain, sourceId, source.path),
     source.replaces,
   );
   return source.replaces;
 }
 
-/** What this machine writes beside a path that it imported. Nobody else's row has it: a hub cannot send the column. */
-const recordOf = (sourceId: string, path: string): string => sha256Of(`imported here\0${sourceId}\0${path}`).toString('hex');
+/** What this machine seals of a path that it imported. A row with another path came with the project, from somebody else. */
+const sealOf = (chain: ReadChain, sourceId: string, path: string): string => chain.seal(`source\0${sourceId}\0${path}`);
 
-/** Whether this machine imported a source from the path that its row names. Only such a path may be read from the disk again. */
-export function isRecordedHere(chain: ReadChain, sourceId: string): boolean {
-  const row = chain.db.one<{ path: string; recorded: string | null }>(
-    'SELECT path, recorded FROM source WHERE project = ? AND sourceId = ?',
+/** What earlier versions wrote in its place: nothing, or a digest that anybody can compute. */
+const isOfEarlierVersion = (recorded: string | null, sourceId: string, path: string): boolean =>
+  recorded === '' || recorded === sha256Of(`imported here\0${sourceId}\0${path}`).toString('hex');
+
+/**
+ * Whether the path that a row names may be read from the disk again: the seal of this machine proves that it imported the file from there. The file of
+ * an earlier version's row is read only if it still is, byte for byte, what the row says: that tells whoever wrote the row nothing new.
+ */
+export function mayReadAgain(chain: ReadChain, sourceId: string): boolean {
+  const row = chain.db.one<{ path: string; recorded: string | null; size: number; hash: Buffer }>(
+    'SELECT path, recorded, size, hash FROM source WHERE project = ? AND sourceId = ?',
     chain.project,
     sourceId,
   );
-  // Files that an earlier version imported have an empty record.
-  return row?.recorded === '' || (row?.recorded ?? null) === (row ? recordOf(sourceId, row.path) : undefined);
+  if (!row || !existsSync(row.path)) return false;
+  const { path, recorded, size } = row;
+  return (
+    recorded === sealOf(chain, sourceId, path) || (isOfEarlierVersion(recorded, sourceId, path) && size > 0 && isUnchanged(namedFile(path), row))
+  );
 }
 
 /** All imported files, latest first. */

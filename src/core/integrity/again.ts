@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256Of } from '../artifacts/index.js';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { makeFolderInside, writeNew } from '../files/index.js';
-import { importPaths, isRecordedHere, listSources, sourceContent } from '../import/index.js';
+import { importPaths, listSources, mayReadAgain, sourceContent } from '../import/index.js';
 import type { Rebuilt } from '../store/index.js';
 import { orUndefined } from './check.js';
 
@@ -22,7 +21,7 @@ export interface Scratch {
 export function* importAgain(chain: WriteChain, scratch: Scratch): Generator<undefined, void> {
   const paths: string[] = [];
   for (const { sourceId, path } of listSources(chain).toReversed()) {
-    if (isRecordedHere(chain, sourceId) && existsSync(path)) paths.push(path);
+    if (mayReadAgain(chain, sourceId)) paths.push(path);
     else {
       const content = orUndefined(() => sourceContent(chain, sourceId));
       if (content) paths.push(writeCopy(scratch.dir, sourceId, path, content));

@@ -18,6 +18,23 @@ export async function* refusing(stream: Stream, refuse: (error: unknown) => unkn
 
 /** Converts an error for the caller, with the code and data of the contract. A bug stays as it is. `call` is the path of the procedure. */
 export function asRefusal(error: unknown, call: string): unknown {
+  const refuse = (message: string): unknown => new ORPCError('BAD_REQUEST', { message, data: { field: 'input', call }, status: 400 });
+  try {
+    // Node refuses such a path wherever it is used.
+    if ((error as { readonly code?: unknown } | null)?.code === 'ERR_INVALID_ARG_VALUE' && /null bytes/.test(String(error)))
+      return refuse('A path of the input holds a NUL, which no file system allows.');
+    return isTooDeep(error) ? refuse(tooDeep) : contractError(error, call);
+  } catch (problem) {
+    // The message of a refusal quotes the value.
+    if (isTooDeep(problem)) return refuse(tooDeep);
+    throw problem;
+  }
+}
+
+const tooDeep = 'The input, or what it names, is nested too deeply.';
+const isTooDeep = (error: unknown): boolean => error instanceof RangeError && /call stack/.test(error.message);
+
+function contractError(error: unknown, call: string): unknown {
   if (error instanceof StemmaError)
     return new ORPCError(error.code, { message: error.message, data: { ...error.data, call }, status: statusOf[error.code] });
   if (error instanceof ORPCError && error.cause instanceof ValidationError && error.code === 'BAD_REQUEST') {

@@ -153,7 +153,8 @@ export const writesIf = <Input>(isWriting: (input: Input) => boolean) =>
   base.use(
     of('writes', ({ next, context }, input: unknown) => {
       const session = engineOf(context);
-      if (isWriting(input as Input)) requireAccess(session, ({ mode }) => mode === 'read-only');
+      // What is no object is refused after this, by its schema.
+      if (typeof input === 'object' && input !== null && isWriting(input as Input)) requireAccess(session, ({ mode }) => mode === 'read-only');
       return changing(session, next);
     }),
   );

@@ -1,5 +1,6 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { contextEntries, type WriteChain } from '../chain/index.js';
+import { contextEntries, isShared, type WriteChain } from '../chain/index.js';
+import { afterNotice } from '../composer/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
 import { followSession, type SessionFile } from './agent-log.js';
@@ -36,6 +37,7 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
       permissions: performer.permissions ?? 'default',
       model: performer.model,
       prompt: begun.prompt,
+      rules: afterNotice(isShared(chain), '') || undefined,
       resume: begun.resume,
       environment: parts.environment,
       // An empty list of tools offers none.

@@ -29,12 +29,13 @@ export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, too
 export function storeAnswer(chain: WriteChain, jobId: string, requestId: string, { allow, note }: Answer): void {
   const { changes } = chain.db.run(
     `UPDATE jobQuestion SET allow = ?, note = ? WHERE requestId = ? AND allow IS NULL
-      AND job = (SELECT no FROM job WHERE project = ? AND jobId = ? AND status = 'running')`,
+      AND job = (SELECT no FROM job WHERE project = ? AND jobId = ? AND status = 'running' AND leaseUntil > ?)`,
     allow ? 1 : 0,
     note ?? null,
     requestId,
     chain.project,
     jobId,
+    chain.clock(),
   );
   if (changes === 0) throw notFound(requestId, 'No job waits for this answer: it was answered already, or the job has ended.');
 }

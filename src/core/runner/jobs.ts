@@ -89,6 +89,8 @@ export interface NewJob extends Target {
   /** The tools of Stemma that it is offered, and what happens at a call of another tool. */
   readonly tools?: readonly string[] | undefined;
   readonly otherTools?: 'ask' | 'stop' | undefined;
+  /** The most jobs of all rules, and of this rule, that may run at once. */
+  readonly most?: { readonly all: number; readonly rule: number } | undefined;
 }
 
 /** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
@@ -104,6 +106,7 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
       throw new StemmaError('CONFLICT', `The job ${holder.jobId} already works here. Stop it first, or wait until it has ended.`, {
         id: holder.jobId,
       });
+    if (input.rule !== null) refuseForRule(chain, { ...input, rule: input.rule });
     const now = chain.clock();
     const jobId = `job-${chain.newId()}`;
     chain.db.run(
@@ -131,11 +134,18 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
   });
 }
 
+/** What a rule may not start: work that another process has carried out meanwhile, and more jobs than are allowed at once. @throws CONFLICT */
+function refuseForRule(chain: ReadChain, { work, rule, most }: Pick<NewJob, 'work' | 'most'> & { readonly rule: string }): void {
+  const last = lastOfWork(chain, work);
+  if (last && last.status !== 'interrupted') throw new StemmaError('CONFLICT', 'Another job has carried out this work.', { work });
+  if (most && (runningBy(chain, null) >= most.all || runningBy(chain, rule) >= most.rule))
+    throw new StemmaError('CONFLICT', 'As many jobs as the policy allows at once are running.', { work });
+}
+
 /** Marks the jobs of dead processes as interrupted. */
 export function interruptDeadJobs(chain: WriteChain): void {
+  if (!hasExpired(chain)) return;
   const now = chain.clock();
-  // Only a write waits for other writers.
-  if (!chain.db.one("SELECT 1 FROM job WHERE project = ? AND status = 'running' AND leaseUntil <= ? LIMIT 1", chain.project, now)) return;
   chain.db.run(
     "UPDATE job SET status = 'interrupted', endedAt = ?, error = ? WHERE project = ? AND status = 'running' AND leaseUntil <= ?",
     now,
@@ -143,6 +153,27 @@ export function interruptDeadJobs(chain: WriteChain): void {
     chain.project,
     now,
   );
+}
+
+/** The error of a job that lost its lease. Another job carries out the work, so this one must not end it. */
+export class GivenBack extends StemmaError {
+  constructor() {
+    super('CONFLICT', 'The job was given back, because its process did not answer.');
+  }
+}
+
+/**
+ * Call it in the transaction that stores something for a job, because its process may have slept while another one took the work over.
+ * @throws GivenBack
+ */
+export function refuseIfTakenOver(chain: WriteChain, jobId: string): void {
+  const later = chain.db.one(
+    `SELECT 1 FROM job j WHERE j.project = ? AND j.jobId = ? AND j.status <> 'running'
+        AND EXISTS (SELECT 1 FROM job n WHERE n.project = j.project AND n.work = j.work AND n.no > j.no)`,
+    chain.project,
+    jobId,
+  );
+  if (later) throw new GivenBack();
 }
 
 /** Renews the lease of a job. Returns false if the job was given back meanwhile. */
@@ -180,6 +211,29 @@ function rowOf(chain: ReadChain, jobId: string): JobRow {
   const row = chain.db.one<JobRow>(`SELECT ${columns} FROM job WHERE project = ? AND jobId = ?`, chain.project, jobId);
   if (!row) throw notFound(jobId, `This project has no job ${jobId}.`);
   return row;
+}
+
+/** Renews the leases of these jobs that have expired, such as after a sleep of the machine. Jobs of other projects stay as they are. */
+export function renewExpired(chain: WriteChain, jobIds: Iterable<string>): void {
+  if (!hasExpired(chain)) return;
+  const now = chain.clock();
+  chain.db.run(
+    "UPDATE job SET leaseUntil = ? WHERE project = ? AND status = 'running' AND leaseUntil <= ? AND jobId IN (SELECT value FROM json_each(?))",
+    now + leaseMs,
+    chain.project,
+    now,
+    JSON.stringify([...jobIds]),
+  );
+}
+
+/** Whether a lease has ended. Only a write waits for other writers, so this is asked first. */
+const hasExpired = (chain: ReadChain): boolean =>
+  chain.db.one("SELECT 1 FROM job WHERE project = ? AND status = 'running' AND leaseUntil <= ? LIMIT 1", chain.project, chain.clock()) !== undefined;
+
+/** The stored status of a job, or `expired` for a running one whose lease has ended. */
+export function leaseOf(chain: ReadChain, jobId: string): JobStatus | 'expired' {
+  const row = rowOf(chain, jobId);
+  return isDead(chain, row) ? 'expired' : row.status;
 }
 
 /** Reads a job. @throws NOT_FOUND */
@@ -258,9 +312,11 @@ export const tipOfWork = (
     status,
   )?.tip;
 
-/** Stores the newest commit of a job. Call it in the transaction that makes the commit. */
-export const noteTip = (chain: WriteChain, jobId: string, tip: ContextId): void =>
-  void chain.db.run('UPDATE job SET tip = ? WHERE project = ? AND jobId = ?', tip, chain.project, jobId);
+/** Stores the newest commit of a job. Call it in the transaction that makes the commit. @throws GivenBack */
+export function noteTip(chain: WriteChain, jobId: string, tip: ContextId): void {
+  refuseIfTakenOver(chain, jobId);
+  chain.db.run('UPDATE job SET tip = ? WHERE project = ? AND jobId = ?', tip, chain.project, jobId);
+}
 
 /** The number of running jobs that one rule or all rules started. */
 export const runningBy = (chain: ReadChain, rule: string | null): number =>

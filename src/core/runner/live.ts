@@ -6,7 +6,7 @@ import { getRun } from '../timeline/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
-import { endJob, jobNamed, lookMs, renewLease, renewMs, type Target, takeJob } from './jobs.js';
+import { endJob, GivenBack, jobNamed, leaseOf, lookMs, renewLease, renewMs, type Target, takeJob } from './jobs.js';
 import { LimitReached } from './limits.js';
 import type { LiveJob, LiveJobs, Performing, RunnerParts, StartInput } from './parts.js';
 import { perform, performerOf } from './perform.js';
@@ -39,7 +39,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { what, performer, limits = {}, rule = null } = input;
   const target = tried(targetOf(chain, what, input.who), input.try);
   const chosen = performerOf(parts, what, performer);
-  const job = takeJob(chain, { ...target, what, performer, limits, rule, tools: input.tools, otherTools: input.otherTools });
+  const job = takeJob(chain, { ...target, what, performer, limits, rule, tools: input.tools, otherTools: input.otherTools, most: input.most });
   const abort = new AbortController();
   const listeners: LiveJob['listeners'] = new Set();
   const diary = openDiary(chain, { jobId: job.jobId, limits, listeners, signal: abort.signal });
@@ -49,7 +49,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   const interrupt = (): void => {
     endJob(chain, job.jobId, 'interrupted', 'The process that ran it ended before the job did.');
     diary.close();
-    abort.abort(stopped());
+    abort.abort(new GivenBack());
   };
   // The time limit must also end a silent performer.
   const look = (): void => {
@@ -77,10 +77,30 @@ const tried = (target: Target, number: number | undefined): Target =>
     ? target
     : { ...target, holds: `${target.holds}#${number}`, work: `${target.work}#${number}`, title: `Try ${number}: ${target.title}`.slice(0, 200) };
 
+function endStatus(why: unknown, signal: AbortSignal): Exclude<JobStatus, 'running'> {
+  if (why instanceof LimitReached) return 'limit';
+  if (why instanceof GivenBack) return 'interrupted';
+  return signal.aborted ? 'stopped' : 'failed';
+}
+
 /** Carries out a job to its end and stores its status. Never rejects. */
 async function carryOut(parts: RunnerParts, work: Performing, abort: AbortController, listeners: LiveJob['listeners']): Promise<void> {
   const { chain } = parts;
   const { jobId, diary, signal } = work;
+  // What another process has stored about this job.
+  const check = (): void => {
+    const status = leaseOf(chain, jobId);
+    if (status === 'expired') {
+      if (chain.db.isFree()) renewNow();
+    } else if (status === 'interrupted') {
+      // Another process takes the work over, so this one writes nothing more.
+      diary.close();
+      abort.abort(new GivenBack());
+    } else if (status !== 'running') abort.abort(stopped());
+  };
+  const renewNow = (): void => {
+    if (!renewLease(chain, jobId)) check();
+  };
   let renewal: NodeJS.Timeout | undefined;
   const renewIn = (ms: number): void => {
     renewal = setTimeout(renew, ms).unref();
@@ -89,7 +109,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     if (diary.isClosed()) return;
     // While another process writes, waiting for its lock would block this thread.
     const isFree = chain.db.isFree();
-    if (isFree && !renewLease(chain, jobId)) abort.abort(new StemmaError('CONFLICT', 'The job was given back, because its process did not answer.'));
+    if (isFree) renewNow();
     renewIn(isFree ? renewMs : lookMs);
   };
   renewIn(renewMs);
@@ -98,7 +118,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     // The project is closed, so there is nothing left to check.
     if (diary.isClosed()) return clearInterval(looking);
     parts.live.jobs.get(jobId)?.look();
-    if (jobNamed(chain, jobId).status !== 'running') abort.abort(stopped());
+    check();
   }, lookMs);
   looking.unref();
   // The caller must get the job before its first event.
@@ -110,7 +130,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     end(await perform(parts, work), null);
   } catch (error) {
     const why = signal.aborted ? signal.reason : error;
-    end(why instanceof LimitReached ? 'limit' : signal.aborted ? 'stopped' : 'failed', why instanceof Error ? why.message : String(why));
+    end(endStatus(why, signal), why instanceof Error ? why.message : String(why));
   } finally {
     clearTimeout(renewal);
     clearInterval(looking);

@@ -56,6 +56,8 @@ export interface StartInput extends InputOf<'runner.start'> {
   readonly rule?: string | undefined;
   /** The actor if the work names nobody. */
   readonly who?: string | undefined;
+  /** The most jobs of all rules, and of this rule, that may run at once. */
+  readonly most?: { readonly all: number; readonly rule: number } | undefined;
   /** The number of this try, if the work is repeated. Tries of one context do not wait for each other. */
   readonly try?: number | undefined;
 }

@@ -9,7 +9,7 @@ import type { Answer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { checkCasePerformer, runCase } from './case.js';
 import type { Diary } from './diary.js';
-import { lastOfOthers, noteTip } from './jobs.js';
+import { GivenBack, lastOfOthers, noteTip, refuseIfTakenOver } from './jobs.js';
 import { removeLeftSessions } from './left-sessions.js';
 import { LimitReached, meteredProvider } from './limits.js';
 import { mayReadProject, offeredTo } from './offered.js';
@@ -95,7 +95,8 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
     return 'success';
   } catch (error) {
     const isLimit = error instanceof LimitReached || signal.reason instanceof LimitReached;
-    if (!diary.isClosed()) endFailed(own, { status: isLimit ? 'partial' : signal.aborted ? 'canceled' : 'failed', text: '', tip });
+    if (!(diary.isClosed() || error instanceof GivenBack))
+      endFailed(own, { status: isLimit ? 'partial' : signal.aborted ? 'canceled' : 'failed', text: '', tip });
     throw error;
   }
 }
@@ -150,13 +151,13 @@ async function converse({ chain, layers }: RunnerParts, work: Performing, own: O
     own.end({ status: 'completed', ...done });
     return 'success';
   } catch (error) {
-    if (!diary.isClosed()) endFailed(own, { status: signal.aborted ? 'canceled' : 'failed', text: '', tip });
+    if (!(diary.isClosed() || error instanceof GivenBack)) endFailed(own, { status: signal.aborted ? 'canceled' : 'failed', text: '', tip });
     throw error;
   }
 }
 
 async function carryOutTurn({ chain, layers }: RunnerParts, work: Performing, turnId: string, provider: ModelProvider): Promise<Outcome> {
-  const { diary, signal, performer } = work;
+  const { diary, signal, performer, jobId } = work;
   const turn = await performTurn(
     {
       chain,
@@ -169,6 +170,7 @@ async function carryOutTurn({ chain, layers }: RunnerParts, work: Performing, tu
       tell: diary.tell,
       ask: (call) => askPerson(work, call),
       made: ({ endCommit }) => diary.made(endCommit),
+      held: () => refuseIfTakenOver(chain, jobId),
     },
     turnId,
   );

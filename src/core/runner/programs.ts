@@ -30,11 +30,13 @@ export interface AgentOrder {
   readonly permissions: PermissionMode;
   readonly model: string | undefined;
   readonly prompt: string;
+  /** Rules of Stemma that precede the conversation, if it can contain texts from other machines. They are no part of the session. */
+  readonly rules: string | undefined;
   /** The session to resume, with its file; undefined starts a new one. */
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
-  /** The project, tools and actor of Stemma's MCP server for the agent. */
   /** Further variables of the environment that the agent gets, as a person set on this machine. */
   readonly environment?: readonly string[] | undefined;
+  /** The project, tools and actor of Stemma's MCP server for the agent. */
   readonly mcp:
     | { readonly project: string; readonly tools: readonly string[]; readonly as: string | null; readonly runId: string | null }
     | undefined;

@@ -6,9 +6,9 @@ import { missingCases } from '../experiments/index.js';
 import { agentNamed, endDueBatches, openTurns } from '../handover/index.js';
 import { events, ticketOf } from '../tickets/index.js';
 import { isDue, listRuns, tick } from '../timeline/index.js';
-import { interruptDeadJobs, isHeld, lastOfWork, runningBy } from './jobs.js';
+import { interruptDeadJobs, isHeld, lastOfWork, renewExpired, runningBy } from './jobs.js';
 import { startJob } from './live.js';
-import type { RunnerParts } from './parts.js';
+import type { RunnerParts, StartInput } from './parts.js';
 import { covers } from './received.js';
 import { rightsFor } from './rights.js';
 import { targetOf } from './target.js';
@@ -18,7 +18,7 @@ import { targetOf } from './target.js';
  * allows. Each happens only once, in any process, even after a sleep or a restart.
  */
 export function pulse(parts: RunnerParts, policy: RunPolicy): void {
-  endDue(parts.chain);
+  endDue(parts);
   startWork(parts, policy);
 }
 
@@ -31,7 +31,7 @@ export function openPulse(): typeof pulse {
   let at = 0;
   return (parts, policy) => {
     const { chain } = parts;
-    endDue(chain);
+    endDue(parts);
     const state = `${workState(chain)} ${JSON.stringify(policy)}`;
     if (state === done && chain.clock() - at < againMs) return;
     startWork(parts, policy);
@@ -41,7 +41,9 @@ export function openPulse(): typeof pulse {
 }
 
 /** Ends what is due by its time. What is due is found by indexes. */
-function endDue(chain: WriteChain): void {
+function endDue({ chain, live }: RunnerParts): void {
+  // After a sleep of the machine, the jobs of this process have not died.
+  renewExpired(chain, live.jobs.keys());
   interruptDeadJobs(chain);
   if (isDue(chain)) tick(chain);
   endDueBatches(chain);
@@ -62,15 +64,16 @@ function startWork(parts: RunnerParts, policy: RunPolicy): void {
   for (const rule of policy.rules) {
     const key = JSON.stringify([rule.for, rule.who ?? null]);
     for (const what of workFor(chain, rule)) {
-      if (runningBy(chain, null) >= (policy.parallel ?? defaultParallel)) return;
-      if (runningBy(chain, key) >= (rule.parallel ?? defaultParallel)) break;
-      startAllowed(parts, what, rule, { ...policy.limits, ...rule.limits }, key);
+      const most = { all: policy.parallel ?? defaultParallel, rule: rule.parallel ?? defaultParallel };
+      if (runningBy(chain, null) >= most.all) return;
+      if (runningBy(chain, key) >= most.rule) break;
+      startAllowed(parts, what, rule, { limits: { ...policy.limits, ...rule.limits }, rule: key, most });
     }
   }
 }
 
 /** Starts work that the policy allows, unless it is taken or an earlier job has completed it. */
-function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: NonNullable<PolicyRule['limits']>, key: string): void {
+function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, how: Pick<StartInput, 'limits' | 'rule' | 'most'>): void {
   const { who } = rule;
   try {
     if (!covers(parts.chain, rule, what)) return;
@@ -79,7 +82,7 @@ function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, limits: 
     // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
     const { performer, tools, otherTools } = rightsFor(parts.chain, rule, what);
-    startJob(parts, { what, performer, limits, tools: tools && [...tools], otherTools, who, rule: key });
+    startJob(parts, { what, performer, tools: tools && [...tools], otherTools, who, ...how });
   } catch (error) {
     // Another process took the work, or the agent is not on this machine. The next pulse tries again.
     if (!(error instanceof StemmaError)) throw error;

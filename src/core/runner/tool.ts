@@ -36,20 +36,22 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType;
-  /** True if the result quotes what other people and agents wrote. It then begins with `untrusted`. */
+  /** True if the result can quote what other people and agents wrote. It then begins with `untrusted`. */
   readonly quotes: boolean;
   run(chain: WriteChain, actor: Actor, input: unknown): Done;
 }
 
-const quoting: ReadonlySet<string> = new Set([
-  ...['ticket_get', 'ticket_list', 'read_messages', 'read_cards', 'search', 'read_context', 'materialize'],
-  'get_my_runs',
+/** Tools whose results hold only ids and states that Stemma makes. */
+const quotesNobody: ReadonlySet<string> = new Set([
+  ...['delegate_async', 'launch_principal', 'write_cards', 'create_box', 'append_to_box'],
+  ...['send_message', 'ticket_discuss'],
 ]);
 
 /** A result that quotes others, after the note. */
 export const quoted = (result: unknown): unknown => {
   if (typeof result === 'string') return `${untrusted}\n\n${result}`;
-  return typeof result === 'object' && result !== null && !Array.isArray(result) ? { note: untrusted, ...result } : result;
+  if (Array.isArray(result)) return { note: untrusted, results: result };
+  return typeof result === 'object' && result !== null ? { note: untrusted, ...result } : result;
 };
 
 /** Defines a tool. */
@@ -58,7 +60,7 @@ export const tool = <Input>(
   description: string,
   schema: z.ZodType<Input>,
   run: (chain: WriteChain, actor: Actor, input: Input) => Done,
-): Tool => ({ name, description, schema, quotes: quoting.has(name), run: (chain, actor, input) => run(chain, actor, input as Input) });
+): Tool => ({ name, description, schema, quotes: !quotesNobody.has(name), run: (chain, actor, input) => run(chain, actor, input as Input) });
 
 /** The schema of a text in the input of a tool. */
 export const text = (what: string) => z.string().min(1).max(1_000_000).describe(what);

@@ -24,11 +24,12 @@ import {
 } from '../handover/index.js';
 import { type CalledTool, type CallParts, callModel, type ModelReply } from './call.js';
 import { waitsFor } from './handover-tools.js';
+import { GivenBack } from './jobs.js';
 import { LimitReached } from './limits.js';
 import { mayReadProject, offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
 import { inWhole } from './telling.js';
-import type { Actor, Handed } from './tool.js';
+import { type Actor, type Handed, quoted } from './tool.js';
 import { answered, definitions, type ToolAnswer } from './tools.js';
 
 export interface TurnParts extends CallParts {
@@ -41,6 +42,8 @@ export interface TurnParts extends CallParts {
   readonly sharing?: boolean | undefined;
   /** Asks a person to answer a call of a tool that Stemma does not have. */
   ask(call: CalledTool): Promise<{ readonly allow: boolean; readonly note: string | undefined }>;
+  /** Called in each transaction that stores a reply or a result. @throws GivenBack if another job has taken the work over */
+  held?(): void;
   /** Reports that a turn has new commits. */
   made(turn: AgentTurn): void;
 }
@@ -66,6 +69,7 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
   } catch (error) {
     if (!isOpen(read(chain, agentTurnId))) return read(chain, agentTurnId);
     const why = parts.signal.aborted ? parts.signal.reason : error;
+    if (why instanceof GivenBack) throw why;
     const status = why instanceof LimitReached ? 'partial' : parts.signal.aborted ? 'canceled' : 'failed';
     parts.made(finishTurn(chain, { agentTurnId, status, error: why instanceof Error ? why.message : String(why) }));
     throw error;
@@ -109,6 +113,7 @@ async function step(parts: TurnParts, agentTurnId: string, model: string, left: 
   });
   const heard = await callModel(parts, call);
   chain.artifacts.transaction(() => {
+    parts.held?.();
     const reply = { ...heard, calls: withOwnIds(chain, heard.calls) };
     recordReply(chain, callNo, { tokens: reply.tokens, ms: reply.ms, cost: reply.cost, stop: reply.stop });
     writeTurn(chain, { agentTurnId, cards: cardsOf(reply) });
@@ -219,6 +224,7 @@ async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledToo
   signal.throwIfAborted();
   let isKept = false;
   const keep = ({ status, result }: ToolAnswer): void => {
+    parts.held?.();
     const error = status === 'success' ? null : { code: 'refused', message: String(result) };
     answerTurn(chain, {
       agentTurnId,
@@ -284,7 +290,7 @@ export async function resultOf(
   }
   if (!answer.handed) return answer;
   const done = carryOut(parts, answer.handed);
-  if (answer.handed.wait) return { status: 'success', result: await done };
+  if (answer.handed.wait) return { status: 'success', result: quoted(await done) };
   left.push(done);
   return answer;
 }

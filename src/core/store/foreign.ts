@@ -16,6 +16,7 @@ export interface ForeignRows {
    * Reads columns of the rows that have the given values.
    * @throws CORRUPT if the database is damaged, or returns more rows than a file of its size can hold: pages that refer to each other in a
    * ring return rows forever.
+   * @throws RowTooLarge for a row that is larger than any row of a history. It is not read into memory.
    */
   each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Iterable<ForeignRow>;
 }
@@ -48,6 +49,19 @@ export interface Foreign {
   /** Copies of the files, the database first. They exist while `work` runs. Empty if the database was too large to copy. */
   readonly files: readonly { readonly name: 'database' | 'log'; readonly copy: string }[];
 }
+
+/** The most bytes of one row. No message of an agent comes near it. */
+const maxRowBytes = 128 * 1024 ** 2;
+
+/** The error for a row that is too large to read. The other rows can be read. */
+export class RowTooLarge extends Error {
+  constructor(table: string, bytes: number) {
+    super(`a row of its table ${table} has ${bytes} bytes, more than ${maxRowBytes}`);
+  }
+}
+
+/** The column with the size of a row. */
+const sizeColumn = 'stemma row bytes';
 
 /** Limits that detect endless rows: the least bytes of a row in a file, and how often a reader reads the whole file. */
 const minRowBytes = 4;
@@ -208,6 +222,8 @@ function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows
     if (left < 0) throw damaged(path, 'it returns more rows than a file of its size can hold');
   };
   const statements = new Map<string, Database.Statement>();
+  /** The tables and columns for which there is an index. */
+  const looked = new Set<string>();
   const prepared = (sql: string): Database.Statement => {
     const statement = statements.get(sql) ?? raw.prepare(sql);
     statements.set(sql, statement);
@@ -220,14 +236,21 @@ function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows
       const conditions = Object.entries(where);
       const unknown = [...columns, ...conditions.map(([column]) => column)].find((column) => !known.has(column));
       if (unknown !== undefined) throw new Error(`${table} of ${path} has no column ${unknown}: check \`tables\` first`);
-      inWords(path, () => indexed(raw, table, Object.keys(where), spend));
+      const lookup = JSON.stringify([table, ...Object.keys(where)]);
+      if (!looked.has(lookup)) inWords(path, () => indexed(raw, table, Object.keys(where), spend));
+      looked.add(lookup);
       const condition = conditions.length > 0 ? ` WHERE ${conditions.map(([column]) => `${quoted(column)} = ?`).join(' AND ')}` : '';
-      const sql = `SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(table)}${condition}`;
+      // The size of a value is known without reading it.
+      const sizes = columns.map((column) => `octet_length(${quoted(column)})`);
+      const values = columns.map((column, at) => `iif(${sizes[at]} > ${maxRowBytes}, NULL, ${quoted(column)}) AS ${quoted(column)}`);
+      const sql = `SELECT ${values.join(', ')}, ${sizes.map((size) => `ifnull(${size}, 0)`).join(' + ')} AS ${quoted(sizeColumn)} FROM ${quoted(table)}${condition}`;
       const statement = inWords(path, () => prepared(sql).iterate(...conditions.map(([, value]) => value)) as IterableIterator<ForeignRow>);
       try {
         for (let next = inWords(path, () => statement.next()); !next.done; next = inWords(path, () => statement.next())) {
-          spend(next.value);
-          yield next.value;
+          const { [sizeColumn]: bytes, ...row } = next.value;
+          if (Number(bytes) > maxRowBytes) throw new RowTooLarge(table, Number(bytes));
+          spend(row);
+          yield row;
         }
       } finally {
         statement.return?.();
@@ -236,16 +259,22 @@ function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows
   };
 }
 
-/** Creates an index in a copy, so that lookups do not scan. It reads all rows first, because indexing endless rows would never finish. */
+/**
+ * Creates an index in a copy, so that lookups do not scan, unless one begins with all the columns that are looked up: rows can agree in the others.
+ * It reads all rows first, because indexing endless rows would never finish.
+ */
 function indexed(raw: Database.Database, table: string, columns: readonly string[], spend: (row: ForeignRow) => void): void {
-  const [first] = columns;
-  if (first === undefined || raw.readonly) return;
+  if (columns.length === 0 || raw.readonly) return;
   const indexes = raw.pragma(`index_list(${quoted(table)})`) as { name: string; partial: number }[];
-  const leading = (name: string): unknown => (raw.pragma(`index_info(${quoted(name)})`) as { name: string | null }[])[0]?.name;
-  if (indexes.some(({ name, partial }) => !partial && columns.includes(leading(name) as string))) return;
+  const begins = (name: string): boolean => {
+    const own = raw.pragma(`index_info(${quoted(name)})`) as { name: string | null }[];
+    const leading = new Set(own.slice(0, columns.length).map((column) => column.name));
+    return columns.every((column) => leading.has(column));
+  };
+  if (indexes.some(({ name, partial }) => !partial && begins(name))) return;
   for (const row of raw.prepare(`SELECT NULL FROM ${quoted(table)}`).iterate()) spend(row as ForeignRow);
   raw.pragma('query_only = OFF');
-  raw.exec(`CREATE INDEX ${quoted(`stemma ${table} ${first}`)} ON ${quoted(table)}(${quoted(first)})`);
+  raw.exec(`CREATE INDEX ${quoted(`stemma ${table} ${columns.join(' ')}`)} ON ${quoted(table)}(${columns.map(quoted).join(', ')})`);
   raw.pragma('query_only = ON');
 }
 

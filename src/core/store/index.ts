@@ -7,7 +7,7 @@ export { changedSql } from './changed.js';
 export { type Confined, type ConfinedDatabase, openConfined } from './confined.js';
 export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
-export { databaseBytes, type Mirror, mirrorOf, withForeign } from './foreign.js';
+export { databaseBytes, type ForeignRows, type Mirror, mirrorOf, RowTooLarge, withForeign } from './foreign.js';
 export { formatVersion } from './migrations/index.js';
 export type { Place } from './place.js';
 export { progressOf, setProgress } from './progress.js';

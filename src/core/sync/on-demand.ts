@@ -1,7 +1,7 @@
 import { elsewhere, type Held, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
 import { outlineVersion, type ReadChain, rememberParsed, type WriteChain } from '../chain/index.js';
-import { decodeOutline } from '../formats/index.js';
+import { receivedOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import type { Hub } from './hub.js';
@@ -96,11 +96,11 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: 
   if (version !== outlineVersion) return false;
   for (const [i, { artifact, format }] of wanted.entries()) {
     const data = found[i];
-    if (!data) continue;
-    const outline = decodeOutline(data);
+    const outline = typeof data === 'string' ? receivedOutline(data) : undefined;
+    if (!outline) continue;
     outlines.set(`${artifact}:${format}`, outline, outline.entries.length + 1);
   }
-  return wanted.some(({ artifact }, i) => artifact === no && typeof found[i] === 'string');
+  return wanted.some(({ artifact, format }) => artifact === no && outlines.get(`${artifact}:${format}`) !== undefined);
 }
 
 const hexOf = ({ ref }: Held): string => ref.slice('blake3:'.length);

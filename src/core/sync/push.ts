@@ -1,4 +1,4 @@
-import type { ArtifactRef } from '../base/index.js';
+import { type ArtifactRef, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import { bytesAtOnce, type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes, type RefusedItem } from './hub.js';
@@ -106,6 +106,16 @@ interface Push {
 
 const nameOf = ({ kind, key }: Pick<Item, 'kind' | 'key'>): string => `${kind} ${key}`;
 
+/** What a hub names by its places in a list, each once. @throws UNAVAILABLE for a place that the list does not have */
+function namedBy<T>(asked: readonly T[], places: readonly number[]): T[] {
+  const outside = places.find((place) => !(Number.isSafeInteger(place) && place >= 0 && place < asked.length));
+  if (outside !== undefined)
+    throw new StemmaError('UNAVAILABLE', `The hub was asked about ${asked.length} things, and answers about number ${outside}.`, {
+      reason: 'bad answer',
+    });
+  return [...new Set(places)].map((place) => asked[place] as T);
+}
+
 /** Sends a batch of items with the objects that the hub lacks. */
 async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
   const { chain, hub, known, partSize, total, refused } = work;
@@ -118,7 +128,7 @@ async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
   // A large file consists of more objects than one call may name.
   for (let at = 0; at < hashes.length; at += objectsAtOnce) {
     const asked = hashes.slice(at, at + objectsAtOnce);
-    lacked.push(...(await hub.lack([], asked)).objects.map((place) => asked[place] as string));
+    lacked.push(...namedBy(asked, (await hub.lack([], asked)).objects));
   }
   const all = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
   for (const { hash, size } of all.filter((each) => each.size > partSize)) {
@@ -127,7 +137,7 @@ async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
     total.bytes += size;
   }
   const missing = all.filter(({ size }) => size <= partSize);
-  const items = lack.items.map((place) => batch[place]?.item as Item);
+  const items = namedBy(batch, lack.items).map(({ item }) => item);
   for (const item of items) refused.delete(nameOf(item));
   // The items are sent with the last group of their objects, so that the hub never holds an item without its objects.
   const groups = [...inGroups(missing)];

@@ -1,4 +1,4 @@
-import { type ContextRow, commitOf, entries, lineage, type ReadChain, settingsOf, templateText } from '../chain/index.js';
+import { type ContextRow, commitOf, entries, isShared, lineage, type ReadChain, settingsOf, templateText } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
 import type { Entry } from '../contract/index.js';
 import { callsOfTurn, turnNamed } from '../handover/index.js';
@@ -50,6 +50,7 @@ export function composeContext(chain: ReadChain, base: ContextRow, how: ContextC
     ...how,
     systemPrompt,
     sharing,
+    isShared: isShared(chain),
     memory: recorded.memory.map(({ message }) => message),
     additions: recorded.framework.map(({ text }) => text ?? '').join('\n\n'),
     summary: recorded.summaries.map(({ text }) => text ?? '').join('\n\n'),

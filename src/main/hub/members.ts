@@ -13,6 +13,15 @@ interface NewMember {
   readonly expiresAt?: string | undefined;
 }
 
+/**
+ * Locks the caller's own token until the end of the transaction, so that nothing it makes survives a revocation at the same time: either the caller is
+ * revoked before, and makes nothing, or after, and what it made ends with it. @throws UNAUTHORIZED
+ */
+async function holdFast(tx: Transaction<Tables>, { no }: Holder): Promise<void> {
+  const { rows } = await sql`SELECT no FROM token WHERE no = ${no} AND revoked_at IS NULL FOR SHARE`.execute(tx);
+  if (rows.length === 0) throw new StemmaError('UNAUTHORIZED', 'This token was revoked.', { field: 'token' });
+}
+
 /** Stores a token, or the role of an identity. A member who signs in has one role per project, so a new role replaces it. */
 async function addMember(
   { database, holder }: Called,
@@ -27,6 +36,7 @@ async function addMember(
   const identity = given?.includes('@') ? given.toLowerCase() : given;
   const expires_at = endOf(input.expiresAt, holder);
   return database.all.transaction().execute(async (tx) => {
+    await holdFast(tx, holder);
     const earlier =
       identity === null
         ? []
@@ -68,19 +78,21 @@ function endOf(given: string | undefined, { expiresAt }: Holder): Date | null {
   return asked === null || (expiresAt !== null && expiresAt < asked) ? expiresAt : asked;
 }
 
-/** The valid tokens and links that a member made, and those that these made. Not those that stay (`keep`), nor the caller's own. */
-async function madeBy(tx: Transaction<Tables>, no: number, keep: readonly number[]): Promise<Made[]> {
-  const { rows } = await sql<Made>`
-    WITH RECURSIVE made (no) AS (
-      SELECT ${no}::integer
-      UNION
-      SELECT t.no FROM token t JOIN made ON t.made_by = made.no
-       WHERE t.revoked_at IS NULL AND t.no <> ALL(${sql.val([...keep])}::integer[])
-    )
-    SELECT t.no AS id, t.name, t.role, t.shared IS NOT NULL AS "isLink" FROM made JOIN token t ON t.no = made.no WHERE t.no <> ${no}::integer ORDER BY 1`.execute(
-    tx,
-  );
-  return rows;
+/**
+ * Ends the valid tokens and links that a member made, and those that these made. Not those that stay (`keep`). Each round ends what the last one's
+ * tokens had made until they were locked, so that nothing is made behind it.
+ */
+async function endMadeBy(tx: Transaction<Tables>, no: number, keep: readonly number[]): Promise<Made[]> {
+  const ended: Made[] = [];
+  for (let makers: readonly number[] = [no]; makers.length > 0; ) {
+    const { rows } = await sql<Made>`
+      UPDATE token SET revoked_at = now()
+       WHERE made_by = ANY(${sql.val([...makers])}::integer[]) AND revoked_at IS NULL AND no <> ALL(${sql.val([...keep])}::integer[])
+      RETURNING no AS id, name, role, shared IS NOT NULL AS "isLink"`.execute(tx);
+    ended.push(...rows);
+    makers = rows.map(({ id }) => id);
+  }
+  return ended.sort((a, b) => a.id - b.id);
 }
 
 /** A token or link that somebody made. */
@@ -140,27 +152,30 @@ export const members = {
       if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
     }
     const { token, hash } = newToken();
-    const { no } = await database.all
-      .insertInto('token')
-      .values({
-        hash,
-        name: input.name,
-        role: input.role,
-        project: project.no,
-        expires_at: endOf(input.expiresAt, holder),
-        revoked_at: null,
-        shared: shared ?? null,
-        against: against ?? null,
-        made_by: holder.no,
-        identity: null,
-      })
-      .returning('no')
-      .executeTakeFirstOrThrow();
-    await database.all
-      .insertInto('audit')
-      .values({ project: project.no, by: holder.name, action: `share ${input.commit}`, count: '1' })
-      .execute();
-    return { id: no, token };
+    return database.all.transaction().execute(async (tx) => {
+      await holdFast(tx, holder);
+      const { no } = await tx
+        .insertInto('token')
+        .values({
+          hash,
+          name: input.name,
+          role: input.role,
+          project: project.no,
+          expires_at: endOf(input.expiresAt, holder),
+          revoked_at: null,
+          shared: shared ?? null,
+          against: against ?? null,
+          made_by: holder.no,
+          identity: null,
+        })
+        .returning('no')
+        .executeTakeFirstOrThrow();
+      await tx
+        .insertInto('audit')
+        .values({ project: project.no, by: holder.name, action: `share ${input.commit}`, count: '1' })
+        .execute();
+      return { id: no, token };
+    });
   }),
   revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
     const admin = holder.grants.filter((grant) => allows(grant, 'administer'));
@@ -185,9 +200,8 @@ export const members = {
       if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
       // What a person made ends with that person. What stays belongs to whoever keeps it, and the caller's own token stays.
       const kept = [...new Set([...input.keep, ...own])];
-      const made = await madeBy(tx, input.id, kept);
+      const made = await endMadeBy(tx, input.id, kept);
       const ended = [input.id, ...made.map(({ id }) => id)];
-      await tx.updateTable('token').set({ revoked_at: new Date() }).where('no', 'in', ended).where('revoked_at', 'is', null).execute();
       await tx
         .updateTable('token')
         .set({ made_by: holder.no })

@@ -65,7 +65,7 @@ export async function serveTools({ client, version, names, caller = {}, signal, 
 /** The instructions that the server gives the agent. */
 function instructionsFor({ as, run }: Caller): string {
   const you = [...(as === undefined ? [] : [`You act as ${as}.`]), ...(run === undefined ? [] : [`Your run is ${run}.`])];
-  return ['Histories of agents, and their tickets, spaces, runs and cards.', ...you, untrusted].join(' ');
+  return ['Histories of agents, and their tickets, spaces, runs and cards.', untrusted, ...you].join(' ');
 }
 
 const textOf = (text: string) => ({ type: 'text' as const, text });

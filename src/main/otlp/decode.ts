@@ -54,7 +54,13 @@ function unpacked(body: Uint8Array, encoding: string): Uint8Array {
   throw new Refused(415, `The encoding ${JSON.stringify(encoding.slice(0, 40))} is unknown. Send gzip, deflate or none.`);
 }
 
+/** The most objects of an export as JSON: each takes far more memory than its bytes. */
+const maxObjects = 2_000_000;
+/** The number of beginnings of objects, those within texts included. */
+const objectsIn = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => (byte === 0x7b ? sum + 1 : sum), 0);
+
 function fromJson(bytes: Uint8Array): unknown {
+  if (objectsIn(bytes) > maxObjects) throw new Refused(400, `The body has more than ${maxObjects} objects. Send fewer spans at a time.`);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {

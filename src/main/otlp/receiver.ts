@@ -37,6 +37,8 @@ interface Trace {
   readonly logs: Received[];
   conversation: string | undefined;
   isGenAi: boolean;
+  /** Whether its outermost span has come. */
+  isComplete: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -87,7 +89,7 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
         const { item } = received;
         const id = typeof item.traceId === 'string' ? item.traceId : '';
         if (signal === 'logs' && (id === '' || !item.spanId)) continue;
-        const trace = traces.get(id) ?? { spans: [], logs: [], conversation: undefined, isGenAi: false, timer: undefined };
+        const trace = traces.get(id) ?? { spans: [], logs: [], conversation: undefined, isGenAi: false, isComplete: false, timer: undefined };
         traces.set(id, trace);
         trace[signal].push(received);
         waiting += 1;
@@ -95,9 +97,9 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
         trace.isGenAi ||= attributes.some(({ key }) => genAi.test(key));
         trace.conversation ??= conversationNames.flatMap((name) => attributes.find(({ key }) => key === name)?.text ?? [])[0];
         const isLate = trace.spans.length === 0 && conversations.has(id);
-        const isComplete = isLate || trace.spans.some((one) => !one.item.parentSpanId);
+        trace.isComplete ||= signal === 'spans' && !item.parentSpanId;
         clearTimeout(trace.timer);
-        trace.timer = setTimeout(store, isComplete ? quiet.complete : quiet.open, id);
+        trace.timer = setTimeout(store, isLate || trace.isComplete ? quiet.complete : quiet.open, id);
         trace.timer.unref();
       }
       if (waiting > maxWaiting) void flush();

@@ -31,7 +31,10 @@ export async function* runAcp({ title, program, order, mcp, load, opened }: AcpS
   let isPrompted = false;
   const prompt = (): void => {
     isPrompted = true;
-    send(ids.prompt, 'session/prompt', { sessionId, prompt: [{ type: 'text', text: order.prompt }] });
+    send(ids.prompt, 'session/prompt', {
+      sessionId,
+      prompt: [order.rules, order.prompt].flatMap((text) => text ?? []).map((text) => ({ type: 'text', text })),
+    });
   };
   send(ids.initialize, 'initialize', {
     protocolVersion: 1,

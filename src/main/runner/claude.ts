@@ -32,12 +32,13 @@ async function* runClaude(machine: Machine, order: AgentOrder, signal: AbortSign
   }
 }
 
-function argumentsFor(machine: Machine, { permissions, model, resume, mcp }: AgentOrder): string[] {
+function argumentsFor(machine: Machine, { permissions, model, resume, rules, mcp }: AgentOrder): string[] {
   const servers = mcp && JSON.stringify({ mcpServers: { stemma: mcpServer(machine, mcp) } });
   return [
     ...['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
     ...['--permission-prompt-tool', 'stdio', '--permission-mode', permissions],
     ...(model === undefined ? [] : ['--model', model]),
+    ...(rules === undefined ? [] : ['--append-system-prompt', rules]),
     ...(resume === undefined ? [] : ['--resume', resume.sessionId]),
     ...(servers === undefined ? [] : ['--mcp-config', servers, '--allowedTools', 'mcp__stemma']),
   ];

@@ -28,10 +28,11 @@ const policies = {
   bypassPermissions: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
 } as const;
 
-const settingsOf = (machine: Machine, { folder, permissions, model, mcp }: AgentOrder): object => ({
+const settingsOf = (machine: Machine, { folder, permissions, model, rules, mcp }: AgentOrder): object => ({
   cwd: folder,
   ...policies[permissions],
   ...(model !== undefined && { model }),
+  ...(rules !== undefined && { developerInstructions: rules }),
   ...(mcp && { config: { mcp_servers: { stemma: mcpServer(machine, mcp) } } }),
 });
 

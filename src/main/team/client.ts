@@ -2,10 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createORPCClient, ORPCError } from '@orpc/client';
 import { RPCLink } from '@orpc/client/fetch';
 import type { ContractRouterClient } from '@orpc/contract';
+import type { z } from 'zod';
 import { errorCodes, StemmaError } from '../../core/base/index.js';
 import { type HubAddress, type ManagedHub, unpackTexts } from '../../core/sync/index.js';
 import type { Logins } from './logins.js';
-import type { HubContract } from './wire.js';
+import { type HubContract, hubContract } from './wire.js';
 
 export type HubClient = ContractRouterClient<HubContract>;
 
@@ -24,9 +25,9 @@ export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, log
     headers: async () => ({ authorization: `Bearer ${token ?? (await logins?.bearer(hub)) ?? ''}` }),
     fetch: async (request, init) => limited(hub, await fetchPatiently(request, { ...init, redirect: 'error' })),
     interceptors: [
-      async ({ next }) => {
+      async ({ next, path }) => {
         try {
-          return await next();
+          return checked(hub, path, await next());
         } catch (error) {
           throw asError(hub, error);
         }
@@ -71,6 +72,24 @@ function limited(hub: string, answer: Response): Response {
     },
   });
   return new Response(answer.body.pipeThrough(counted), answer);
+}
+
+/**
+ * An answer, if its schema accepts it: whoever runs a hub can answer anything, and nothing of it may reach a list, a link or a file unchecked.
+ * @throws UNAVAILABLE
+ */
+function checked(hub: string, path: readonly string[], answer: unknown): unknown {
+  const at = path.reduce<unknown>((node, name) => (node as Readonly<Record<string, unknown>>)[name], hubContract);
+  const { outputSchema } = (at as HubContract['sync']['hello'])['~orpc'];
+  const found = (outputSchema as z.ZodType).safeParse(answer);
+  if (found.success) return found.data;
+  const [issue] = found.error.issues;
+  const field = issue?.path.map(String).join('.') || 'the answer';
+  throw new StemmaError(
+    'UNAVAILABLE',
+    `The hub ${hub} answers ${path.join('.')} with a value that is not allowed: ${field.slice(0, 100)}: ${issue?.message.slice(0, 200)}. Nothing of the answer was used.`,
+    { hub, reason: 'bad answer' },
+  );
 }
 
 function asError(hub: string, error: unknown): StemmaError {

@@ -34,9 +34,18 @@ const hashes = z
   .min(1)
   .max(4 * maxAsked);
 
+/** The most texts and numbers in an answer: a client checks what a hub answers by the same schemas. */
+const most = { name: 400, reason: 20_000, list: 100_000 } as const;
+const named = z.string().max(most.name);
+/** A new token. It stands in addresses of share links. */
+const token = z.string().regex(/^stm_[\w-]{1,400}$/, 'a token is stm_ with letters, digits, hyphens and underscores');
+/** A number that the hub gave. */
+const no = z.number().int().nonnegative();
+
+/** What an older hub does not send has a default. */
 const member = z.object({
-  id: z.number().int(),
-  name: z.string(),
+  id: no,
+  name: named,
   role,
   /** Null for a token that opens every project of the hub. */
   project: projectName.nullable(),
@@ -46,13 +55,13 @@ const member = z.object({
   /** True if the token belongs to a share link. */
   isLink: z.boolean(),
   /** The person who signs in at the hub's issuer. Null for a token. */
-  identity: z.string().nullable(),
+  identity: named.nullable().default(null),
   /** The id of the member that made it. Null for the first admin of the hub. */
-  madeBy: z.number().int().nullable(),
+  madeBy: no.nullable().default(null),
 });
 
 /** A token or link that ended with its maker. */
-const made = z.object({ id: z.number().int(), name: z.string(), role, isLink: z.boolean() });
+const made = z.object({ id: no, name: named, role, isLink: z.boolean() });
 
 /** The end of a token: a time that the database can hold. */
 const end = timestamp.refine((at) => /^\d{4}-/.test(at) && at >= '1970', 'a token ends in a year from 1970 to 9999').optional();
@@ -72,15 +81,29 @@ const retention = project.extend({ days: z.number().int().min(1).max(36_500).nul
 /** The contract of a hub, over HTTP with a token as the bearer. `core/sync` packs the parcels. */
 export const hubContract = {
   sync: {
-    hello: oc
-      .input(project)
-      .output(z.object({ id: z.string(), seq, role, name: z.string(), retention: seq.nullable(), people: z.array(z.string()) })),
+    hello: oc.input(project).output(
+      z.object({
+        id: named.min(1),
+        seq,
+        role,
+        name: named,
+        retention: seq.nullable().default(null),
+        people: z.array(named).max(most.list).default([]),
+      }),
+    ),
     lack: oc
       .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(maxAsked), objects: z.array(hash).max(4 * maxAsked) }))
-      .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),
-    send: oc
-      .input(project.extend({ parcel }))
-      .output(z.object({ seq, stored: seq, refused: z.array(z.object({ kind: z.string(), key: z.string(), reason: z.string() })) })),
+      .output(z.object({ items: z.array(no).max(most.list), objects: z.array(no).max(most.list) })),
+    send: oc.input(project.extend({ parcel })).output(
+      z.object({
+        seq,
+        stored: seq,
+        refused: z
+          .array(z.object({ kind: named, key: z.string().max(4_096), reason: z.string().max(most.reason) }))
+          .max(most.list)
+          .default([]),
+      }),
+    ),
     items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
     objects: oc.input(project.extend({ hashes })).output(parcel),
     outlines: oc
@@ -100,17 +123,30 @@ export const hubContract = {
       .output(z.object({})),
     about: oc
       .input(project.extend({ hashes }))
-      .output(z.array(z.object({ size: seq, contentType: z.string(), isExpired: z.boolean(), parts: z.array(hash).optional() }).nullable())),
+      .output(
+        z
+          .array(
+            z
+              .object({
+                size: seq.max(maxObjectBytes),
+                contentType: mediaType,
+                isExpired: z.boolean(),
+                parts: z.array(hash).max(maxParts).optional(),
+              })
+              .nullable(),
+          )
+          .max(most.list),
+      ),
   },
   projects: {
-    list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role }))),
+    list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role })).max(most.list)),
     create: oc.input(project).output(project),
     retain: oc.input(retention).output(retention),
   },
   members: {
-    list: oc.input(project).output(z.array(member)),
-    add: oc.input(newMember).output(z.object({ id: z.number().int(), token: z.string() })),
-    grant: oc.input(newMember.extend({ identity: text(320) })).output(z.object({ id: z.number().int() })),
+    list: oc.input(project).output(z.array(member).max(most.list)),
+    add: oc.input(newMember).output(z.object({ id: no, token })),
+    grant: oc.input(newMember.extend({ identity: text(320) })).output(z.object({ id: no })),
     share: oc
       .input(
         project.extend({
@@ -121,7 +157,7 @@ export const hubContract = {
           expiresAt: end,
         }),
       )
-      .output(z.object({ id: z.number().int(), token: z.string() })),
+      .output(z.object({ id: no, token })),
     revoke: oc
       .input(
         z.strictObject({
@@ -130,12 +166,14 @@ export const hubContract = {
           keep: z.array(id).max(10_000).default([]),
         }),
       )
-      .output(z.object({ id: z.number().int(), made: z.array(made) })),
+      .output(z.object({ id: no, made: z.array(made).max(most.list).default([]) })),
   },
   audit: {
     list: oc
       .input(project.extend({ before: seq.optional(), limit: z.number().int().min(1).max(1_000).default(100) }))
-      .output(z.array(z.object({ no: seq, at: timestamp, by: z.string(), action: z.string(), count: seq, what: z.string().nullable() }))),
+      .output(
+        z.array(z.object({ no, at: timestamp, by: named, action: named, count: seq, what: z.string().max(most.reason).nullable() })).max(most.list),
+      ),
   },
 };
 export type HubContract = typeof hubContract;

@@ -71,4 +71,25 @@ describe('revoking a person', () => {
     const ends = (await hub.client().members.list({ project: 'later' })).filter(({ madeBy }) => madeBy === eve.id).map(({ expiresAt }) => expiresAt);
     expect(ends).toEqual([soon, soon]);
   });
+
+  test('[E76] what a person makes at the moment of the revocation ends with that person too', async () => {
+    const { ann, ben, commit } = await line('race');
+    const role = 'admin' as const;
+    const making = Array.from({ length: 24 }, (_, at) =>
+      [
+        () => hub.client(ann.token).members.add({ project: 'race', name: `door ${at}`, role }),
+        () => hub.client(ann.token).members.share({ project: 'race', commit, name: `link ${at}`, role: 'reader' }),
+        () => hub.client(ben.token).members.share({ project: 'race', commit, name: `link of ben ${at}`, role: 'reader' }),
+      ][at % 3]?.(),
+    );
+    const revoking = hub.client().members.revoke({ id: ann.id });
+    const more = Array.from({ length: 12 }, (_, at) => hub.client(ann.token).members.add({ project: 'race', name: `late ${at}`, role }));
+    const made = await Promise.allSettled([...making, ...more]);
+    await revoking;
+    const tokens = made.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value.token] : []));
+    for (const token of [...tokens, ann.token, ben.token]) expect(await works(token, 'race')).toBe(false);
+    expect(
+      (await hub.client().members.list({ project: 'race' })).filter(({ revoked, madeBy }) => !revoked && madeBy !== null && madeBy !== 1),
+    ).toEqual([]);
+  });
 });

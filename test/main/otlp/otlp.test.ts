@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { WriteChain } from '../../../src/core/chain/index.js';
 import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
 import { listSources } from '../../../src/core/import/index.js';
-import { type RunningServer, startOtlp } from '../../../src/main/otlp/index.js';
+import { openReceiver, type RunningServer, startOtlp } from '../../../src/main/otlp/index.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -199,4 +199,22 @@ test('[F42] bodies that are no export are refused with a reason, and the next on
   await receiver.server.close();
   expect(readdirSync(receiver.folder)).toHaveLength(1);
   expect(receiver.problems).toEqual([]);
+});
+
+test('[F42] 200,000 spans without an outermost one are taken in proportional time', () => {
+  // Each span once looked through all spans before it.
+  const receiver = openReceiver({ folder: join(scratch(), 'received'), importFile: async () => {}, problem: () => {} });
+  const spans = Array.from({ length: 200_000 }, (_, at) => ({
+    resource: {},
+    scope: {},
+    item: { traceId: 't', spanId: String(at), parentSpanId: 'p' },
+  }));
+  const before = performance.now();
+  receiver.take('spans', spans);
+  expect(performance.now() - before).toBeLessThan(20_000);
+});
+
+test('[F42] an export of millions of empty spans is refused before it is parsed', async () => {
+  const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[${'{},'.repeat(5_000_000)}{}]}]}]}`;
+  expect((await send(await receiving(), body)).status).toBe(400);
 });

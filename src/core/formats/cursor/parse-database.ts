@@ -45,7 +45,11 @@ function* composers(rows: DatabaseRows): Generator<Member> {
     const key = String(row.key);
     const [kind, composer = ''] = key.split(':', 2);
     if (kind === 'composerData') ids.push(key.slice('composerData:'.length));
-    if (kind === 'bubbleId') bubbles.set(composer, [...(bubbles.get(composer) ?? []), key]);
+    if (kind === 'bubbleId') {
+      const keys = bubbles.get(composer);
+      if (keys) keys.push(key);
+      else bubbles.set(composer, [key]);
+    }
   }
   const starters = startersIn(rows, ids);
   const headers = headersIn(rows);

@@ -27,19 +27,21 @@ export const document: DocumentReader = {
     const log = parseJson(textOf(bytes));
     if (!isObject(log) || isDeep(log)) return undefined;
     if (log.samples === undefined && Array.isArray(log.events)) return eventList(log, bytes);
-    return objectsIn(log.samples).flatMap((sample) => membersOf(log, idOf(sample), () => sample));
+    const keep = keepLast();
+    return objectsIn(log.samples).flatMap((sample) => membersOf(log, idOf(sample), () => sample, keep));
   },
   membersInFile(file) {
     if (file.subarray(0, 1)[0] === 0x50) return inArchive(file);
     const [first] = valuesInFile(file, (path) => path === 'samples');
     const log = first?.shell;
     if (!isObject(log) || log.samples === undefined) return undefined;
+    const keep = keepLast();
     return first?.lists
       .flatMap(({ items }) => items)
       .flatMap((range) => {
         const read = (): JsonObject | undefined => objectsIn([valueAt(file, range) ?? null])[0];
         const sample = read();
-        return sample ? membersOf(log, idOf(sample), read) : [];
+        return sample ? membersOf(log, idOf(sample), read, keep) : [];
       });
   },
 };
@@ -50,9 +52,14 @@ const isEventList = (text: string): boolean => /^\s*\{(?:\s*"description"\s*:\s*
 /** The conversations of a list of events. The list has no name, so it is named by its content. */
 function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
   const id = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return membersOf({ eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } }, `${id}_epoch_1`, () => ({
-    events: log.events ?? [],
-  }));
+  return membersOf(
+    { eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } },
+    `${id}_epoch_1`,
+    () => ({
+      events: log.events ?? [],
+    }),
+    keepLast(),
+  );
 }
 
 const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_epoch_${String(sample.epoch ?? 1)}`;
@@ -61,26 +68,42 @@ const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_e
  * The conversations of a sample, and of each earlier try that ended in an error. A sample with a single conversation is read only when its lines are
  * read.
  */
-function membersOf(log: JsonObject, id: string, read: () => JsonObject | undefined, mayHaveMore = true): readonly Member[] {
+function membersOf(log: JsonObject, id: string, read: () => JsonObject | undefined, keep: KeepLast, mayHaveMore = true): readonly Member[] {
   const spec = isObject(log.eval) ? log.eval : {};
   const task = stringAt(spec, 'task');
   const title = `${task ?? 'Inspect'} · ${id.replace(/_epoch_(\d+)$/, ', epoch $1')}`;
   const session = `${stringAt(spec, 'eval_id') ?? stringAt(spec, 'run_id') ?? `${task ?? ''}:${stringAt(spec, 'created') ?? ''}`}:${id}`;
   const model = stringAt(spec, 'model') ?? null;
-  const conversations = (): readonly Titled[] => titledIn(read(), session, title);
+  const conversations = (): ReadonlyMap<string, Titled> =>
+    keep(read, () => {
+      const found = new Map<string, Titled>();
+      for (const one of titledIn(read(), session, title)) if (!found.has(one.id)) found.set(one.id, one);
+      return found;
+    });
   const memberOf = ({ id: name, agent, title: own }: Omit<Titled, 'records'>): Member => ({
     id: `${id}${name.slice(session.length)}`,
     title: own,
     lines: () => {
-      const records = conversations().find((one) => one.id === name)?.records ?? [{ id: 'unread', record: { note: 'unread sample', value: id } }];
+      const records = conversations().get(name)?.records ?? [{ id: 'unread', record: { note: 'unread sample', value: id } }];
       return wrapLines(formatId, name, { sessionId: name, model, ...(agent === undefined ? { title: own } : { agent, startedIn: name }) }, records);
     },
   });
   const first = memberOf({ id: session, title });
-  return mayHaveMore ? [first, ...conversations().slice(1).map(memberOf)] : [first];
+  return mayHaveMore ? [first, ...[...conversations().values()].slice(1).map(memberOf)] : [first];
 }
 
 type Titled = Conversation & { readonly title: string };
+
+/** Returns the conversations of a sample, and keeps those of the last one: a sample may have thousands, and each is read by itself. */
+type KeepLast = (sample: object, read: () => ReadonlyMap<string, Titled>) => ReadonlyMap<string, Titled>;
+
+function keepLast(): KeepLast {
+  let last: { readonly sample: object; readonly found: ReadonlyMap<string, Titled> } | undefined;
+  return (sample, read) => {
+    if (last?.sample !== sample) last = { sample, found: read() };
+    return last.found;
+  };
+}
 
 function titledIn(sample: JsonObject | undefined, session: string, title: string): readonly Titled[] {
   if (!sample) return [];
@@ -104,22 +127,34 @@ function inArchive(bytes: FileBytes): readonly Member[] | undefined {
   const log = jsonAt(entries, 'header.json') ?? jsonAt(entries, '_journal/start.json') ?? {};
   const samples = namesBySample(entries);
   if (samples.size === 0 && !entries.has('header.json') && !entries.has('_journal/start.json')) return undefined;
+  const keep = keepLast();
   return [...samples]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([id, names]) => membersOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names), mayHaveMore(entries, names)));
+    .flatMap(([id, names]) => membersOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names), keep, mayHaveMore(entries, names)));
 }
 
-/** The names of the entries of each sample. An archive may have tens of thousands. */
+/** The names of the entries of each sample. An archive may have tens of thousands. An empty entry is no sample: it costs nothing in an archive. */
 function namesBySample(entries: ReadonlyMap<string, ZipEntry>): ReadonlyMap<string, string[]> {
   const samples = new Map<string, string[]>();
-  for (const name of entries.keys()) {
-    const id = /^samples\/(.+?)(?:\.json|\/.+)$/.exec(name)?.[1];
-    if (id === undefined) continue;
+  for (const [name, { length }] of entries) {
+    const id = sampleIn(name);
+    if (id === undefined || length === 0) continue;
     const names = samples.get(id) ?? [];
     names.push(name);
     samples.set(id, names);
   }
   return samples;
+}
+
+const samplesFolder = 'samples/';
+
+/** The id of the sample that an entry belongs to: `samples/ID.json`, or anything in `samples/ID/`. A name may be long, so it is read once. */
+function sampleIn(name: string): string | undefined {
+  if (!name.startsWith(samplesFolder)) return undefined;
+  const own = name.slice(samplesFolder.length);
+  const slash = own.indexOf('/', 1);
+  if (slash > 0 && slash < own.length - 1) return own.slice(0, slash);
+  return own.length > 5 && own.endsWith('.json') ? own.slice(0, -5) : undefined;
 }
 
 /** Whether the bytes of a sample suggest that it contains started agents or earlier tries. */

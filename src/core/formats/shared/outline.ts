@@ -1,6 +1,6 @@
 // The outline of a delta: its entries without their content, enough for counts, bars and navigation.
 
-import type { EntryKey } from '../../base/index.js';
+import { type EntryKey, isObject, parseJson } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
 import type { CallCount, CallPart } from './calls.js';
@@ -206,4 +206,33 @@ export function decodeOutline(data: string): Outline {
       messageId: messageId || undefined,
     })),
   };
+}
+
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isName = (value: unknown): boolean => value === 0 || (typeof value === 'string' && value.length <= maxReceivedName);
+const maxReceivedName = 4_096;
+
+/** Reads the stored form of an outline from another machine. Undefined if it is none: its content says the same, and is checked. */
+export function receivedOutline(data: string): Outline | undefined {
+  const [entries, elisions] = listIn(parseJson(data));
+  const isEntry = (entry: unknown): boolean => {
+    if (!Array.isArray(entry) || entry.length !== 8) return false;
+    const [key, role, kind, tokens, flags, head, toolCallId, messageId] = entry as unknown[];
+    const isPlace = (value: unknown, list: readonly unknown[]): boolean => isCount(value) && (value as number) < list.length;
+    return (
+      typeof key === 'string' &&
+      key.length <= maxReceivedName &&
+      isPlace(role, roles) &&
+      isPlace(kind, kinds) &&
+      [tokens, flags].every(isCount) &&
+      [head, toolCallId, messageId].every(isName)
+    );
+  };
+  const isElision = (elision: unknown): boolean =>
+    isObject(elision) &&
+    typeof elision.text === 'string' &&
+    Array.isArray(elision.toolCallIds) &&
+    elision.toolCallIds.every((id) => typeof id === 'string');
+  return Array.isArray(entries) && Array.isArray(elisions) && entries.every(isEntry) && elisions.every(isElision) ? decodeOutline(data) : undefined;
 }
