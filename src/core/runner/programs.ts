@@ -32,11 +32,19 @@ export interface AgentOrder {
   readonly prompt: string;
   /** The session to resume, with its file; undefined starts a new one. */
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
-  /** The project, tools and actor of Stemma's MCP server for the agent. */
   /** Further variables of the environment that the agent gets, as a person set on this machine. */
   readonly environment?: readonly string[] | undefined;
+  /** The project, tools and actor of Stemma's MCP server for the agent. */
   readonly mcp:
-    | { readonly project: string; readonly tools: readonly string[]; readonly as: string | null; readonly runId: string | null }
+    | {
+        readonly project: string;
+        /** The groups and tools of the job; empty for all. */
+        readonly tools: readonly string[];
+        /** The tools that the profile of the agent permits; undefined if the work has no profile. */
+        readonly permitted?: readonly string[] | undefined;
+        readonly as: string | null;
+        readonly runId: string | null;
+      }
     | undefined;
 }
 
