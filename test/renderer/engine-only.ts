@@ -2,7 +2,7 @@ const performer = 'For programs that run an agent themselves. A person writes in
 const writer = 'For agents and scripts that write their own content. The window imports, forks and edits instead.';
 const wireReads =
   'Read endpoints for other programs, in the shape that those expect. The window reads the same rows by card.get, box.get and box.cards.';
-const compose = 'For programs that compose their own prompts. The window shows the result with compose.preview and compose.body.';
+const compose = 'For programs that compose their own prompts. The window shows the result with compose.preview.';
 const texts = 'For programs that render their own timeline. The window shows the result with timeline.transcript and timeline.messages.';
 const fewer = 'The window uses a procedure that returns more: ';
 const missing = 'The window has no place for it yet. The command line has: ';
@@ -23,8 +23,10 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'artifact.put': writer,
   'box.batch': `${fewer}box.list.`,
   'card.batch': `${fewer}box.cards.`,
+  'compose.body': compose,
   'compose.collect': compose,
   'compose.messages': compose,
+  'context.checkpoint': writer,
   'compose.patch': compose,
   'compose.shorten': compose,
   'context.tips': `${fewer}context.graph.`,
@@ -36,7 +38,6 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'projects.card': wireReads,
   'projects.cards': wireReads,
   'request.capture': machinery,
-  'run.enterSpace': performer,
   'run.get': `${fewer}run.list.`,
   'run.read': performer,
   'run.tick': machinery,

@@ -2,7 +2,7 @@ import './page';
 import { describe, expect, test } from 'vitest';
 import type { ComposedMessage, ContextId, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
 import { linesOfJob } from '../../src/renderer/state/jobs';
-import { divided } from '../../src/renderer/views/compose/send';
+import { divided, draftsOf } from '../../src/renderer/views/compose/send';
 import { argumentsText, groupsOf, jobTitle, limitRows, usedText } from '../../src/renderer/views/jobs/words';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
@@ -108,5 +108,15 @@ describe('a composition', () => {
     const messages = [message('system', 'a'), message('human', 'why?')];
     expect(divided(messages)).toEqual({ before: [messages[0]], question: 'why?' });
     expect(divided([messages[0] as ComposedMessage]).question).toBe('');
+    const composed = [
+      { role: 'system', content: 'Rules.' },
+      { role: 'ai', content: 'I look.', thinking: [{ text: 'Hm.', signature: 'SEAL' }], tool_calls: [{ id: 'c1', name: 'Read', args: { a: 1 } }] },
+      { role: 'tool', content: '[no result was recorded]', tool_call_id: 'c1', internal: true },
+    ] as unknown as ComposedMessage[];
+    expect(draftsOf(composed)).toEqual([
+      { role: 'assistant', kind: 'thinking', text: 'Hm.', result: { signature: 'SEAL' } },
+      { role: 'assistant', kind: 'text', text: 'I look.' },
+      { role: 'assistant', kind: 'tool_call', toolName: 'Read', toolCallId: 'c1', arguments: { a: 1 } },
+    ]);
   });
 });

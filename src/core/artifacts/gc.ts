@@ -2,7 +2,7 @@ import type { ArtifactNo } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
 import { chunkType } from '../store/index.js';
 import { decodeChunks } from './chunk-list.js';
-import { dropCaches, expire } from './policy.js';
+import { dropCaches, expire, expiryIsDue, isDue } from './policy.js';
 import { graceMs } from './put.js';
 import { isStoredSql, type Shelf, withoutContent } from './shelf.js';
 import { tidy } from './tidy.js';
@@ -80,10 +80,22 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
     const released = options.release?.();
     mark(shelf, options.roots, released);
     const { count, bytes } = shelf.db.one<{ count: number; bytes: number }>(
-      `SELECT COUNT(*) FILTER (WHERE ${isObject}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE ${isUnreachable}`,
+      `SELECT COUNT(*) FILTER (WHERE ${isObject} AND ${isUnreachable}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact
+        WHERE project = ? AND (${isUnreachable} OR ${isDue})`,
       shelf.project,
+      shelf.clock(),
     ) ?? { count: 0, bytes: 0 };
-    return { ...countKept(shelf), removed: count, freedBytes: bytes, ...(released && { deletedSessions: released.count(isDoomed) }) };
+    const { budgetBytes = Number.MAX_SAFE_INTEGER, replicas = [] } = options;
+    const most = Math.min(cacheBudget, Math.max(0, budgetBytes - storedBytes(shelf) + bytes));
+    // At an expiry, all caches are dropped, and their bytes are not counted.
+    const caches = expiryIsDue(shelf) ? 0 : trimCaches(shelf, most, true);
+    const evicted = shrinkTo(shelf, budgetBytes, replicas, bytes);
+    return {
+      ...countKept(shelf),
+      removed: count,
+      freedBytes: bytes + caches + evicted,
+      ...(released && { deletedSessions: released.count(isDoomed) }),
+    };
   });
 }
 
@@ -125,7 +137,7 @@ function free(shelf: Shelf, { roots, release }: GcOptions): { objects: number; b
 
 /** True for an object that was put, not for a chunk or a cache. */
 const isObject = `contentType <> '${chunkType}' AND (${isStoredSql} OR gone IS NOT NULL)`;
-const isUnreachable = 'project = ? AND no NOT IN (SELECT no FROM temp.kept)';
+const isUnreachable = 'no NOT IN (SELECT no FROM temp.kept)';
 
 /** Empties a row: only its number stays in use. */
 const emptied = `key = -1, hash = zeroblob(32), size = 0, storedSize = 0, encoding = 0, contentType = '${chunkType}', policy = 'default', labels = NULL,
@@ -138,7 +150,7 @@ function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; remov
     const counts = countKept(shelf);
     db.run('CREATE TEMP TABLE IF NOT EXISTS doomed (no INTEGER PRIMARY KEY)');
     db.run('DELETE FROM temp.doomed');
-    db.run(`INSERT INTO temp.doomed SELECT no FROM artifact WHERE ${isUnreachable} LIMIT ${rowsAtOnce}`, project);
+    db.run(`INSERT INTO temp.doomed SELECT no FROM artifact WHERE project = ? AND ${isUnreachable} LIMIT ${rowsAtOnce}`, project);
     const among = 'IN (SELECT no FROM temp.doomed)';
     const { rows, objects, bytes } = db.one<{ rows: number; objects: number; bytes: number }>(
       `SELECT COUNT(*) AS rows, COUNT(*) FILTER (WHERE ${isObject}) AS objects, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE no ${among}`,
@@ -236,8 +248,8 @@ function countKept(shelf: Shelf): Counts {
   };
 }
 
-/** Drops the least recently used caches until the rest fits the budget. */
-function trimCaches(shelf: Shelf, budget: number): number {
+/** Drops the least recently used caches until the rest fits the budget. Returns their bytes. */
+function trimCaches(shelf: Shelf, budget: number, isPlan = false): number {
   const names = new Set(
     shelf.db
       .all<{ hash: Buffer }>(`SELECT hash FROM artifact WHERE project = ? AND NOT ${isStoredSql} AND gone IS NULL`, shelf.project)
@@ -250,24 +262,32 @@ function trimCaches(shelf: Shelf, budget: number): number {
     const isYoung = shelf.clock() - file.usedAt < graceMs;
     if ((names.has(file.name) || isYoung) && kept + file.size <= budget) kept += file.size;
     else {
-      shelf.caches.drop(file.name);
+      if (!isPlan) shelf.caches.drop(file.name);
       freed += file.size;
     }
   }
   return freed;
 }
 
-/** Evicts until the store fits: caches, then the least recently used `default` objects that a replica holds. */
-function shrinkTo(shelf: Shelf, budget: number, replicas: readonly string[]): number {
+const storedBytes = ({ db, project }: Shelf): number =>
+  db.one<{ bytes: number }>('SELECT IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE project = ?', project)?.bytes ?? 0;
+
+/**
+ * Evicts until the store fits: caches, then the least recently used `default` objects that a replica holds. Returns the freed bytes.
+ * @param planned what the run would have freed before. A plan changes nothing.
+ */
+function shrinkTo(shelf: Shelf, budget: number, replicas: readonly string[], planned?: number): number {
   const { db, project } = shelf;
-  const stored = db.one<{ bytes: number }>('SELECT IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE project = ?', project)?.bytes ?? 0;
-  let freed = trimCaches(shelf, Math.max(0, budget - stored));
+  const isPlan = planned !== undefined;
+  const stored = storedBytes(shelf) - (planned ?? 0);
+  let freed = isPlan ? 0 : trimCaches(shelf, Math.max(0, budget - stored));
   let over = stored - budget;
   if (over <= 0) return freed;
   const candidates = db
     .all<{ no: ArtifactNo; storedSize: number; usedAt: number }>(
       `SELECT no, storedSize, IFNULL(touchedAt, createdAt) AS usedAt FROM artifact
-        WHERE project = ? AND policy = 'default' AND ${isStoredSql} AND no IN (SELECT artifact FROM replicaCopy WHERE replica IN (SELECT value FROM json_each(?)))`,
+        WHERE project = ? AND policy = 'default' AND ${isStoredSql}${isPlan ? ` AND NOT (${isUnreachable})` : ''}
+          AND no IN (SELECT artifact FROM replicaCopy WHERE replica IN (SELECT value FROM json_each(?)))`,
       project,
       JSON.stringify(replicas),
     )
@@ -275,11 +295,11 @@ function shrinkTo(shelf: Shelf, budget: number, replicas: readonly string[]): nu
   db.transaction(() => {
     for (const { no, storedSize } of candidates) {
       if (over <= 0) break;
-      db.run(`UPDATE artifact SET ${withoutContent}, gone = 'evicted' WHERE no = ?`, no);
+      if (!isPlan) db.run(`UPDATE artifact SET ${withoutContent}, gone = 'evicted' WHERE no = ?`, no);
       over -= storedSize;
       freed += storedSize;
     }
   });
-  shelf.onGone();
+  if (!isPlan) shelf.onGone();
   return freed;
 }

@@ -43,12 +43,15 @@ export function dropCaches({ caches }: Shelf): number {
 export const expiryIsDue = ({ db, clock }: ReadShelf): boolean =>
   db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', clock()) !== undefined;
 
+/** True for objects that expire at a time (one parameter) and still have their content. */
+export const isDue = 'expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL';
+
 /** Removes the content of expired objects, and all caches, because they may contain it. Returns the freed bytes. */
 export function expire(shelf: Shelf): number {
   if (!expiryIsDue(shelf) || shelf.db.readonly) return 0;
   const now = shelf.clock();
   const freed = shelf.db.transaction(() => {
-    const due = 'expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL AND project = ?';
+    const due = `${isDue} AND project = ?`;
     const { bytes } = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project) ?? {
       bytes: 0,
     };

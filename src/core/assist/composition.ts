@@ -1,10 +1,8 @@
-import type { ContextId } from '../base/index.js';
-import { profileNamed } from '../cards/index.js';
-import { commitOf, entries, isShared, type ReadChain } from '../chain/index.js';
+import type { ContextId, JsonObject } from '../base/index.js';
+import { type ContextRow, commitOf, entries, isShared, type ReadChain } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
-import type { ComposedRows, InputOf, OutputOf } from '../contract/index.js';
-import { profileRules } from '../handover/index.js';
-import { nearestCall, recordedWire, systemPromptOf, turnRequest } from '../turns/index.js';
+import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
+import { askedBody, nearestCall, type PreviewOf, recordedWire, stepBody, systemPromptOf, systemTexts, turnRequest } from '../turns/index.js';
 import { projectServices } from './retrievers.js';
 
 interface Place {
@@ -18,16 +16,26 @@ export function composition(project: Place, { id: given, ...request }: Request):
   const { chain } = project;
   const base = commitOf(chain, given);
   const all = entries(chain, { id: base.id }).entries;
-  const profile = (profileNamed(chain, base.template) ?? profileNamed(chain, base.principal ?? ''))?.card;
   const sources = {
     systemPrompt: systemPromptOf(chain, base, recordedLayers(all).systemPrompt),
     isShared: isShared(chain),
-    permitted: request.layers ?? profileRules(profile).permitted,
+    permitted: request.layers ?? [],
     services: projectServices(project, base.id),
   };
   const call = nearestCall(chain, base);
-  const { tools, settings } = turnRequest(chain, call, request.wire ?? recordedWire(chain, call) ?? 'anthropic');
-  return { ...previewContext(all, sources, request), tools: tools.length > 0 ? tools : null, parameters: settings };
+  const { tools, settings } = turnRequest(chain, call, request.wire ?? (call && recordedWire(chain, call)) ?? 'anthropic');
+  const preview = previewContext(all, sources, request);
+  const { wire, model, process: kind = 'sequential' } = request;
+  const body = wire && bodyOf(chain, base, preview, { wire, model, kind });
+  return { ...preview, tools: tools.length > 0 ? tools : null, parameters: settings, ...(body && { body }) };
+}
+
+/** The request of a question with this composition. A process without memory asks on a chain of its own. */
+function bodyOf(chain: ReadChain, base: ContextRow, preview: Preview, { wire, model, kind }: PreviewOf & { kind: Process }): JsonObject {
+  const added = preview.messages.filter(({ layer }) => layer === 'query' || layer === 'human_message').map(({ content }) => content);
+  if (!kind.startsWith('mapreduce')) return askedBody(chain, base, { wire, model, system: systemTexts(preview), text: added[0] });
+  const asked = added.map((text) => ({ role: 'user' as const, kind: 'text' as const, text }));
+  return stepBody(chain, undefined, { wire, model, tools: [], composed: { ...preview, problems: [] } }, asked);
 }
 
 interface Composition {

@@ -1,6 +1,6 @@
 import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Commit, InputOf, OutputOf } from '../contract/index.js';
-import { type ContextRow, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
+import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
@@ -48,7 +48,7 @@ export function update(
         chain.project,
         row.seq,
         chain.clock(),
-        change.author ?? null,
+        change.author ?? personOf(chain),
         row.summary,
         row.tags,
       );

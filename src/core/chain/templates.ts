@@ -78,7 +78,7 @@ export interface Instance extends Materialized {
   readonly template: string;
   readonly templateRef: ArtifactRef | null;
   readonly context: ContextId | null;
-  /** `fresh`: no context. `resume`: a commit without children. `fork`: a commit that has children. */
+  /** `fresh`: no context. `resume`: the last commit of its agent. `fork`: a commit that its agent continued from, or an earlier one. */
   readonly start: 'fresh' | 'resume' | 'fork';
 }
 
@@ -104,7 +104,8 @@ export function instantiate(chain: WriteChain, input: InputOf<'context.instantia
       template: template?.template ?? input.template,
       templateRef: template?.artifactRef ?? null,
       context: commit?.id ?? null,
-      start: commit === null ? 'fresh' : childrenOf(chain, commit).length > 0 ? 'fork' : 'resume',
+      // What Stemma made on top of a commit, such as a compaction, is not the agent's own work.
+      start: commit === null ? 'fresh' : childrenOf(chain, commit).some(({ forked }) => !forked) ? 'fork' : 'resume',
     };
   });
 }

@@ -1,6 +1,6 @@
-import { type Json, parseJson, unreachable } from '../base/index.js';
+import { type Json, type JsonObject, parseJson, unreachable } from '../base/index.js';
 import type { MemoryMessage, Wire } from '../contract/index.js';
-import { answeredCall, toolCallsOf } from './memory.js';
+import { answeredCall, type SignedThought, thoughtsOf, toolCallsOf } from './memory.js';
 import { checkPairing } from './pairing.js';
 
 /**
@@ -79,6 +79,7 @@ function anthropicTurn(message: MemoryMessage): readonly Turn[] {
         {
           role: 'assistant',
           parts: [
+            ...thoughtsOf(message).flatMap(anthropicThought),
             ...texts(message.content),
             ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args as Json })),
           ],
@@ -89,6 +90,14 @@ function anthropicTurn(message: MemoryMessage): readonly Turn[] {
   }
 }
 
+const anthropicThought = ({ text, signature, data }: SignedThought): readonly Json[] => {
+  if (data !== undefined) return [{ type: 'redacted_thinking', data }];
+  return signature === undefined ? [] : [{ type: 'thinking', thinking: text, signature }];
+};
+
+/** Models that reason with chat completions need the reasoning of a call back with its result. They give it without a signature. */
+const reasoningOf = ({ reasoning_content: text }: MemoryMessage): JsonObject => (typeof text === 'string' ? { reasoning_content: text } : {});
+
 function openaiMessage(message: MemoryMessage): Json {
   switch (message.role) {
     case 'system':
@@ -97,7 +106,7 @@ function openaiMessage(message: MemoryMessage): Json {
       return { role: 'user', content: message.content, ...(message.name === undefined ? {} : { name: message.name }) };
     case 'ai': {
       const calls = toolCallsOf(message).map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
-      return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+      return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { ...reasoningOf(message), tool_calls: calls } : {}) };
     }
     case 'tool':
       return { role: 'tool', tool_call_id: answeredCall(message) ?? null, content: message.content };
@@ -114,6 +123,11 @@ function responsesItems(message: MemoryMessage): readonly Json[] {
       return textItem('user', 'input_text');
     case 'ai':
       return [
+        ...thoughtsOf(message).flatMap(({ text, encrypted_content: sealed }): readonly Json[] =>
+          sealed === undefined
+            ? []
+            : [{ type: 'reasoning', summary: text === '' ? [] : [{ type: 'summary_text', text }], encrypted_content: sealed }],
+        ),
         ...textItem('assistant', 'output_text'),
         ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) })),
       ];
@@ -133,7 +147,13 @@ function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): read
       return [
         {
           role: 'model',
-          parts: [...parts, ...toolCallsOf(message).map(({ id, name, args }) => ({ functionCall: { id, name, args: args as Json } }))],
+          parts: [
+            ...parts,
+            ...toolCallsOf(message).map(({ id, name, args, thoughtSignature }) => ({
+              functionCall: { id, name, args: args as Json },
+              ...(thoughtSignature !== undefined && { thoughtSignature }),
+            })),
+          ],
         },
       ];
     case 'tool': {

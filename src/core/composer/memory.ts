@@ -7,6 +7,30 @@ export interface MemoryToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
+  /** The signature that Gemini gave the call. */
+  readonly thoughtSignature?: string | undefined;
+}
+
+/** A thought that a provider signed. Only that provider accepts it. */
+export interface SignedThought {
+  readonly text: string;
+  /** The signature of the Messages API. */
+  readonly signature?: string | undefined;
+  /** A redacted thought of the Messages API. */
+  readonly data?: string | undefined;
+  /** An encrypted thought of the Responses API. */
+  readonly encrypted_content?: string | undefined;
+}
+
+/** The signed thoughts before the text and the calls of an AI message. */
+export function thoughtsOf({ role, thinking }: MemoryMessage): readonly SignedThought[] {
+  if (role !== 'ai' || !Array.isArray(thinking)) return [];
+  return thinking.filter(isObject).map((thought) => ({
+    text: stringAt(thought, 'text') ?? '',
+    signature: stringAt(thought, 'signature'),
+    data: stringAt(thought, 'data'),
+    encrypted_content: stringAt(thought, 'encrypted_content'),
+  }));
 }
 
 /** The tool calls of a message. */
@@ -15,7 +39,10 @@ export function toolCallsOf(message: MemoryMessage): readonly MemoryToolCall[] {
   if (!Array.isArray(calls)) return [];
   return calls.filter(isObject).flatMap((call) => {
     const id = stringAt(call, 'id');
-    return id === undefined ? [] : [{ id, name: stringAt(call, 'name') ?? 'tool', args: call.args ?? {} }];
+    const thoughtSignature = stringAt(call, 'thoughtSignature');
+    return id === undefined
+      ? []
+      : [{ id, name: stringAt(call, 'name') ?? 'tool', args: call.args ?? {}, ...(thoughtSignature && { thoughtSignature }) }];
   });
 }
 

@@ -1,6 +1,6 @@
 import type { EntryKey } from '../base/index.js';
 import type { Composed, Entry, InputOf, Lifetime, OutputOf, Permitted, PreviewLayer, Process, QueryPath } from '../contract/index.js';
-import { countTokens } from '../formats/index.js';
+import { countTokens, pairedCalls } from '../formats/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
 import { composeMessages } from './compose.js';
 import { afterNotice, frameworkText, untrusted } from './framework.js';
@@ -34,10 +34,10 @@ export function previewContext(
   request: PreviewRequest,
 ): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
-  const recorded = recordedLayers(entries);
+  const recorded = recordedLayers(pairedCalls(entries));
   const prompt = promptOf(recorded);
   const state = {
-    todo: recorded.todo.items,
+    ...(permitted.includes('todo') && { todo: recorded.todo.items }),
     ...(recorded.summaries.length > 0 ? { compression__context: recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') } : {}),
   };
   // Collects the blocks of an agent with sharing on, so that `dropped` lists what another process does not get.
@@ -113,7 +113,7 @@ const withoutPlace = ({ leftOut }: RecordedLayers): Composed['dropped'] =>
     : [
         {
           layer: 'checkpoint_messages',
-          reason: 'thinking and events have no place in memory',
+          reason: 'events, and thinking that no provider signed, have no place in memory',
           messages: leftOut.length,
           tokens: leftOut.reduce((sum, entry) => sum + entry.tokens, 0),
         },

@@ -1,6 +1,6 @@
 import { isObject, type Json, stringAt } from '../base/index.js';
 import type { Entry, MemoryMessage } from '../contract/index.js';
-import { systemPromptType } from '../formats/index.js';
+import { noResult, systemPromptType } from '../formats/index.js';
 
 /** The layers of a recorded conversation. */
 export interface RecordedLayers {
@@ -13,7 +13,7 @@ export interface RecordedLayers {
   /** The last todo list, and the entries that made it. */
   readonly todo: { readonly items: readonly Json[]; readonly from: readonly Entry[] };
   readonly memory: readonly RecordedMessage[];
-  /** Entries that memory does not keep: thinking, events. */
+  /** Entries that memory does not keep: thinking without a signature, events. */
   readonly leftOut: readonly Entry[];
 }
 
@@ -29,14 +29,18 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   const system = (entry: Entry): boolean => entry.kind === 'text' && entry.role === 'system';
   const ofRuntime = (entry: Entry): boolean => entry.toolName !== systemPromptType && (entry.marks?.includes('meta') ?? false);
   const remembered = (entry: Entry): boolean =>
-    entry.kind === 'tool_call' || entry.kind === 'tool_result' || entry.kind === 'image' || (entry.kind === 'text' && entry.role !== 'system');
+    entry.kind === 'tool_call' ||
+    entry.kind === 'tool_result' ||
+    entry.kind === 'image' ||
+    (entry.kind === 'text' && entry.role !== 'system') ||
+    isSigned(entry);
   return {
     systemPrompt: seen.filter((entry) => system(entry) && !ofRuntime(entry)),
     framework: seen.filter((entry) => system(entry) && ofRuntime(entry)),
     summaries: seen.filter(is('summary')),
     todo: todoOf(seen),
     memory: messagesOf(seen.filter(remembered)),
-    leftOut: seen.filter((entry) => entry.kind === 'thinking' || entry.kind === 'event'),
+    leftOut: seen.filter((entry) => (entry.kind === 'thinking' && !isSigned(entry)) || entry.kind === 'event'),
   };
 }
 
@@ -48,8 +52,17 @@ function messagesOf(entries: readonly Entry[]): readonly RecordedMessage[] {
     if (last?.[0]?.role === 'assistant' && entry.role === 'assistant') last.push(entry);
     else runs.push([entry]);
   }
-  return runs.map((run) => ({ message: messageOf(run), from: run }));
+  return runs.flatMap((run) => {
+    const from = run.filter(({ kind }) => kind !== 'thinking');
+    const thinking = run.filter(({ kind }) => kind === 'thinking').map(({ text, result }) => ({ text: text ?? '', ...(result as object) }));
+    // An answer of thinking alone is not sent.
+    return from.length === 0 ? [] : [{ message: { ...messageOf(from), ...(thinking.length > 0 && { thinking }) }, from }];
+  });
 }
+
+/** Whether a provider signed the thinking, so that it is sent back to that provider. */
+const isSigned = ({ kind, result }: Entry): boolean =>
+  kind === 'thinking' && isObject(result) && ['signature', 'data', 'encrypted_content'].some((name) => typeof result[name] === 'string');
 
 function messageOf(run: readonly Entry[]): MemoryMessage {
   const [first] = run;
@@ -65,6 +78,7 @@ function messageOf(run: readonly Entry[]): MemoryMessage {
       content,
       id: first.key,
       tool_call_id: first.toolCallId ?? '',
+      ...(first.text === noResult && { internal: true }),
       ...(first.toolName === undefined ? {} : { name: first.toolName }),
       ...(first.isError ? { is_error: true } : {}),
     };

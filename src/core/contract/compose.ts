@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { author, commit } from './context.js';
-import { wires } from './request.js';
+import { previewBody, previewOf, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, line, most, procedure, timestamp } from './scalars.js';
 
 /** The kind of process. It decides how much of the shared context and of memory the process gets. */
@@ -218,8 +218,11 @@ const previewInput = z.strictObject({
     .array(z.enum(permittedLayers))
     .max(permittedLayers.length)
     .optional()
-    .describe('The layers to collect from the project, in place of those that the profile of the agent permits.'),
-  wire: z.enum(wires).optional().describe('The wire format of the settings. The default is that of the recorded call, or else `anthropic`.'),
+    .describe('The layers to collect from the project. A question about a context has none of them, so the default is none.'),
+  wire: previewOf.wire.describe(
+    'The wire format of the provider, and of the settings, whose default is that of the recorded call or else `anthropic`. With it, the preview has the `body` of the request.',
+  ),
+  model: previewOf.model,
 });
 
 export const composeContract = {
@@ -307,6 +310,7 @@ export const composeContract = {
         /** The tools and settings of the nearest recorded call, which the next call has too. */
         tools: z.array(z.unknown()).nullable(),
         parameters: z.record(z.string(), z.unknown()),
+        body: previewBody,
       }),
     ),
   rows: procedure('Returns what `compose.preview` composes in pages, compared with the recorded composition. Long texts are cut.')

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
+import { previewBody, previewOf } from './request.js';
 import { contextId, contextPrefix, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 
 const data = z.record(line, z.unknown());
@@ -77,6 +78,8 @@ export const agent = z.object({
   ownerAgentId: z.string().optional(),
   spawnedBy: z.string().optional(),
   derivedFrom: z.string().optional(),
+  /** The context box of the agent's turn. */
+  contextBoxId: boxId.optional(),
   /** The output box of the agent's running turn, or of its last turn. */
   outputBoxId: boxId.optional(),
   /** The newest commit of its chain. */
@@ -283,6 +286,7 @@ export const agentContract = {
         maxSteps: count.optional().describe('The most steps of the turn.'),
         parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
         preview: z.boolean().optional().describe('True to look at the input without recording a call.'),
+        ...previewOf,
       }),
     )
     .output(
@@ -297,6 +301,7 @@ export const agentContract = {
         dropped: z.array(droppedLayer),
         /** The box with the cards that record this model call: the rendered prompt, the tools and the parameters. */
         requestBoxId: boxId.optional(),
+        body: previewBody,
       }),
     ),
   begin: procedure('Begins a dispatched turn. From then on, its context box cannot change.').input(z.strictObject(epoch)).output(agentTurn),

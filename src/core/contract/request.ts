@@ -6,6 +6,13 @@ import { contextId, contextPrefix, count, entryKey, line, most, name, procedure,
 /** The kinds of request bodies. OpenAI has two: chat completions and responses. */
 export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
 export type Wire = (typeof wires)[number];
+/** The provider of a previewed call. */
+export const previewOf = {
+  wire: z.enum(wires).optional().describe('The wire format of the provider. With it, the preview has the `body` of the request.'),
+  model: line.optional().describe('The model to name in the body.'),
+};
+/** The body of the request exactly as the provider gets it, if the preview names a wire. */
+export const previewBody = z.record(z.string(), z.unknown()).optional();
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
 /**
  * The source of the facts about a call: a recorder on the wire, the agent's own records, Stemma if it made the call, or only the entries of the

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { droppedLayer } from './compose.js';
 import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
 import { message } from './handover.js';
+import { previewBody, previewOf } from './request.js';
 import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
@@ -120,6 +121,7 @@ const nextCall = z.object({
   parameters: z.record(z.string(), z.unknown()),
   /** The layers that are not sent, with the reason. */
   dropped: z.array(droppedLayer),
+  body: previewBody,
 });
 
 const spaceId = id.describe('The id of the space.');
@@ -232,7 +234,7 @@ export const runContract = {
     .output(z.array(run)),
   get: procedure('Returns a run.').input(z.strictObject({ runId })).output(run),
   timeline: procedure("Returns the event context that the run's agent reads now.")
-    .input(z.strictObject({ runId, budget: budget.optional() }))
+    .input(z.strictObject({ runId, budget: budget.optional(), ...previewOf }))
     .output(nextCall),
   preview: procedure('Returns the event context that an agent would read if a message started it now. Starts nothing.')
     .input(
@@ -241,6 +243,7 @@ export const runContract = {
         entityId: id.describe('The agent.'),
         messageId: id.optional().describe('The message. The default is the newest.'),
         budget: budget.optional(),
+        ...previewOf,
       }),
     )
     .output(nextCall),

@@ -75,6 +75,7 @@ export {
   outlineOfParsed,
   receivedOutline,
 } from './shared/outline.js';
+export { noResult, pairedCalls } from './shared/paired.js';
 export { patchedFiles } from './shared/patch.js';
 export { planHeading } from './shared/plan-heading.js';
 export { commandIn, commandOutputIn, promptAt, type Told } from './shared/prompt.js';

@@ -20,6 +20,7 @@ export interface AgentRow {
   readonly agentTurnId: string | null;
   readonly depth: number | null;
   readonly output: number | null;
+  readonly contextBoxId: string | null;
   readonly outputBoxId: string | null;
   readonly lastOutput: number | null;
   readonly lastOutputBoxId: string | null;
@@ -29,8 +30,8 @@ export interface AgentRow {
 
 const select = /* sql */ `
 SELECT a.no, a.agentId, a.displayName, a.profile, p.boxId AS profileBoxId, a.owner, a.spawnedBy, a.derivedFrom, a.createdAt, a.status, a.epoch,
-       a.turn, t.agentTurnId, t.depth, t.output, o.boxId AS outputBoxId, a.lastOutput, l.boxId AS lastOutputBoxId, a.tip, c.id AS tipId
-  FROM agent a LEFT JOIN box p ON p.no = a.profile LEFT JOIN agentTurn t ON t.no = a.turn LEFT JOIN box o ON o.no = t.output
+       a.turn, t.agentTurnId, t.depth, x.boxId AS contextBoxId, t.output, o.boxId AS outputBoxId, a.lastOutput, l.boxId AS lastOutputBoxId, a.tip, c.id AS tipId
+  FROM agent a LEFT JOIN box p ON p.no = a.profile LEFT JOIN agentTurn t ON t.no = a.turn LEFT JOIN box o ON o.no = t.output LEFT JOIN box x ON x.no = t.context
        LEFT JOIN box l ON l.no = a.lastOutput LEFT JOIN context c ON c.seq = a.tip`;
 
 /** Finds an agent of the project by its id. */
@@ -66,6 +67,7 @@ export const toAgent = (row: AgentRow): Agent => ({
   ...(row.owner !== null && { ownerAgentId: row.owner }),
   ...(row.spawnedBy !== null && { spawnedBy: row.spawnedBy }),
   ...(row.derivedFrom !== null && { derivedFrom: row.derivedFrom }),
+  ...(row.contextBoxId !== null && { contextBoxId: row.contextBoxId }),
   ...(outputOf(row) && { outputBoxId: outputOf(row)?.boxId }),
   ...(row.tipId !== null && { tip: row.tipId }),
   createdAt: timestampOf(row.createdAt),

@@ -5,7 +5,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, Message, RequestTokens } from '../contract/index.js';
 import { beginningOf, digestOfInput, type TurnCards, turnCards } from './pinned.js';
 import { messagesOf, type Request, requestOf } from './request.js';
-import type { TurnRow } from './turn-rows.js';
+import { type TurnRow, turnNamed } from './turn-rows.js';
 
 /** One call to a model, as it was sent: the only input of `recordCall`. */
 export interface SentCall extends Request {
@@ -107,6 +107,17 @@ export function recordCall(chain: WriteChain, row: TurnRow, call: SentCall): { c
 /** Stores what a performer reported about the reply to a recorded call. */
 export function recordReply(chain: WriteChain, callNo: number, reply: CallReply): void {
   chain.db.run('UPDATE cardCall SET reply = ? WHERE no = ? AND project = ?', JSON.stringify(reply), callNo, chain.project);
+}
+
+/** Where a card of a turn comes from, for a replay: the model call before it, and the turn in which its delegation began. */
+export function traceOf(chain: ReadChain, row: TurnRow): { readonly step_id: string; readonly trace_id: string } {
+  const { calls } = chain.db.one<{ calls: number }>('SELECT COUNT(*) AS calls FROM cardCall WHERE turn = ?', row.no) ?? { calls: 0 };
+  const turns = [row];
+  for (let next = row.parentTurnId; next !== null && turns.every(({ agentTurnId }) => agentTurnId !== next); ) {
+    turns.push(turnNamed(chain, next));
+    next = turns.at(-1)?.parentTurnId ?? null;
+  }
+  return { step_id: requestIdOf(row, Math.max(0, calls - 1)), trace_id: turns.at(-1)?.agentTurnId ?? row.agentTurnId };
 }
 
 /** The record cards of a call. An unchanged card of the previous call is used again. */

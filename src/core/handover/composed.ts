@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson, stringAt } from '../base/index.js';
+import { defined, isObject, type JsonObject, parseJson, stringAt } from '../base/index.js';
 import { isShared, type ReadChain, settingsOf } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, type LayerSources } from '../composer/index.js';
 import { type Card, type MemoryMessage, type Message, type Permitted, permittedLayers } from '../contract/index.js';
@@ -8,16 +8,25 @@ const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool
 const roles = { system: 'system', human: 'user', ai: 'assistant', tool: 'tool' } as const;
 
 /** A message of a card turn as input for the composer. */
-export function toMemory({ role, content, tool_calls: calls, tool_call_id: answers }: Message): MemoryMessage {
+export function toMemory({
+  role,
+  content,
+  tool_calls: calls,
+  tool_call_id: answers,
+  reasoning_content: reasoning,
+  thinking,
+}: Message): MemoryMessage {
   return {
     role: speakers[role],
     content,
     ...(calls && {
       tool_calls: calls.map((call) => {
         const asked = (call.function ?? {}) as JsonObject;
-        return { id: call.id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {} };
+        const thoughtSignature = call.thoughtSignature;
+        return { id: call.id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {}, ...defined({ thoughtSignature }) };
       }),
     }),
+    ...defined({ reasoning_content: reasoning, thinking }),
     ...(answers !== undefined && { tool_call_id: answers }),
   };
 }
@@ -54,7 +63,7 @@ export function sharedCall(chain: ReadChain, { profile, sharing, sources }: Shar
 /** Composed messages in the form of chat completions. The messages of memory stay as given. */
 export function toMessages({ messages }: Pick<ComposedCall, 'messages'>, memory: readonly Message[]): Message[] {
   const given = memory.values();
-  return messages.map(({ layer, role, content, tool_calls: calls, tool_call_id: id }): Message => {
+  return messages.map(({ layer, role, content, tool_calls: calls, tool_call_id: id, thinking }): Message => {
     if (layer === 'checkpoint_messages') {
       const next = given.next().value;
       if (next) return next;
@@ -70,6 +79,7 @@ export function toMessages({ messages }: Pick<ComposedCall, 'messages'>, memory:
         })),
       }),
       ...(typeof id === 'string' && { tool_call_id: id }),
+      ...defined({ thinking }),
     };
   });
 }

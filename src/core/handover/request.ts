@@ -66,13 +66,14 @@ export function messagesOf(cards: readonly Card[]): Message[] {
     const { role } = card.metadata;
     if (isCallRecord(card) || card.type === 'task.result_fields') return [];
     if (card.toolCalls?.length) {
-      const reasoning = card.metadata.reasoning_content;
+      const { reasoning_content: reasoning, thinking } = card.metadata;
       return [
         {
           role,
           content: textOfContent(card.content),
           tool_calls: card.toolCalls,
           ...(role === 'assistant' && typeof reasoning === 'string' && { reasoning_content: reasoning }),
+          ...(role === 'assistant' && Array.isArray(thinking) && { thinking }),
         },
       ];
     }

@@ -1,9 +1,9 @@
-import { badRequest, isObject, StemmaError, stringAt } from '../base/index.js';
-import { addCards, appendToBox, idsAt, type NewCard } from '../cards/index.js';
+import { badRequest, defined, isObject, StemmaError, stringAt } from '../base/index.js';
+import { addCards, appendToBox, batchCards, idsAt, type NewCard } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import { type AgentTurn, type Card, type EndStatus, endStatuses, type InputOf, type OutputOf, type TurnStatus } from '../contract/index.js';
-import { recordCall, type SentCall } from './calls.js';
+import { recordCall, type SentCall, traceOf } from './calls.js';
 import { recommitInput } from './commits.js';
 import { type Shared, sharedCall, toMemory, toMessages } from './composed.js';
 import { end } from './ending.js';
@@ -74,9 +74,14 @@ export function writeTurn(chain: WriteChain, input: Named & { cards: readonly Ne
 function putOut(chain: WriteChain, row: TurnRow, given: readonly NewCard[]): Card[] {
   begin(chain, row);
   const author = row.agentId;
+  const trace = traceOf(chain, row);
   const cards = addCards(
     chain,
-    given.map((card) => ({ ...card, authorId: card.authorId ?? author, metadata: { ...card.metadata, agent_turn_id: row.agentTurnId } })),
+    given.map((card) => ({
+      ...card,
+      authorId: card.authorId ?? author,
+      metadata: { ...traceOfCard(chain, card, trace), ...card.metadata, agent_turn_id: row.agentTurnId },
+    })),
   );
   appendToBox(
     chain,
@@ -85,6 +90,12 @@ function putOut(chain: WriteChain, row: TurnRow, given: readonly NewCard[]): Car
     row.agentId,
   );
   return cards;
+}
+
+/** A card that is written again keeps its trace, so that it stays the same card. */
+function traceOfCard(chain: ReadChain, { cardId }: NewCard, trace: ReturnType<typeof traceOf>) {
+  const known = cardId === undefined ? undefined : batchCards(chain, [cardId]).cards[0]?.metadata;
+  return known ? defined({ step_id: known.step_id, trace_id: known.trace_id }) : trace;
 }
 
 /** Suspends a turn until its tool calls have results. @throws CONFLICT */

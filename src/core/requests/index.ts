@@ -17,6 +17,7 @@ export {
   printOf,
   recordOwnRun,
   type TextChange,
+  writtenBody,
 } from './rebuild/own.js';
 export { getRequest, listRequests, listRequestsInSteps, ownRun, recordedRequests, saveProofs } from './rebuild/requests.js';
 export { bodiesFormat, type RawBody, readBodyIndex, takeBodies } from './record/bodies.js';

@@ -1,6 +1,6 @@
 import { layerSources } from '../assist/index.js';
 import * as handover from '../handover/index.js';
-import { inputOptions } from '../runner/index.js';
+import { readTurnInput } from '../runner/index.js';
 import { reads, writes, writesIf } from './procedure.js';
 
 /** The procedures of `agent`. */
@@ -9,10 +9,7 @@ export const agentRouter = {
   get: reads.agent.get.handler(({ input, context }) => handover.toAgent(handover.agentOf(context.chain, input.agentId))),
   turns: reads.agent.turns.handler(({ input, context }) => handover.turnsOf(context.chain, input.agentId)),
   input: writesIf<{ preview?: unknown }>(({ preview }) => preview === undefined || preview === false).agent.input.handler(({ input, context }) =>
-    handover.turnInput(context.chain, {
-      ...inputOptions({ chain: context.chain, layers: layerSources(context.project) }, input.agentTurnId),
-      ...input,
-    }),
+    readTurnInput(context.chain, layerSources(context.project), input),
   ),
   begin: writes.agent.begin.handler(({ input, context }) => handover.beginTurn(context.chain, input)),
   write: writes.agent.write.handler(({ input, context }) => handover.writeTurn(context.chain, input)),

@@ -10,8 +10,8 @@ const optionsOf = ({ project }: { readonly project: ReadProject }) => ({ chain: 
 export const runRouter = {
   list: reads.run.list.handler(({ input, context }) => timeline.listRuns(context.chain, input)),
   get: reads.run.get.handler(({ input, context }) => timeline.getRun(context.chain, input.runId)),
-  timeline: searches.run.timeline.handler(({ input, context }) => previewRun({ ...optionsOf(context), budget: input.budget }, input.runId)),
-  preview: searches.run.preview.handler(({ input, context }) => previewStart(optionsOf(context), input)),
+  timeline: searches.run.timeline.handler(({ input, context }) => previewRun({ ...optionsOf(context), ...input }, input.runId)),
+  preview: searches.run.preview.handler(({ input, context }) => previewStart({ ...optionsOf(context), wire: input.wire, model: input.model }, input)),
   start: writes.run.start.handler(({ input, context }) => timeline.startByTrigger(context.chain, input.entityId, input.trigger)),
   enterSpace: writes.run.enterSpace.handler(({ input, context }) => timeline.enterSpace(context.chain, input.runId, input.spaceId)),
   send: writes.run.send.handler(({ input, context }) => timeline.send(context.chain, input)),

@@ -9,6 +9,8 @@ export interface AgentWork {
   /** The agent or entity for whom Stemma's tools act; null for the person. */
   readonly who: string | null;
   readonly runId: string | null;
+  /** The tools of Stemma's MCP server that the profile of the agent permits; undefined if the work has no profile. */
+  readonly permitted: readonly string[] | undefined;
   /** True if a job whose process died has worked on the context. It may then end anywhere. */
   readonly isTakenOver: boolean;
   /** Stores the newest commit. Called in the transaction that makes the commit. */

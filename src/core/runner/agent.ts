@@ -4,6 +4,7 @@ import { afterNotice } from '../composer/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
 import { followSession, type SessionFile } from './agent-log.js';
+import { servedNames } from './agent-tools.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { Performing, RunnerParts } from './parts.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
@@ -41,7 +42,10 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
       resume: begun.resume,
       environment: parts.environment,
       // An empty list of tools offers none.
-      mcp: work.tools?.length === 0 ? undefined : { project: parts.dir, tools: work.tools ?? [], as: task.who, runId: task.runId },
+      mcp:
+        work.tools?.length === 0 || task.permitted?.length === 0
+          ? undefined
+          : { project: parts.dir, tools: servedNames(work.tools ?? []), permitted: task.permitted, as: task.who, runId: task.runId },
     } as const;
     diary.meter.beginCall();
     for await (const piece of program.run(order, ended)) {

@@ -28,11 +28,21 @@ export interface CalledTool {
   readonly id: string;
   readonly name: string;
   readonly arguments: unknown;
+  /** The signature that Gemini gave the call. It is sent back with the call. */
+  readonly thoughtSignature?: string | undefined;
+}
+
+/** A thought, with its provider's signature. Only that provider gets it back. */
+export interface Thought {
+  readonly text: string;
+  readonly [signature: string]: string;
 }
 
 export interface ModelReply extends CallReply {
   readonly text: string;
   readonly thinking: string;
+  /** The thoughts that the provider signed. */
+  readonly thoughts: readonly Thought[];
   readonly calls: readonly CalledTool[];
 }
 
@@ -45,17 +55,20 @@ export async function callModel(parts: CallParts, call: ModelCall): Promise<Mode
   const { messages, tools, parameters, model } = call;
   const body = composedBody(messages, provider.wire, { model, tools: (tools ?? []) as readonly Json[], parameters });
   const at = chain.clock();
-  const heard: Heard = { text: '', thinking: '', calls: [], tokens: unknownUsage, cost: null, stop: null };
+  const heard: Heard = { text: '', thinking: '', thought: '', thoughts: [], calls: [], tokens: unknownUsage, cost: null, stop: null };
   for await (const piece of provider.stream({ model, body, headers: {} }, signal)) hear(heard, piece, tell);
   signal.throwIfAborted();
-  const { tokens, cost, stop, text, thinking, calls } = heard;
+  const { tokens, cost, stop, text, thinking, thoughts, calls } = heard;
   tell({ kind: 'usage', text: '', tokens });
-  return { text, thinking, calls, tokens, cost, stop, ms: Math.max(0, chain.clock() - at) };
+  return { text, thinking, thoughts, calls, tokens, cost, stop, ms: Math.max(0, chain.clock() - at) };
 }
 
 interface Heard {
   text: string;
   thinking: string;
+  /** Thinking that is not signed yet. */
+  thought: string;
+  thoughts: Thought[];
   calls: CalledTool[];
   tokens: RequestTokens;
   cost: number | null;
@@ -67,6 +80,7 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
     case 'text':
     case 'thinking':
       heard[piece.kind] += piece.delta;
+      if (piece.kind === 'thinking') heard.thought += piece.delta;
       tell({ kind: piece.kind, text: piece.delta });
       return;
     case 'tool_call': {
@@ -86,6 +100,16 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
       heard.stop = piece.reason;
       return;
     case 'signature':
+      sign(heard, piece);
       return;
   }
+}
+
+/** A signature belongs to the thinking before it. Gemini signs calls instead. */
+function sign(heard: Heard, { name = 'signature', signature }: Extract<ReplyPiece, { kind: 'signature' }>): void {
+  const last = heard.calls.at(-1);
+  if (name !== 'thoughtSignature') {
+    heard.thoughts.push({ text: heard.thought, [name]: signature });
+    heard.thought = '';
+  } else if (last) heard.calls[heard.calls.length - 1] = { ...last, thoughtSignature: signature };
 }

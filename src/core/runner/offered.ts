@@ -24,16 +24,28 @@ const byDefault: Readonly<Record<OfferedFor, readonly string[]>> = {
   ticket: [...own, 'read_cards', ...tickets],
 };
 
+/** The groups of tools that a policy can name, as Stemma's MCP server does. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  history: namesOf(readingTools),
+  tickets,
+  spaces: namesOf(spaceTools),
+  runs: namesOf(spaceTools),
+  cards: [...namesOf(cardTools), 'read_cards'],
+  handover: namesOf(handoverTools),
+};
+
 /**
  * The names of the tools that a model is offered (U2). A profile permits more, or less, with `allowed_internal_tools`, else with `allowed_tools`.
- * @param limit the tools of the job, which no profile extends
+ * @param limit the tools of the job by name or by group, which no profile extends
  */
 export function offeredTo(profile: Card | undefined, work: OfferedFor, limit?: readonly string[]): readonly string[] {
-  const permitted = permittedBy(profile, work) ?? byDefault[work];
-  return all.filter((name) => permitted.includes(name) && (limit === undefined || limit.includes(name) || name === finalTool));
+  const permitted = permittedTo(profile, work) ?? byDefault[work];
+  const within = limit?.flatMap((name) => [name, ...(groups[name] ?? [])]);
+  return all.filter((name) => permitted.includes(name) && (within === undefined || within.includes(name) || name === finalTool));
 }
 
-function permittedBy(profile: Card | undefined, work: OfferedFor): readonly string[] | undefined {
+/** The tools that a profile names; undefined if it names none. */
+export function permittedTo(profile: Card | undefined, work: OfferedFor): readonly string[] | undefined {
   const { allowed_internal_tools: internal, allowed_tools: allowed } = dataOfProfile(profile);
   if (Array.isArray(internal)) return internal.filter((name) => work === 'turn' || name !== finalTool) as string[];
   return Array.isArray(allowed) ? ([...allowed, ...(work === 'turn' ? [finalTool] : [])] as string[]) : undefined;
@@ -41,6 +53,6 @@ function permittedBy(profile: Card | undefined, work: OfferedFor): readonly stri
 
 /** Whether a profile permits to read cards and boxes of others: it names a tool that reads the project. */
 export const mayReadProject = (profile: Card | undefined): boolean => {
-  const permitted = permittedBy(profile, 'turn') ?? [];
+  const permitted = permittedTo(profile, 'turn') ?? [];
   return project.some((name) => permitted.includes(name));
 };

@@ -73,7 +73,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   const own = ownWorkOf(chain, work);
   const start = own.start();
   if (!start) return nothingLeft(diary);
-  const { from, who, runId, as, moved } = start;
+  const { from, who, runId, permitted, as, moved } = start;
   let tip = from;
   removeLeftSessions(chain, work.target.work, rootOf(parts, work.performer as AgentPerformer));
   try {
@@ -90,7 +90,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
       moved?.(commit);
       diary.made(commit);
     };
-    const { text } = await performAgent(parts, work, program, { from, as, who, runId, isTakenOver, moved: note });
+    const { text } = await performAgent(parts, work, program, { from, as, who, runId, permitted, isTakenOver, moved: note });
     own.end({ status: 'completed', text, tip, pauses: false });
     return 'success';
   } catch (error) {

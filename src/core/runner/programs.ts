@@ -38,7 +38,15 @@ export interface AgentOrder {
   readonly environment?: readonly string[] | undefined;
   /** The project, tools and actor of Stemma's MCP server for the agent. */
   readonly mcp:
-    | { readonly project: string; readonly tools: readonly string[]; readonly as: string | null; readonly runId: string | null }
+    | {
+        readonly project: string;
+        /** The groups and tools of the job; empty for all. */
+        readonly tools: readonly string[];
+        /** The tools that the profile of the agent permits; undefined if the work has no profile. */
+        readonly permitted?: readonly string[] | undefined;
+        readonly as: string | null;
+        readonly runId: string | null;
+      }
     | undefined;
 }
 

@@ -1,11 +1,12 @@
-import type { ContextId } from '../base/index.js';
+import { type ContextId, stringAt } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import { commitOf, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
-import type { Card, OutputOf } from '../contract/index.js';
+import type { Card, OutputOf, Wire } from '../contract/index.js';
+import type { WritableEntry } from '../formats/index.js';
 import { dataOfProfile, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
 import { getRun, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
-import { composeContext } from '../turns/index.js';
+import { composeContext, stepBody } from '../turns/index.js';
 import { tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
@@ -26,6 +27,9 @@ export interface RunOptions {
   readonly layers?: RunnerParts['layers'];
   readonly sharing?: boolean | undefined;
   readonly budget?: number | undefined;
+  /** The provider of a preview. */
+  readonly wire?: Wire | undefined;
+  readonly model?: string | undefined;
 }
 
 /** How the context of a run is sent: its profile, the tools that it is offered, and the form of its history. */
@@ -62,7 +66,7 @@ export function previewRun(options: RunOptions, runId: string): OutputOf<'run.ti
   const { profile, tools, budget } = shownRun(options, run.entityId);
   const timeline = runTimeline(chain, runId, { budget, tools });
   const tip = run.status === 'running' ? tipOfWork(chain, workOfRunId(run)) : undefined;
-  return { ...timeline, ...callOf(profile, tools, composeRun(options, runId, tip)) };
+  return { ...timeline, ...callOf(options, { profile, tools, tip }, composeRun(options, runId, tip)) };
 }
 
 /** The same for a run that a message would start now. */
@@ -73,16 +77,28 @@ export function previewStart(options: RunOptions, input: Parameters<typeof previ
   const memory = [{ role: 'human' as const, content: message }];
   const sources = layers && (() => layers(null));
   const composed = sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: timeline.rendered.system, memory });
-  return { ...timeline, ...callOf(profile, tools, composed) };
+  return { ...timeline, ...callOf(options, { profile, tools, tip: undefined }, composed) };
 }
 
-function callOf(profile: Card | undefined, tools: readonly string[], composed: ComposedCall) {
+interface Previewed {
+  readonly profile: Card | undefined;
+  readonly tools: readonly string[];
+  readonly tip: ContextId | undefined;
+}
+
+function callOf({ chain, wire, model }: RunOptions, { profile, tools, tip }: Previewed, composed: ComposedCall) {
   const offered = conversationTools(tools);
+  const parameters = parametersOf(profile);
+  const step = wire && { wire, model: model ?? stringAt(parameters, 'model'), tools: offered, parameters, composed, isOwn: true };
+  const said = composed.messages.flatMap(({ role, content }): WritableEntry[] =>
+    role === 'human' || role === 'ai' ? [{ role: role === 'ai' ? 'assistant' : 'user', kind: 'text', text: content }] : [],
+  );
   return {
+    ...(step && { body: tip === undefined ? stepBody(chain, undefined, step, said) : stepBody(chain, commitOf(chain, tip), step) }),
     messages: toMessages(composed, []),
     layers: composed.messages.map(({ layer }) => layer),
     tools: offered.length > 0 ? offered : null,
-    parameters: parametersOf(profile),
+    parameters,
     dropped: composed.dropped,
   };
 }

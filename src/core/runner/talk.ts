@@ -68,7 +68,8 @@ async function reply(parts: TalkParts, tip: ContextId): Promise<ContextId> {
   const { chain, provider, model, offered, parameters, as, signal, tell } = parts;
   const composed = chain.db.transaction(() => parts.compose(tip));
   const tools = conversationTools(offered);
-  const step = stepContext(chain, { id: tip, provider, model, tools, parameters, composed, as, made: parts.moved }, signal);
+  const isOwn = parts.actor.runId !== null;
+  const step = stepContext(chain, { id: tip, provider, model, tools, parameters, isOwn, composed, as, made: parts.moved }, signal);
   for (;;) {
     const { value, done } = await step.next();
     if (done) {

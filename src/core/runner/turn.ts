@@ -158,16 +158,15 @@ export const optionsOf = (
     sources: layers && (() => layers(row.tipId)),
   }) satisfies InputOptions;
 
-/** The options of `agent.input`: what Stemma's own call would have. */
-export const inputOptions = (parts: Parameters<typeof optionsOf>[0], agentTurnId: string): InputOptions =>
-  optionsOf(parts, turnNamed(parts.chain, agentTurnId));
-
 /** The cards of a reply. Without tool calls, its text is the deliverable of the turn. */
-function cardsOf({ text, thinking, calls }: ModelReply): NewCard[] {
+function cardsOf({ text, thinking, thoughts, calls }: ModelReply): NewCard[] {
   const said = { kind: 'text' as const, text };
-  const reasoning = thinking === '' ? {} : { reasoning_content: thinking };
+  const reasoning = { ...(thinking !== '' && { reasoning_content: thinking }), ...(thoughts.length > 0 && { thinking: [...thoughts] }) };
   if (calls.length === 0) return [{ type: 'task.deliverable', content: said, metadata: { role: 'assistant', ...reasoning } }];
-  const toolCalls = calls.map(({ id, name, arguments: given }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(given) } }));
+  const toolCalls = calls.map(({ id, name, arguments: given, thoughtSignature }) => ({
+    ...{ id, type: 'function', function: { name, arguments: JSON.stringify(given) } },
+    ...(thoughtSignature !== undefined && { thoughtSignature }),
+  }));
   return [
     { type: 'agent.thought', content: said, toolCalls, metadata: { role: 'assistant', ...reasoning } },
     ...calls.map(

@@ -3,12 +3,13 @@ import { checkpoint, commitOf, fork, personOf, type ReadChain, type WriteChain }
 import { untrusted } from '../composer/index.js';
 import type { TicketEvent, TicketTask } from '../contract/index.js';
 import { formatOf } from '../formats/index.js';
-import { adoptCommit, beginTurn, deliver, finishTurn, turnNamed } from '../handover/index.js';
+import { adoptCommit, beginTurn, deliver, finishTurn, turnCards, turnNamed } from '../handover/index.js';
 import { acknowledge, eventNamed, ticketOf } from '../tickets/index.js';
 import { commitTimeline, finishRun, getRun } from '../timeline/index.js';
+import { servedTo } from './agent-tools.js';
 import { noteTip, tipOfWork } from './jobs.js';
 import type { Performing } from './parts.js';
-import { shownRun } from './run-call.js';
+import { profileOfEntity, shownRun } from './run-call.js';
 
 /** The context from which a performer starts, and the metadata of its commits. */
 export interface Start {
@@ -16,6 +17,8 @@ export interface Start {
   readonly from: ContextId;
   readonly who: string;
   readonly runId: string | null;
+  /** The tools of Stemma's MCP server that a command-line agent is offered; undefined for the work of a person. */
+  readonly permitted: readonly string[] | undefined;
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
   /** Called with each new commit, if the work stores it in a place of its own. */
   moved?(commit: ContextId): void;
@@ -53,7 +56,8 @@ export function workOfRun(chain: WriteChain, { jobId, target, tools: limit }: Pe
           return made;
         });
       const { template, threadId } = commitOf(chain, from);
-      return { from, who: entityId, runId, as: { template, principal: entityId, ...(threadId !== null && { threadId }) } };
+      const permitted = servedTo(profileOfEntity(chain, entityId), 'run');
+      return { from, who: entityId, runId, permitted, as: { template, principal: entityId, ...(threadId !== null && { threadId }) } };
     },
     end: ({ status, text, tip, pauses }) => {
       const run = getRun(chain, runId);
@@ -80,7 +84,8 @@ export function workOfEvent(chain: WriteChain, { jobId, target, who: named }: Pe
         noteTip(chain, jobId, from);
         const { threadId, template } = commitOf(chain, from);
         const isAnswer = event.task === 'answer' && threadId !== null;
-        return { from, who, runId: null, as: { template, principal: who, ticketId: event.ticketId, ...(isAnswer && { threadId }) } };
+        const permitted = servedTo(undefined, 'ticket');
+        return { from, who, runId: null, permitted, as: { template, principal: who, ticketId: event.ticketId, ...(isAnswer && { threadId }) } };
       }),
     end: ({ status }) => {
       if (status !== 'completed') return;
@@ -143,7 +148,8 @@ export function workOfTurn(chain: WriteChain, turnId: string): OwnWork {
         const from = tipId ?? startId;
         if (from === null) throw new Error(`The turn ${turnId} has no commit.`);
         const moved = (commit: ContextId): void => adoptCommit(chain, turnId, commit);
-        return { from, who: agentId, runId: null, as: { template: commitOf(chain, from).template, principal: agentId }, moved };
+        const permitted = servedTo(turnCards(chain, turnNamed(chain, turnId)).profile, 'turn');
+        return { from, who: agentId, runId: null, permitted, as: { template: commitOf(chain, from).template, principal: agentId }, moved };
       }),
     end: ({ status, text }) => {
       if (status === 'completed') deliver(chain, turnId, text);
@@ -157,7 +163,7 @@ export const workOfCommit = (chain: ReadChain, commit: ContextId): OwnWork => ({
   start: () => {
     const { id, template } = commitOf(chain, commit);
     const principal = personOf(chain);
-    return { from: id, who: principal, runId: null, as: { template, principal } };
+    return { from: id, who: principal, runId: null, permitted: undefined, as: { template, principal } };
   },
   end: () => {},
 });

@@ -1,12 +1,14 @@
-import type { ContextId } from '../base/index.js';
+import type { ContextId, JsonObject } from '../base/index.js';
 import { type ContextRow, commitOf, entries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
-import type { ReplyPart } from '../contract/index.js';
-import type { LayerText } from '../requests/index.js';
+import type { ReplyPart, Wire } from '../contract/index.js';
+import type { WritableEntry } from '../formats/index.js';
+import { type LayerText, type OwnQuestion, ownBody, writtenBody } from '../requests/index.js';
 import { type ContextCall, composeContext, nearestCall, systemTexts } from './composed.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import { recordedReply } from './recorded.js';
 import { asked, type Reply, recordedReplies, type Said } from './reply.js';
+import { type Question, questionOf as requestQuestion } from './request.js';
 import { keepReply } from './rerun.js';
 
 export interface Answering {
@@ -104,6 +106,8 @@ export interface Step {
   readonly tools: readonly Record<string, unknown>[];
   /** Settings, such as `temperature`, in place of those of the nearest recorded call. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** True if the call takes nothing from a recorded call: its profile alone decides. */
+  readonly isOwn?: boolean | undefined;
   /** The composed call. */
   readonly composed: ComposedCall;
   readonly as: Answering['as'];
@@ -118,9 +122,7 @@ export interface Step {
 export async function* stepContext(chain: WriteChain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = commitOf(chain, step.id);
   const question = {
-    ...questionOf(chain, base, step.model, systemTexts(step.composed)),
-    request: { tools: [...step.tools] },
-    parameters: step.parameters,
+    ...stepQuestion(chain, base, step),
     recording: [],
     provider: step.provider,
     once: true,
@@ -132,6 +134,58 @@ export async function* stepContext(chain: WriteChain, step: Step, signal?: Abort
     step.made(commit);
     return commit;
   });
+}
+
+type StepCall = Pick<Step, 'model' | 'tools' | 'parameters' | 'isOwn' | 'composed'>;
+
+function stepQuestion(chain: ReadChain, base: ContextRow, { model, tools, parameters, isOwn, composed }: StepCall): Question {
+  return {
+    row: isOwn ? undefined : nearestCall(chain, base),
+    base,
+    model,
+    edited: 'anything',
+    composed: systemTexts(composed),
+    request: { tools: [...tools] },
+    parameters,
+  };
+}
+
+/** What a call is previewed with: the wire format and the model of its provider. */
+export interface PreviewOf {
+  readonly wire: Wire;
+  readonly model?: string | undefined;
+}
+
+/** The body of the next call of a conversation, as `stepContext` sends it. Without a context, its messages are the entries. */
+export function stepBody(
+  chain: ReadChain,
+  base: ContextRow | undefined,
+  step: StepCall & PreviewOf,
+  entries: readonly WritableEntry[] = [],
+): JsonObject {
+  if (base) return ownBody(chain, requestQuestion(chain, { ...stepQuestion(chain, base, step), wire: step.wire }), entries);
+  const question = {
+    ...step,
+    model: step.model,
+    row: undefined,
+    edited: 'anything' as const,
+    composed: systemTexts(step.composed),
+    request: { tools: [...step.tools] },
+  };
+  return writtenBody(requestQuestion(chain, { ...question, base: nowhere }), entries);
+}
+
+/** In place of a commit that does not exist yet. Only names of new messages are made from it, and no provider gets these. */
+const nowhere: OwnQuestion['base'] = { id: 'ctx-00000000' as ContextId, createdAt: 0 };
+
+/** The body of the call that a question about a context makes, as `askContext` sends it. */
+export function askedBody(
+  chain: ReadChain,
+  base: ContextRow,
+  { wire, model, system, text }: PreviewOf & { readonly system: readonly LayerText[]; readonly text: string | undefined },
+): JsonObject {
+  const { recording: _, ...question } = questionOf(chain, base, model, system);
+  return ownBody(chain, requestQuestion(chain, { ...question, wire }), text === undefined ? [] : [{ role: 'user', kind: 'text', text }]);
 }
 
 function questionOf(chain: ReadChain, base: ContextRow, model: string | undefined, composed: readonly LayerText[]) {

@@ -1,19 +1,20 @@
 import { type ContextRow, commitOf, entries, isShared, lineage, type ReadChain, settingsOf, templateText } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
 import type { Entry } from '../contract/index.js';
-import { callsOfTurn, turnNamed } from '../handover/index.js';
-import { type LayerText, ownRun, parseCardId, parseOwnId, recordedRequests } from '../requests/index.js';
+import { pairedCalls } from '../formats/index.js';
+import { callsOfTurn, turnsOfCommits } from '../handover/index.js';
+import { type LayerText, recordedRequests } from '../requests/index.js';
 import { turnRequest } from './request.js';
 
 /** The number of commits to search for a recorded call, whose system prompt, tools and settings are reused. */
 const nearCalls = 32;
 
-/** The commit with the nearest recorded call of a context, else the context itself. */
-export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow {
+/** The commit with the nearest call of a context that a runtime recorded. */
+export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow | undefined {
   const row = lineage(chain, base)
     .slice(-nearCalls)
     .findLast((step) => recordedRequests(chain, { turnId: step.id }).length > 0);
-  return row ? commitOf(chain, row.id) : base;
+  return row && commitOf(chain, row.id);
 }
 
 /**
@@ -25,15 +26,18 @@ export function systemPromptOf(chain: ReadChain, base: ContextRow, recorded: rea
 }
 
 function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined {
-  const [first] = recordedRequests(chain, { turnId: nearestCall(chain, base).id });
-  if (!first) return undefined;
-  const card = parseCardId(first.requestId);
-  if (card) return callsOfTurn(chain, turnNamed(chain, card.agentTurnId))[card.number]?.systemPrompt;
-  const own = parseOwnId(first.requestId);
-  const composed = own && ownRun(chain, own.commit)?.question.composed;
-  if (composed) return composed.find(({ layer }) => layer === 'system_prompt')?.text ?? '';
-  const texts = turnRequest(chain, nearestCall(chain, base), 'anthropic').system;
-  return texts.length > 0 ? texts.join('\n\n') : undefined;
+  const call = nearestCall(chain, base);
+  const texts = call ? turnRequest(chain, call, 'anthropic').system : [];
+  return texts.length > 0 ? texts.join('\n\n') : cardPrompt(chain, base);
+}
+
+/** The system prompt of the nearest turn of an agent. */
+function cardPrompt(chain: ReadChain, base: ContextRow): string | undefined {
+  const near = lineage(chain, base).slice(-nearCalls).map(({ seq }) => seq);
+  const turns = turnsOfCommits(chain, near);
+  const last = near.findLast((seq) => turns.has(seq));
+  const turn = last === undefined ? undefined : turns.get(last);
+  return turn && (callsOfTurn(chain, turn).at(-1)?.systemPrompt || undefined);
 }
 
 /** How a context is composed, beyond its own content. */
@@ -44,7 +48,7 @@ export type ContextCall = Pick<Call, 'kind' | 'finding' | 'permitted' | 'sources
 
 /** Composes the next call on a context, for the call itself and for its preview. Its system prompt and its summaries become layers of their own. */
 export function composeContext(chain: ReadChain, base: ContextRow, how: ContextCall): ComposedCall {
-  const recorded = recordedLayers(entries(chain, { id: base.id }).entries);
+  const recorded = recordedLayers(pairedCalls(entries(chain, { id: base.id }).entries));
   const { systemPrompt = systemPromptOf(chain, base, [...recorded.systemPrompt]), sharing = settingsOf(chain).enableShareContext } = how;
   return composeCall({
     ...how,

@@ -1,7 +1,7 @@
 // turns: a turn of an agent, from its trigger to its reply: list, reproduce, step through, rerun, compare.
 // A turn has the id of its commit. Values that a transcript does not contain are null, never guessed.
 // Stemma executes nothing from a transcript: a rerun calls a model and answers its tool calls from the recording.
-export { answerContext, askContext, stepContext } from './answer.js';
+export { answerContext, askContext, askedBody, type PreviewOf, stepBody, stepContext } from './answer.js';
 export { commonBase, compareCalls, compareContexts, compareMany, compareTurns, fieldsOf, sideOf } from './compare.js';
 export { compareFiles } from './compare-files.js';
 export { type ContextCall, composeContext, nearestCall, systemPromptOf, systemTexts } from './composed.js';

@@ -12,7 +12,7 @@ export interface ModelRequest {
 export type ReplyPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
   /** The provider's signature of the last entry, which is sent back with the entry. `name` is the field on the wire. */
-  | { readonly kind: 'signature'; readonly signature: string; readonly name?: 'signature' | 'encrypted_content' | 'thoughtSignature' }
+  | { readonly kind: 'signature'; readonly signature: string; readonly name?: 'signature' | 'data' | 'encrypted_content' | 'thoughtSignature' }
   | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly toolName: string; readonly arguments: unknown }
   /** The provider asked to retry later. `ms` is the delay in milliseconds. */
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string }

@@ -194,8 +194,8 @@ function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<
   const last = entries.at(-1);
   const result = { [name]: signature };
   const isOfLast = last?.role === 'assistant' && last.result === undefined && (last.kind === 'thinking' || name === 'thoughtSignature');
-  if (isOfLast) entries[entries.length - 1] = { ...last, result };
-  else if (name === 'encrypted_content') entries.push({ role: 'assistant', kind: 'thinking', result });
+  if (isOfLast && name !== 'data') entries[entries.length - 1] = { ...last, result };
+  else if (name === 'encrypted_content' || name === 'data') entries.push({ role: 'assistant', kind: 'thinking', result });
 }
 
 /** Converts a piece for display. Signatures are not shown, and counts are shown at the end. */

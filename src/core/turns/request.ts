@@ -7,8 +7,9 @@ import { settingMembers } from './settings.js';
 
 /** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
 export interface Question {
-  readonly row: Pick<ContextRow, 'id'>;
-  readonly base: ContextRow;
+  /** The commit whose recorded call is reused; undefined to reuse nothing. */
+  readonly row: Pick<ContextRow, 'id'> | undefined;
+  readonly base: OwnQuestion['base'];
   /** The wire format. The default is the format of the recorded call. */
   readonly wire?: Wire | undefined;
   readonly model: string | undefined;
@@ -35,7 +36,7 @@ export function questionOf(
   { row, base, wire: asked, model, edited, request: changed, composed, parameters }: Question,
 ): OwnQuestion & { readonly model: string } {
   const request = composed ? { ...changed, system: composed.map(({ text }) => text) } : changed;
-  const recorded = recordedParts(chain, row);
+  const recorded = row && recordedParts(chain, row);
   const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
   const own = recorded?.wire === wire ? recorded : undefined;
@@ -59,6 +60,7 @@ export function questionOf(
     body: { ...settings, ...(wire !== 'gemini' && { model: named }), ...system.members, ...tools },
     before: !sent || request?.system ? system.messages : [],
     composed,
+    ...(composed && { isPaired: true }),
     sent,
   };
 }
@@ -67,8 +69,8 @@ export function questionOf(
 export const recordedWire = (chain: ReadChain, row: Pick<ContextRow, 'id'>): Wire | undefined => recordedParts(chain, row)?.wire;
 
 /** The editable parts of a turn's request: system prompt and tools as in the Messages API, settings as on the wire. */
-export function turnRequest(chain: ReadChain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
-  const recorded = recordedParts(chain, row);
+export function turnRequest(chain: ReadChain, row: Pick<ContextRow, 'id'> | undefined, wire: Wire): TurnRequest {
+  const recorded = row && recordedParts(chain, row);
   return {
     requestId: recorded?.requestId ?? null,
     model: recorded?.model ?? null,

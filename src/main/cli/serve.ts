@@ -11,15 +11,17 @@ export function addServeCommands(program: Command): void {
   addProjectChoice(program.command('mcp'))
     .description('serve tools to an agent (Model Context Protocol) on standard input and output')
     .option('--tools <names>', 'only these groups of tools and single tools, separated by commas (default: all)')
+    .option('--permitted <names>', 'of these, only the named tools, which the profile of the agent permits')
     .option('--as <name>', 'act for this agent, member of a space or person only')
     .option('--run <run>', 'act in this run of the agent only')
-    .action((options: ProjectOptions & { tools?: string; as?: string; run?: string }) =>
+    .action((options: ProjectOptions & { tools?: string; permitted?: string; as?: string; run?: string }) =>
       withStoppableProject(options, async ({ client, signal }) => {
         const { serveTools, toolNames } = await import('../mcp/index.js');
         const names = options.tools?.split(',').filter((each) => each !== '');
         const unknown = names?.find((each) => !toolNames.includes(each));
         if (unknown !== undefined) throw new UsageError(`--tools ${unknown} is neither a group nor a tool. Known are ${toolNames.join(', ')}.`);
-        await serveTools({ client, version: manifest.version, names, caller: { as: options.as, run: options.run }, signal, refusalOf });
+        const caller = { as: options.as, run: options.run, permitted: options.permitted?.split(',').filter((each) => each !== '') };
+        await serveTools({ client, version: manifest.version, names, caller, signal, refusalOf });
       }),
     );
 

@@ -10,6 +10,8 @@ export type Group = (typeof groups)[number];
 export interface Caller {
   readonly as?: string | undefined;
   readonly run?: string | undefined;
+  /** The only tools that the caller may use, as its profile permits them. The default is all. */
+  readonly permitted?: readonly string[] | undefined;
 }
 
 type Given = Record<string, unknown>;

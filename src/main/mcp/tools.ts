@@ -13,6 +13,7 @@ export const toolNames: readonly string[] = [...groups, ...tools.map(({ name }) 
 export function toolsFor(names: readonly string[] | undefined, caller: Caller): readonly AgentTool[] {
   return tools
     .filter(({ name, group }) => names === undefined || names.includes(group) || names.includes(name))
+    .filter(({ name }) => caller.permitted === undefined || caller.permitted.includes(name))
     .filter(({ starts }) => !(starts && caller.as !== undefined))
     .map((tool) => ownTool(caller.as === undefined && tool.who !== undefined ? notAsPerson(tool, tool.who.split('.')) : tool, caller));
 }

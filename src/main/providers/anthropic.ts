@@ -5,6 +5,8 @@ interface Block {
   readonly type: string;
   readonly id?: string;
   readonly name?: string;
+  /** A redacted thought, which is sent back as it came. */
+  readonly data?: string;
   /** The received part of a call's arguments, which arrive as pieces of JSON. */
   json: string;
 }
@@ -75,6 +77,8 @@ function* piecesOf(event: Record<string, unknown>, blocks: Map<number, Block>): 
     if (delta.type === 'signature_delta') yield { kind: 'signature', signature: delta.signature ?? '' };
     if (delta.type === 'input_json_delta') block.json += delta.partial_json ?? '';
   }
+  if (event.type === 'content_block_stop' && block.type === 'redacted_thinking')
+    yield { kind: 'signature', name: 'data', signature: block.data ?? '' };
   if (event.type === 'content_block_stop' && block.type === 'tool_use')
     yield { kind: 'tool_call', toolCallId: block.id ?? '', toolName: block.name ?? '', arguments: argumentsIn(block.json) };
 }

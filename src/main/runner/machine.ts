@@ -26,11 +26,12 @@ export const environmentFor = ({ env }: Pick<Machine, 'env'>, own: Own, added: r
 type Mcp = NonNullable<Parameters<AgentProgram['run']>[0]['mcp']>;
 
 /** The command of Stemma's MCP server on the project of a job. It acts for the agent of the job only. */
-export const mcpServer = ({ env, stemma: [command, ...first] }: Machine, { project, tools, as, runId }: Mcp) => ({
+export const mcpServer = ({ env, stemma: [command, ...first] }: Machine, { project, tools, permitted, as, runId }: Mcp) => ({
   command,
   args: [
     ...[...first, 'mcp', '--project', project],
     ...(tools.length === 0 ? [] : ['--tools', tools.join(',')]),
+    ...(permitted === undefined ? [] : ['--permitted', permitted.filter((name) => /^\w+$/.test(name)).join(',')]),
     ...(as === null ? [] : [`--as=${as}`]),
     ...(runId === null ? [] : [`--run=${runId}`]),
   ],

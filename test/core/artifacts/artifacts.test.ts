@@ -416,6 +416,25 @@ describe('lifecycle', () => {
     expect(Buffer.from(artifacts.read(no)).equals(bytes)).toBe(true);
   });
 
+  test('[S11, S12] a dry run says what an expiry and a budget would free, and frees nothing', () => {
+    const kept = fresh();
+    const { artifacts, clock } = kept;
+    const soon = artifacts.put(noise(1, 2_000), { contentType: type, policy: 'ephemeral', ttlSeconds: 60 }).no;
+    artifacts.putCache(noise(3, 4_000), type);
+    clock.at += 30_000;
+    for (const after of [0, 40_000, 2 * hour]) {
+      clock.at += after;
+      put(artifacts, noise(after + 4, 1_000));
+      for (const options of [{ budgetBytes: 0 }, { budgetBytes: 2_500 }, {}]) {
+        const planned = collect(kept, { ...options, dryRun: true });
+        expect(collect(kept, { ...options, dryRun: true }), `${after} ${JSON.stringify(options)}`).toEqual(planned);
+        if (after === 0) expect(artifacts.read(soon)).toHaveLength(2_000);
+        expect(collect(kept, options), `${after} ${JSON.stringify(options)}`).toEqual(planned);
+      }
+    }
+    expect(() => artifacts.read(soon)).toThrow();
+  });
+
   test('[S12] the longer of two lifetimes counts, and only ephemeral objects have one', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;

@@ -177,8 +177,8 @@ test('[C13, C27] the changes of summary and tags, and the starts from a context,
   clock.at += 1_000;
   await client.context.update({ id, tags: ['a', 'b'] });
   expect(await client.context.versions({ id })).toMatchObject([
-    { summary: { from: null, to: 'One' }, tags: { from: [], to: [] } },
-    { summary: { from: 'One', to: 'One' }, tags: { from: [], to: ['a', 'b'] } },
+    { author: 'user', summary: { from: null, to: 'One' }, tags: { from: [], to: [] } },
+    { author: 'user', summary: { from: 'One', to: 'One' }, tags: { from: [], to: ['a', 'b'] } },
   ]);
   await client.context.instantiate({ template: 'coder', context: id, principal: '@two', machine: 'far' });
   await client.context.instantiate({ template: 'other', context: null });

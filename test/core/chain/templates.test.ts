@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkpoint, instantiate, listTemplates, putTemplate, templateOf } from '../../../src/core/chain/index.js';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { checkpoint, compact, fork, instantiate, listTemplates, putTemplate, snapshot, templateOf } from '../../../src/core/chain/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
@@ -22,6 +23,24 @@ describe('templates', () => {
     expect(() => putTemplate(chain, { name: 'a@2', bytes: Buffer.of(), contentType: 'text/plain' })).toThrow(
       expect.objectContaining({ code: 'BAD_REQUEST' }),
     );
+  });
+
+  test('[C33] what Stemma adds to the last commit of an agent leaves it the one to resume', () => {
+    const chain = emptyChain();
+    const made = (n: number, parent: ContextId | null) =>
+      checkpoint(chain, {
+        ...{ parent, type: 'delta', format: 'claude-code-v1', template: 't', principal: 'me', checkpoint: 'turn_boundary' },
+        text: prompt(`u${n}`, `question ${n}`) + answer(`a${n}`, `answer ${n}`, { parent: `u${n}` }),
+      });
+    const first = made(1, null);
+    const last = made(2, first.id);
+    compact(chain, last.id, 'What was said.');
+    snapshot(chain, last.id);
+    fork(chain, { id: last.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'more' } }] });
+    const startFrom = (id: ContextId) => instantiate(chain, { template: 't', context: id }).start;
+    expect([startFrom(last.id), startFrom(first.id)]).toEqual(['resume', 'fork']);
+    made(3, last.id);
+    expect(startFrom(last.id)).toBe('fork');
   });
 
   test('[C6, C16] the same call starts, resumes and forks', () => {

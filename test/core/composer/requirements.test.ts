@@ -535,7 +535,7 @@ describe('a recorded context as layers', () => {
     entry(7, { role: 'system', text: 'Today is Monday', marks: ['meta'] }),
   ];
 
-  const bare = { systemPrompt: '', permitted: [], services: {} };
+  const bare = { systemPrompt: '', permitted: ['todo'] as const, services: {} };
 
   test('each entry goes to its layer, and each layer names its entries', () => {
     const { messages, messageOrigins, layers, dropped } = previewContext(entries, bare, {});
@@ -555,13 +555,18 @@ describe('a recorded context as layers', () => {
       origins: [{ commit, entryKey: 'k0' }],
     });
     expect(layers.find(({ layer }) => layer === 'system_prompt')).toMatchObject({ origin: 'Not recorded', present: false });
-    expect(dropped).toEqual([{ layer: 'checkpoint_messages', reason: 'thinking and events have no place in memory', messages: 1, tokens: 1 }]);
+    expect(dropped).toEqual([{ layer: 'checkpoint_messages', reason: 'events, and thinking that no provider signed, have no place in memory', messages: 1, tokens: 1 }]);
   });
 
   test('as a worker, the prompt is the query, and missing layers are listed', () => {
     const { messages, dropped } = previewContext(entries, bare, { process: 'mapreduce-worker', contexts: { framework__context: 'Limits' } });
     expect(messages.map(({ layer, content }) => `${layer}: ${content}`)).toEqual(['framework__context: Limits', 'query: Now test it']);
     expect(dropped.map(({ layer }) => layer)).toEqual(['todo__context', 'compression__context', 'checkpoint_messages', 'checkpoint_messages']);
+  });
+
+  test('[U11] a block that nothing permits is not in the preview, as it is not in the call', () => {
+    const { messages } = previewContext(entries, { ...bare, permitted: [] }, {});
+    expect(messages.map(({ layer }) => layer)).not.toContain('todo__context');
   });
 
   test('tasks that are created and updated one by one are a todo list', () => {

@@ -51,6 +51,25 @@ describe('the dual box', () => {
     expect((await refusalOf(client.box.append({ boxId: queued.contextBoxId ?? '', cardIds: ['x'] }))).code).toBe('CONFLICT');
   });
 
+  test('[H21] a card names its model call and the turn of its delegation, and keeps them', async () => {
+    const { client, agentTurnId, agentId, contextBoxId, outputBoxId } = await launched();
+    expect(await client.agent.get({ agentId })).toMatchObject({ contextBoxId, outputBoxId });
+    const write = async (words: string, cardId?: string) =>
+      (await client.agent.write({ agentTurnId, cards: [{ ...said(words), ...(cardId && { cardId }) }] })).cards[0]?.metadata;
+    const trace = (step: number) => ({ agent_turn_id: agentTurnId, step_id: `card:${agentTurnId}:${step}`, trace_id: agentTurnId });
+    expect(await write('before any call', 'one')).toMatchObject(trace(0));
+    await client.agent.input({ agentTurnId });
+    expect(await write('first')).toMatchObject(trace(0));
+    await client.agent.input({ agentTurnId });
+    expect(await write('second')).toMatchObject(trace(1));
+    expect(await write('before any call', 'one')).toMatchObject(trace(0));
+    expect((await client.request.get({ requestId: `card:${agentTurnId}:1` })).proof).toBe('recorded');
+    const { agentTurnId: handed = '' } = await delegateTo(client, agentId, 'new', 'Critic');
+    await client.agent.begin({ agentTurnId: handed });
+    const [card] = (await client.agent.write({ agentTurnId: handed, cards: [said('reviewed')] })).cards;
+    expect(card?.metadata).toMatchObject({ step_id: `card:${handed}:0`, trace_id: agentTurnId });
+  });
+
   test('[H15] the model sees its two boxes in order, and nothing else', async () => {
     const { client, chain, agentTurnId, agentId } = await launched();
     fill(chain, { elsewhere: ['secret'] });

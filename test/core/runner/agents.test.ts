@@ -1,7 +1,8 @@
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import type { AgentPiece } from '../../../src/core/project/index.js';
+import { describe, expect, test } from 'vitest';
+import { putProfile } from '../../../src/core/cards/index.js';
+import type { AgentOrder, AgentPiece } from '../../../src/core/project/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
 import { agentDoor } from '../../support/agent-door.js';
 import { answer, call, prompt, result as resultLine } from '../../support/claude-lines.js';
@@ -37,7 +38,9 @@ test('[U3, U6] an agent that waits for Sarah ends its turn, and her reply starts
   expect((await client.run.get({ runId })).status).toBe('waiting_reply');
   await settle();
   expect(orders).toHaveLength(1);
-  expect(orders[0]?.mcp).toEqual({ project: project.dir, tools: ['runs'], as: 'bot', runId });
+  expect(orders[0]?.mcp).toMatchObject({ project: project.dir, tools: ['runs'], as: 'bot', runId });
+  // Its instructions name the tools of the group.
+  expect(orders[0]?.prompt).toContain('Use send_message to communicate.');
   clock.at += 1_000;
   await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'main' });
   await settle();
@@ -180,4 +183,53 @@ test.for([
   expect(entries.filter(({ kind }) => kind === 'tool_result').map(({ text }) => text)).toEqual(['made']);
   expect(entries.at(-1)?.text).toBe('Deployed.');
   expect((await client.project.check({})).problems).toEqual([]);
+});
+
+describe('[U2] a command-line agent is offered the tools that a model with its profile would be', () => {
+  const orderOf = async (rules: object | undefined, tools?: string[]): Promise<AgentOrder['mcp']> => {
+    const made = agentDoor(async function* (_order, _signal, write) {
+      write(answer('a-1', 'Done.', {}));
+      yield ends('Done.');
+    });
+    if (rules) putProfile(made.project.chain, 'Bot', { content: { kind: 'json', data: { name: 'Bot', ...rules } } });
+    const runId = await running(made);
+    for await (const _ of await made.client.runner.start({ what: { runId }, performer, ...(tools && { tools }) }));
+    return made.orders[0]?.mcp;
+  };
+  const ofProject = ['search', 'entries', 'materialize', 'sql', 'card_get', 'box_cards', 'space_messages', 'ticket_list'];
+
+  test('without a permission, those for its own run, boxes, spaces and delegation', async () => {
+    for (const mcp of [await orderOf(undefined), await orderOf({})]) {
+      expect(mcp?.permitted).toEqual(
+        expect.arrayContaining(['send_message', 'read_messages', 'enter_space', 'get_my_runs', 'handover_delegate', 'card_add']),
+      );
+      for (const name of ofProject) expect(mcp?.permitted).not.toContain(name);
+    }
+  });
+
+  test('those that its profile names, in the words of either list; an empty list serves none', async () => {
+    const mcp = await orderOf({ allowed_internal_tools: ['send_message', 'search', 'read_cards', 'sql', 7] });
+    expect(mcp?.permitted).toEqual(['send_message', 'run_send', 'run_timeline', 'search', 'card_get', 'box_cards', 'sql']);
+    expect(await orderOf({ allowed_internal_tools: [] })).toBeUndefined();
+    expect((await orderOf({}, ['write_cards', 'runs']))?.tools).toEqual(['card_add', 'runs']);
+  });
+
+  test('the turn of an agent, and the start of a ticket', async () => {
+    const made = agentDoor(async function* (_order, _signal, write) {
+      write(answer(`a-${made.orders.length}`, 'Done.', {}));
+      yield ends('Done.');
+    });
+    const { client, project } = made;
+    putProfile(project.chain, 'Writer', { content: { kind: 'json', data: { name: 'Writer', allowed_internal_tools: ['search'] } } });
+    const { agentTurnId = '' } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write.' });
+    for await (const _ of await client.runner.start({ what: { turnId: agentTurnId }, performer }));
+    const { ticketId } = await client.ticket.create({ title: 'Retry', type: 'task' });
+    await client.ticket.transition({ ticketId, to: 'in_progress', assignee: '@bot', by: '@pm' });
+    const [event] = await client.ticket.events({});
+    for await (const _ of await client.runner.start({ what: { eventId: event?.event ?? 0 }, performer }));
+    const [turn, ticket] = made.orders.map(({ mcp }) => mcp?.permitted ?? []);
+    expect(turn).toEqual(['search']);
+    expect(ticket).toEqual(expect.arrayContaining(['ticket_transition', 'ticket_verdict', 'ticket_thread', 'card_add']));
+    for (const name of ofProject.slice(0, -1)) expect(ticket).not.toContain(name);
+  });
 });

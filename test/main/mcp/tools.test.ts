@@ -3,7 +3,7 @@ import { toolNames, toolsFor } from '../../../src/main/mcp/tools.js';
 import { door } from '../../support/door.js';
 
 /** The tools of a caller on a project with a space of Ann and two agents. */
-async function tools(names?: readonly string[], caller: { as?: string; run?: string } = {}, made = door()) {
+async function tools(names?: readonly string[], caller: { as?: string; run?: string; permitted?: string[] } = {}, made = door()) {
   const { client } = made;
   if ((await client.space.list({})).length === 0) {
     for (const [entityId, type] of [['ann', 'human'] as const, ['bot', 'agent'] as const, ['other', 'agent'] as const])
@@ -32,6 +32,13 @@ test('[U6] groups and names select the tools', async () => {
   ]);
   expect(toolNames).toEqual(expect.arrayContaining(['history', 'tickets', 'spaces', 'runs', 'cards', 'handover', 'compose', 'search']));
   expect(toolsFor(undefined, {}).length).toBe(toolNames.length - 7);
+});
+
+test('[U2, U6] a server offers only what the profile permits, whatever the job names', async () => {
+  const { offered, call } = await tools(['runs', 'history'], { as: 'bot', permitted: ['send_message', 'run_send', 'search', 'card_add', 'unknown'] });
+  expect(offered.map(({ name }) => name)).toEqual(['search', 'send_message', 'run_send']);
+  for (const name of ['entries', 'sql', 'card_add', 'run_list']) await expect(call(name, {})).rejects.toThrow('is not offered');
+  expect((await tools(undefined, { permitted: [] })).offered).toEqual([]);
 });
 
 test('[U6] a server that works for an agent acts in its name only', async () => {

@@ -87,6 +87,8 @@ test('[U6] the server of a job acts for its agent, with the chosen tools', () =>
     args: ['stemma.js', 'mcp', '--project', '/p', '--tools', 'runs,search', '--as=bot', '--run=run-1'],
     env: { STEMMA_HOME: '/data' },
   });
+  const { args } = mcpServer(machine, { project: '/p', tools: [], permitted: ['search', 'card_get', '--as=ada', 'a,b'], as: 'bot', runId: null });
+  expect(args.slice(4)).toEqual(['--permitted', 'search,card_get', '--as=bot']);
   expect(mcpServer({ ...machine, env: {} }, { project: '/p', tools: [], as: null, runId: null })).toEqual({
     command: 'node',
     args: ['stemma.js', 'mcp', '--project', '/p'],

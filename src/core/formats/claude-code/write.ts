@@ -1,4 +1,4 @@
-import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/index.js';
+import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { cutAt } from '../shared/jsonl.js';
@@ -159,7 +159,7 @@ const positionOf = ({ key }: WrittenBlock): number => key?.block ?? 0;
 function answerBlock(entry: WritableEntry): object {
   switch (entry.kind) {
     case 'thinking':
-      return entry.marks?.includes('redacted')
+      return entry.marks?.includes('redacted') || (isObject(entry.result) && typeof entry.result.data === 'string')
         ? { type: 'redacted_thinking', data: '', ...(entry.result as object | undefined) }
         : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...(entry.result as object | undefined) };
     case 'tool_call':

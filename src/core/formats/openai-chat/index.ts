@@ -17,6 +17,7 @@ import {
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
 import { answered, called, type Draft, pictured, said } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
+import { noResult } from '../shared/paired.js';
 import { countTokens } from '../shared/tokens.js';
 import { withToolCalls } from './parse-functions.js';
 
@@ -118,7 +119,7 @@ function answersFirst(messages: readonly Message[], keepsOpen: boolean): Message
     if (message.role !== 'tool' || message.tool_call_id === undefined) continue;
     answers.set(message.tool_call_id, [...(answers.get(message.tool_call_id) ?? []), message]);
   }
-  const made = (id: string): Message[] => (keepsOpen ? [] : [{ role: 'tool', tool_call_id: id, content: '[no result was recorded]' }]);
+  const made = (id: string): Message[] => (keepsOpen ? [] : [{ role: 'tool', tool_call_id: id, content: noResult }]);
   return messages.flatMap((message): Message[] => {
     // The call of an answer that begins a commit is in an earlier commit.
     if (message.role === 'tool') return keepsOpen && !called.has(message.tool_call_id ?? '') ? [message] : [];

@@ -16,7 +16,7 @@ import {
 } from '../../base/index.js';
 import { type ContextRow, commitAt, commitOf, contextEntries, idsOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/index.js';
-import type { WritableEntry } from '../../formats/index.js';
+import { pairedCalls, type WritableEntry } from '../../formats/index.js';
 import { wordsOf } from '../shared/words.js';
 
 /** The common part of all calls that Stemma makes in a run: everything but the model's answers. */
@@ -31,6 +31,8 @@ export interface OwnQuestion {
   readonly headers: Readonly<Record<string, string>>;
   /** The texts of the system messages with their layers, if the composer made them. The context's own system texts and summaries are among them. */
   readonly composed?: readonly LayerText[] | undefined;
+  /** True if each call is sent with one result (`pairedCalls`). Calls of earlier versions were not. */
+  readonly isPaired?: boolean | undefined;
   /** Messages of a recorded call that are sent instead of the context. */
   readonly sent?: SentBefore | undefined;
 }
@@ -85,13 +87,21 @@ export interface OwnRun {
 /** The body of a call: the question, the context, and the replies so far. */
 export function ownBody(chain: ReadChain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
   const { base, wire, sent, before, body, composed } = question;
+  if (!sent)
+    return writtenBody(question, [
+      ...contextOf(chain, base, { isSystemSaid: before.length > 0, isComposed: composed !== undefined }),
+      ...replies.map(resent),
+    ]);
   const { list, write } = wordsOf[wire];
-  const options = { newId: idsOf(base.id), now: timestampOf(base.createdAt) };
-  const said = replies.map(resent);
-  const messages = sent
-    ? [...before, ...changed(sent).slice(sent.from), ...write(said, options)]
-    : [...before, ...write([...contextOf(chain, base, { isSystemSaid: before.length > 0, isComposed: composed !== undefined }), ...said], options)];
-  return { ...body, [list]: messages };
+  return { ...body, [list]: [...before, ...changed(sent).slice(sent.from), ...write(replies.map(resent), optionsOf(base))] };
+}
+
+const optionsOf = ({ id, createdAt }: OwnQuestion['base']) => ({ newId: idsOf(id), now: timestampOf(createdAt) });
+
+/** The body of a call with these entries as its messages. */
+export function writtenBody({ base, wire, before, body, isPaired }: OwnQuestion, entries: readonly WritableEntry[]): JsonObject {
+  const { list, write } = wordsOf[wire];
+  return { ...body, [list]: [...before, ...write(isPaired ? pairedCalls(entries) : entries, optionsOf(base))] };
 }
 
 function changed({ messages, changes }: SentBefore): readonly Json[] {
@@ -130,10 +140,14 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 /** Stores the calls that produced a reply. Call it inside the transaction that makes the commit. */
 export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { question } = run;
-  const { body, before, headers, sent, composed } = question;
+  const { body, before, headers, sent, composed, isPaired } = question;
   const shape = chain.artifacts.put(
     Buffer.from(
-      canonicalJson({ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [], ...(composed && { composed }) } as unknown as Json),
+      canonicalJson({
+        ...{ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] },
+        ...(composed && { composed }),
+        ...(isPaired && { isPaired }),
+      } as unknown as Json),
     ),
     {
       contentType: 'application/json',
@@ -193,7 +207,7 @@ function runOf(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: stri
   const base = commitAt(chain, stored.base);
   const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<
     OwnQuestion,
-    'body' | 'before' | 'headers' | 'composed'
+    'body' | 'before' | 'headers' | 'composed' | 'isPaired'
   > &
     Pick<SentBefore, 'from' | 'changes'>;
   return {

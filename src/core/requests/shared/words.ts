@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { Provider, Wire } from '../../contract/index.js';
 import { formatOf, geminiContents, responsesItems, type WritableEntry, type WriteOptions, wireMessages } from '../../formats/index.js';
 
@@ -24,7 +24,25 @@ export function wireOf(provider: Provider, body: JsonObject): Wire {
 
 function chatMessages(entries: readonly WritableEntry[], options: WriteOptions): readonly Json[] {
   const document = parseJson(textOf(formatOf('openai-chat-v1').write(entries, options)));
-  return isObject(document) && Array.isArray(document.messages) ? document.messages : [];
+  const messages = isObject(document) && Array.isArray(document.messages) ? document.messages : [];
+  const reasons = reasoningOf(entries);
+  return messages.map((message: Json) => {
+    const [call] = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+    const text = reasons.get(stringAt(call, 'id') ?? '');
+    return isObject(message) && text !== undefined ? { ...message, reasoning_content: text } : message;
+  });
+}
+
+/** The reasoning before each call since the last message of a person. Models that give reasoning without a signature need it back with the results. */
+function reasoningOf(entries: readonly WritableEntry[]): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
+  let text = '';
+  for (const entry of entries.slice(entries.findLastIndex(({ role }) => role === 'user') + 1)) {
+    if (entry.role !== 'assistant') text = '';
+    else if (entry.kind === 'thinking' && entry.result === undefined) text += entry.text ?? '';
+    else if (entry.kind === 'tool_call' && text !== '') reasons.set(entry.toolCallId ?? '', text);
+  }
+  return reasons;
 }
 
 /** Given instead of an answer's id, because all messages of the conversation are sent. */

@@ -68,8 +68,7 @@ const wireNames: Record<Wire, string> = {
 
 async function copyBody(commit: ContextId, trial: Trial, provider: Wire): Promise<void> {
   try {
-    const { messages } = await api.compose.preview(inputOf(commit, trial));
-    const { body } = await api.compose.body({ messages, provider });
+    const { body } = await api.compose.preview({ ...inputOf(commit, trial), wire: provider });
     await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
   } catch (error) {
     notifyProblem(error);

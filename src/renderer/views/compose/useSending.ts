@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import type { ComposedMessage, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { refreshProject } from '../../state';
+import { draftsOf } from './send';
 
 /** A composition that is being sent to a model, and the reply so far. */
 export interface Sending {
@@ -42,16 +43,8 @@ export function useSending(): {
 
 /** Stores the dialogue as a new chain. The system messages are sent with the question, each as a message of its own. */
 async function beginChain(messages: readonly ComposedMessage[]): Promise<ContextId> {
-  const { body } = await api.compose.body({ messages: [...messages], provider: 'openai' });
-  const { id } = await api.context.checkpoint({
-    parent: null,
-    type: 'delta',
-    format: 'openai-chat-v1',
-    template: 'composition',
-    checkpoint: 'turn_boundary',
-    text: JSON.stringify(body),
-    summary: 'A composition',
-  });
+  const edits = draftsOf(messages).map((entry) => ({ op: 'append' as const, entry }));
+  const { id } = await api.context.fork({ id: null, edits, template: 'composition', summary: 'A composition' });
   return id;
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import type { Entity, Space } from '../../../core/contract/index.js';
+import type { Entity, MemberSpace, Run, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty, Switch } from '../../parts';
+import { Answer, Empty, notifyProblem, Select, Switch } from '../../parts';
 import { useQuery } from '../../state';
 import { AgentMind } from './AgentMind';
 import { Members } from './Members';
@@ -29,6 +29,23 @@ interface BesideProps {
   readonly onChange: () => void;
 }
 
+/** Lets a running agent enter another of its spaces. Its next call reads the history of that space. */
+function EnterSpace({ run, spaces, onChange }: { run: Run; spaces: readonly MemberSpace[]; onChange: () => void }) {
+  const enter = (spaceId: string): void => {
+    api.run.enterSpace({ runId: run.runId, spaceId }).then(onChange, notifyProblem);
+  };
+  return (
+    <div className="reader-tools row small">
+      <Select
+        label="In space"
+        value={run.activeSpaceId ?? ''}
+        options={[...(run.activeSpaceId === null ? [['', 'None'] as const] : []), ...spaces.map(({ id, name }) => [id, name ?? id] as const)]}
+        onChange={enter}
+      />
+    </div>
+  );
+}
+
 /** The pane beside the chat: the timeline that an agent reads, its goals, memories and plans, or the members. */
 export function Beside({ project, space, known, data, queryKey, pointed, onPoint, nameOf, onChange }: BesideProps) {
   const agents = space.members.filter(({ type }) => type === 'agent');
@@ -40,6 +57,7 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
   const timeline = useQuery(reader === undefined || side !== 'reads' ? null : `${queryKey} ${reader} ${budget}`, () =>
     form === 'run' ? api.run.timeline({ runId: id, budget }) : api.run.preview({ spaceId: space.spaceId, entityId: id, budget }),
   );
+  const run = form === 'run' ? data?.runs.find(({ runId }) => runId === id) : undefined;
   return (
     <div className="timeline-reader stack shrinks">
       <div className="timeline-sides">
@@ -75,7 +93,12 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
             onBudget={setBudget}
           />
           <Answer query={timeline} what="Cannot render the timeline" loading="Rendering">
-            {({ input, rendered }) => <Reader rendered={rendered} input={input} pointed={pointed} onPoint={onPoint} />}
+            {({ input, rendered, ...call }) => (
+              <>
+                {run?.status === 'running' && <EnterSpace run={run} spaces={input.spaces} onChange={onChange} />}
+                <Reader rendered={rendered} input={input} call={call} pointed={pointed} onPoint={onPoint} />
+              </>
+            )}
           </Answer>
         </>
       )}

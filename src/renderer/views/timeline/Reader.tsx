@@ -24,15 +24,20 @@ interface Row {
   readonly tokens: number | undefined;
 }
 
+/** The next call of an agent, as it is sent. */
+export type NextCall = Pick<Awaited<ReturnType<typeof api.run.timeline>>, 'messages' | 'layers' | 'tools' | 'dropped'>;
+
 interface ReaderProps {
   readonly rendered: Rendered;
   readonly input: TimelineInput;
+  /** Set for an agent in a space. Without it, the messages are those with roles. */
+  readonly call?: NextCall | undefined;
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
 }
 
 /** The exact text that an agent reads, block by block. */
-export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
+export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps) {
   const [form, setForm] = useState<'text' | 'messages'>('text');
   const tokens = rendered.blocks.reduce((sum, block) => sum + block.tokens, 0);
   return (
@@ -44,7 +49,11 @@ export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
           onChange={setForm}
           options={[
             { value: 'text', name: 'Text', hint: 'The system prompt, including the history' },
-            { value: 'messages', name: 'Messages', hint: 'The same as messages with roles' },
+            {
+              value: 'messages',
+              name: 'Messages',
+              hint: call ? 'The messages and tools of the next call, as they are sent' : 'The same as messages with roles',
+            },
           ]}
         />
         <span className="muted ellipsis grow">
@@ -54,7 +63,13 @@ export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
           Copy
         </Button>
       </div>
-      {form === 'text' ? <AsText rendered={rendered} pointed={pointed} onPoint={onPoint} /> : <AsMessages input={input} />}
+      {form === 'text' ? (
+        <AsText rendered={rendered} pointed={pointed} onPoint={onPoint} />
+      ) : call ? (
+        <AsSent call={call} />
+      ) : (
+        <AsMessages input={input} />
+      )}
     </>
   );
 }
@@ -137,6 +152,36 @@ function Line({ text }: { text: string }) {
         </pre>
       )}
     </Fold>
+  );
+}
+
+/** The next call: its messages with their layers, its tools, and what is not sent. */
+function AsSent({ call: { messages, layers, tools, dropped } }: { call: NextCall }) {
+  const names = (tools ?? []).map(({ name }) => String(name));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
+    <section className="overflows" aria-label="Messages as sent" tabIndex={0}>
+      <ol>
+        {messages.map((message, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
+          <li key={n}>
+            <h3 className="reader-block">
+              {message.role} <span className="muted">{layers[n] === 'checkpoint_messages' ? '' : layers[n]}</span>
+            </h3>
+            <Fold text={message.content} lines={12}>
+              {(shown) => <pre className="reader-line">{shown}</pre>}
+            </Fold>
+          </li>
+        ))}
+      </ol>
+      <h3 className="reader-block">Tools</h3>
+      <p className="reader-line">{names.length === 0 ? 'None' : names.join(', ')}</p>
+      {dropped.map(({ layer, reason }) => (
+        <p key={layer} className="reader-line muted">
+          {layer} is not sent: {reason}.
+        </p>
+      ))}
+    </section>
   );
 }
 

@@ -1,0 +1,50 @@
+import type { WritableEntry } from '../format.js';
+
+/** The text that is sent in place of a result that was never recorded. No commit stores it. */
+export const noResult = '[no result was recorded]';
+
+/** The parts of an entry that pair calls and results. */
+type Part = Pick<WritableEntry, 'role' | 'kind' | 'toolCallId' | 'marks'>;
+
+/**
+ * The entries with each call answered once, as every provider requires: a call without a result gets one that says so, after the calls and texts of
+ * its answer. Results without a call, and second results of a call, are left out. All wires get the same list.
+ */
+export function pairedCalls<One extends Part>(entries: readonly One[]): One[] {
+  const isSent = (entry: Part): boolean => !entry.marks?.includes('hidden');
+  const answers = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' && isSent(entry) ? [entry.toolCallId ?? ''] : [])));
+  const called = new Set<string>();
+  const given = new Set<string>();
+  const paired: One[] = [];
+  let open: One[] = [];
+  const close = (): void => {
+    paired.push(...open.map(closing));
+    open = [];
+  };
+  for (const entry of entries) {
+    const id = entry.toolCallId ?? '';
+    if (!isSent(entry)) {
+      paired.push(entry);
+      continue;
+    }
+    if (entry.role !== 'assistant') close();
+    if (entry.kind === 'tool_call' && !entry.marks?.includes('server')) {
+      if (called.has(id)) continue;
+      called.add(id);
+      if (!answers.has(id)) open.push(entry);
+    }
+    // The parts of a result, such as its images, stay with it.
+    if (entry.role === 'tool' && (entry.kind === 'tool_result' || entry.toolCallId !== undefined)) {
+      if (!called.has(id) || (entry.kind === 'tool_result' && given.has(id))) continue;
+      if (entry.kind === 'tool_result') given.add(id);
+    }
+    paired.push(entry);
+  }
+  close();
+  return paired;
+}
+
+function closing<One extends Part>(call: One): One {
+  const { arguments: _, result: __, messageId: ___, media: ____, marks: _____, ...rest } = call as One & Partial<WritableEntry>;
+  return { ...rest, role: 'tool', kind: 'tool_result', text: noResult } as unknown as One;
+}
