@@ -1,7 +1,7 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type Outline, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
+import { type Outline, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
 import { offer, type Place, type Placed, type ReadChain, type Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
@@ -147,19 +147,65 @@ export function entries(
   return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
 }
 
-/** Finds the positions of entries that contain a text, ignoring case. */
+/**
+ * Finds the positions of entries that contain a text, ignoring case. A context that does not fit into the cache of parsed deltas is read past it, so
+ * that a search does not empty the cache; and a delta whose bytes show that it cannot contain the text is not parsed.
+ */
 export function find(chain: ReadChain, query: ContextQuery & { text: string }): { hits: number[] } {
   const wanted = query.text.toLowerCase();
-  const hits = placedOf(chain, query).places.flatMap((place, position) =>
-    searchable(chain, place).toLowerCase().includes(wanted) ? [position] : [],
-  );
+  const { places } = placedOf(chain, query);
+  const steps = [...new Set(places.map(({ step }) => step))];
+  const hits: number[] = [];
+  let at = 0;
+  for (const { step, parsed } of parsedAlong(chain, steps, mayContain(wanted))) {
+    for (; places[at]?.step === step; at++) {
+      const place = places[at] as Place;
+      if (searchable(parsed?.entries[place.index], place.elided).toLowerCase().includes(wanted)) hits.push(at);
+    }
+  }
   return { hits };
 }
 
-function searchable(chain: ReadChain, place: Place): string {
-  const entry = parsedEntryAt(chain, place);
-  const rest = entry.arguments === undefined ? '' : JSON.stringify(entry.arguments);
-  return `${place.elided ?? entry.text ?? ''}\n${entry.toolName ?? ''}\n${rest}`;
+/** The tokens of commits whose deltas fit into the cache together. */
+const shortTokens = 2_000_000;
+
+/**
+ * The parsed deltas of commits, one after the other. Those of many commits are read past the cache of parsed deltas, so that one question about a long
+ * context does not empty it. A delta is left out if `mayHold` says that its bytes do not hold what is looked for, in a format that keeps words.
+ */
+export function* parsedAlong(
+  chain: ReadChain,
+  steps: readonly Step[],
+  mayHold: (bytes: Uint8Array) => boolean = () => true,
+): Generator<{ readonly step: Step; readonly parsed: ParsedDelta | undefined }> {
+  if (steps.reduce((sum, { tokenCount }) => sum + tokenCount, 0) < shortTokens) {
+    for (const step of steps) yield { step, parsed: parsedOf(chain, step.artifact, step.format) };
+    return;
+  }
+  let number = 0;
+  for (const bytes of chain.artifacts.readInTurn(steps.map(({ artifact }) => artifact))) {
+    const step = steps[number++] as Step;
+    const { parse, keepsWords } = readerOf(step.format);
+    yield { step, parsed: keepsWords && !mayHold(bytes) ? undefined : parse(bytes) };
+  }
+}
+
+function searchable(entry: ParsedEntry | undefined, elided: string | undefined): string {
+  const rest = entry?.arguments === undefined ? '' : JSON.stringify(entry.arguments);
+  return `${elided ?? entry?.text ?? ''}\n${entry?.toolName ?? ''}\n${rest}`;
+}
+
+/**
+ * Whether the bytes of a delta may contain a text in lower case, by the longest row of letters in it. An escape may stand for any letter, and two other
+ * characters become ASCII letters in lower case.
+ */
+function mayContain(text: string): (bytes: Uint8Array) => boolean {
+  const word = (text.match(/[a-z]{3,}/g) ?? []).reduce((longest, one) => (one.length > longest.length ? one : longest), '');
+  if (word === '') return () => true;
+  return (bytes) => {
+    const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return content.latin1Slice().toLowerCase().includes(word) || ['\\u', '\u212a', '\u0130'].some((other) => content.includes(other));
+  };
 }
 
 /** Tool names by call id, because results do not name their tool. */
