@@ -22,7 +22,7 @@ import { peakKilobytes } from './peak.js';
 
 type Kind = 'commits' | 'entries' | 'turns' | 'sessions';
 
-/** Commits in sessions of 1,000, of few different contents. Every session has a fork in the middle. */
+/** Commits in sessions of 1,000, of few different contents. Every session has a branch from its middle; that of every tenth is a fork. */
 function makeCommits({ chain }: Project, count: number): void {
   const contents = turns(64, 9);
   let parent: ReturnType<typeof addCommit> | null = null;
@@ -31,7 +31,7 @@ function makeCommits({ chain }: Project, count: number): void {
     chain.artifacts.transaction(() => {
       for (let number = from; number < Math.min(count, from + 10_000); number++) {
         const place = number % 1_000;
-        const isFork = place >= 950;
+        const isFork = place === 950 && Math.floor(number / 1_000) % 10 === 0;
         if (place === 0) parent = null;
         if (place === 950) parent = middle;
         const { no, ref } = chain.artifacts.put(Buffer.from(contents[number % 64] ?? ''), { contentType: 'application/x-ndjson' });

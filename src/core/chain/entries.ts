@@ -204,7 +204,7 @@ function mayContain(text: string): (bytes: Uint8Array) => boolean {
   if (word === '') return () => true;
   return (bytes) => {
     const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return content.latin1Slice().toLowerCase().includes(word) || ['\\u', '\u212a', '\u0130'].some((other) => content.includes(other));
+    return content.toString('latin1').toLowerCase().includes(word) || ['\\u', '\u212a', '\u0130'].some((other) => content.includes(other));
   };
 }
 
@@ -246,23 +246,28 @@ function offeredMedia(chain: ReadChain, media: { mediaType: string; bytes: Uint8
   return refOf(media.bytes);
 }
 
-/** Entries of a context as their formats parse them. Elided results have their replacement text. */
-export function contextEntries(
-  chain: ReadChain,
-  query: ContextQuery,
-): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  return withContent(chain, placedOf(chain, query));
+/** An entry of a context as its format parses it. */
+export interface ContextEntry {
+  readonly commit: ContextId;
+  readonly key: EntryKey;
+  readonly entry: ParsedEntry;
 }
 
-/** The same entries in pieces, so that a long context is never in memory as a whole. */
-export function* contextEntriesInPieces(chain: ReadChain, query: ContextQuery, size: number): Generator<ReturnType<typeof contextEntries>> {
+/** Entries of a context as their formats parse them. Elided results have their replacement text. */
+export const contextEntries = (chain: ReadChain, query: ContextQuery): ContextEntry[] => [...contextEntriesInTurn(chain, query)];
+
+/** The same entries one after the other, so that a long context is never in memory as a whole: those from one place up to another, or all. */
+export function contextEntriesInTurn(
+  chain: ReadChain,
+  { from = 0, to, ...query }: ContextQuery & { readonly from?: number; readonly to?: number },
+): Generator<ContextEntry> {
   const { places, toolNames } = placedOf(chain, query);
-  for (let at = 0; at < places.length; at += size) yield withContent(chain, { places: places.slice(at, at + size), toolNames });
+  return withContent(chain, { places: from === 0 && to === undefined ? places : places.slice(from, to), toolNames });
 }
 
 /** All entries of these commits, hidden ones included, grouped by commit. */
 export function entriesAlong(chain: ReadChain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
-  const byId = Map.groupBy(withContent(chain, placedAlong(chain, steps, true)), ({ commit }) => commit);
+  const byId = Map.groupBy([...withContent(chain, placedAlong(chain, steps, true))], ({ commit }) => commit);
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
@@ -291,12 +296,14 @@ function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: Read
   return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };
 }
 
-function withContent(
-  chain: ReadChain,
-  { places, toolNames }: Placed,
-): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  return places.map((place) => {
-    const entry = asSeen(parsedEntryAt(chain, place), place.elided, toolNames);
-    return { commit: place.step.id, key: entry.key, entry };
-  });
+function* withContent(chain: ReadChain, { places, toolNames }: Placed): Generator<ContextEntry> {
+  let at = 0;
+  for (const { step, parsed } of parsedAlong(chain, [...new Set(places.map((place) => place.step))]))
+    for (; places[at]?.step === step; at++) {
+      const { index, elided } = places[at] as Place;
+      const found = parsed?.entries[index];
+      if (!found) throw new Error(`The outline of ${step.id} lists entry ${index}, but its delta has no such entry.`);
+      const entry = asSeen(found, elided, toolNames);
+      yield { commit: step.id, key: entry.key, entry };
+    }
 }

@@ -239,6 +239,13 @@ SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
 /** The runs of families as a parameter of `run IN (SELECT value FROM json_each(?))`. */
 export const runsOf = (families: Iterable<Family>): string => JSON.stringify([...families].flatMap(({ runs }) => runs));
 
+/** Whether two sets have a member in common. */
+export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>): boolean {
+  if (b.size < a.size) return overlaps(b, a);
+  for (const member of a) if (b.has(member)) return true;
+  return false;
+}
+
 /** The families of commits. */
 export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
   const runs = chain.db.all<{ run: number }>('SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))', JSON.stringify([...commits]));

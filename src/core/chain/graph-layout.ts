@@ -2,14 +2,14 @@
 import type { CommitSeq } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
-import { type Families, type Family, familiesOf, runsOf } from './families.js';
+import { type Families, type Family, familiesOf, overlaps, runsOf } from './families.js';
 import { drawnNodes, type End, endsIn, matchingTrees, nodesOf } from './graph-nodes.js';
 import { type Hidden, hiddenBy, hiddenIn, hidingState } from './hidden.js';
 import { kept } from './kept.js';
 import { type LaneRow, type Lanes, layOut } from './lanes.js';
 import type { TipFilter } from './read.js';
 import { type TurnNumbers, turnNumbers } from './turn-numbers.js';
-import { type TurnParts, turnPartsIn } from './turn-parts.js';
+import { askedRuns, type TurnParts, turnPartsIn } from './turn-parts.js';
 
 export type GraphQuery = InputOf<'context.graph'>;
 
@@ -27,10 +27,14 @@ interface Picture {
 export interface Group {
   readonly total: number;
   readonly families: readonly Family[];
-  /** A name of the group, and a text that changes with its rows. */
+  place(): Place;
+  picture(): Picture;
+}
+
+/** A name of a group, and a text that changes with its rows. */
+export interface Place {
   readonly name: string;
   readonly state: string;
-  picture(): Picture;
 }
 
 /** A range of rows with the picture that they belong to. */
@@ -55,10 +59,11 @@ export const forgetGraph = ({ derived }: ReadChain): void => derived.clear();
 export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): Layout {
   const families = familiesOf(chain);
   const hidden = hiddenBy(chain, families, { archived, session: filter.sessionId });
-  const view: View = { chain, filter, archived, together, hidden, resumed: resumedSessions(chain), ends: once(() => endsIn(chain)) };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const [resumed, asked] = [resumedSessions(chain), askedRuns(chain, families)];
+  const view: View = { ...{ chain, filter, isFiltered, archived, together, hidden, resumed, asked }, ends: once(() => endsIn(chain)) };
   const among = isFiltered ? matchingFamilies(chain, families, filter) : families.all;
-  const groups = (together ? groupsByFamily(view, among, isFiltered) : groupsByTime(view, among, isFiltered)).filter(({ total }) => total > 0);
+  const groups = (together ? groupsByFamily(view, among) : groupsByTime(view, among)).filter(({ total }) => total > 0);
   return {
     total: groups.reduce((sum, { total }) => sum + total, 0),
     groups,
@@ -81,26 +86,42 @@ export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter,
 interface View {
   readonly chain: ReadChain;
   readonly filter: TipFilter;
+  readonly isFiltered: boolean;
   readonly archived: boolean | undefined;
   readonly together: boolean;
   readonly hidden: Hidden;
+  /** The runs with prompts that were edited here. */
+  readonly asked: ReadonlySet<number>;
   /** The ids under which agents continued sessions. */
   readonly resumed: ReadonlySet<string>;
   readonly ends: () => readonly End[];
 }
 
 /** One group for each family, that with the newest row first. */
-function groupsByFamily(view: View, among: readonly Family[], isFiltered: boolean): Group[] {
-  const sorted = among.map((family) => {
-    if (!isFiltered && isPlain(view, family)) return { at: family.newest, seq: family.last, group: groupOf(view, [family], family.commits) };
-    const { lanes } = pictureOf(view, [family]);
-    return { at: lanes.newest?.at ?? 0, seq: lanes.newest?.seq ?? 0, group: groupOf(view, [family], lanes.total) };
-  });
-  return sorted.sort((a, b) => b.at - a.at || b.seq - a.seq).map(({ group }) => group);
+function groupsByFamily(view: View, among: readonly Family[]): Group[] {
+  const sorted = among.map((family) => ({ ...sizeOf(view, [family]), families: [family] }));
+  return sorted.sort((a, b) => b.at - a.at || b.seq - a.seq).map(({ families, total }) => groupOf(view, families, total));
 }
 
+/** The number of rows of families, and the time and commit of the first. It is kept beside the picture, which takes much more memory. */
+function sizeOf(view: View, families: readonly Family[]): { readonly total: number; readonly at: number; readonly seq: number } {
+  if (!view.isFiltered && families.every((family) => isPlain(view, family)))
+    return families.reduce(
+      (sum, { commits, newest, last }) => ({ total: sum.total + commits, at: Math.max(sum.at, newest), seq: Math.max(sum.seq, last) }),
+      { total: 0, at: Number.NEGATIVE_INFINITY, seq: 0 },
+    );
+  const { name, state } = placeOf(view, families);
+  const measure = (): { readonly total: number; readonly at: number; readonly seq: number } => {
+    const { total, newest } = pictureOf(view, families).lanes;
+    return { total, at: newest?.at ?? 0, seq: newest?.seq ?? 0 };
+  };
+  return kept(view.chain, 'graph size', name, state, measure, () => state.length + bytesPerSize);
+}
+
+const bytesPerSize = 200;
+
 /** Groups of families whose times overlap, newest first. */
-function groupsByTime(view: View, among: readonly Family[], isFiltered: boolean): Group[] {
+function groupsByTime(view: View, among: readonly Family[]): Group[] {
   const groups: { families: Family[]; oldest: number }[] = [];
   for (const family of among.toSorted((a, b) => b.newest - a.newest || b.last - a.last)) {
     const group = groups.at(-1);
@@ -110,27 +131,19 @@ function groupsByTime(view: View, among: readonly Family[], isFiltered: boolean)
       group.oldest = Math.min(group.oldest, family.oldest);
     }
   }
-  return groups.map(({ families }) =>
-    groupOf(
-      view,
-      families,
-      !isFiltered && families.every((family) => isPlain(view, family))
-        ? families.reduce((sum, { commits }) => sum + commits, 0)
-        : pictureOf(view, families).lanes.total,
-    ),
-  );
+  return groups.map(({ families }) => groupOf(view, families, sizeOf(view, families).total));
 }
 
 const groupOf = (view: View, families: readonly Family[], total: number): Group => ({
-  ...placeOf(view, families),
   total,
   families,
+  place: () => placeOf(view, families),
   picture: () => pictureOf(view, families),
 });
 
 /** Whether every commit of a family has a row: nothing of it is hidden, and no prompt of it was edited here. */
-const isPlain = ({ hidden, resumed }: View, family: Family): boolean =>
-  family.forks === 0 && !hidden.families.has(family) && (resumed.size === 0 || family.sessions.isDisjointFrom(resumed));
+const isPlain = ({ hidden, resumed, asked }: View, family: Family): boolean =>
+  (family.forks === 0 || !family.runs.some((run) => asked.has(run))) && !hidden.families.has(family) && !overlaps(family.sessions, resumed);
 
 const resumedSessions = (chain: ReadChain): ReadonlySet<string> =>
   new Set(chain.db.all<{ sessionId: string }>('SELECT sessionId FROM resumed WHERE project = ?', chain.project).map(({ sessionId }) => sessionId));
@@ -153,7 +166,7 @@ function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...
 const bytesPerCommit = 400;
 
 /** The name of the picture of families, and its state: it changes when one of them has a new commit, or when what is hidden changes. */
-function placeOf(view: View, families: readonly Family[]): Pick<Group, 'name' | 'state'> {
+function placeOf(view: View, families: readonly Family[]): Place {
   const { chain, filter, archived, together, hidden, resumed } = view;
   const sum = (of: (family: Family) => number): number => families.reduce((total, family) => total + of(family), 0);
   const last = families.reduce((most, family) => Math.max(most, family.last), 0);
@@ -178,12 +191,11 @@ function pictureOf(view: View, families: readonly Family[]): Picture {
   );
 }
 
-function drawPicture({ chain, filter, together, hidden, ends }: View, families: readonly Family[]): Picture {
+function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View, families: readonly Family[]): Picture {
   const all = nodesOf(chain, families, ends());
   const parts = turnPartsIn(chain, all);
   const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
   const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const subagents = new Set(
     chain.db
       .all<{ context: CommitSeq }>(

@@ -42,15 +42,17 @@ export function graphMap(chain: ReadChain, { filter = {}, together = false, text
   return text === '' ? map : { ...map, places: placesWith(chain, groups, text.toLowerCase()) };
 }
 
-const partOf = (chain: ReadChain, group: Group): Part =>
-  kept(
+function partOf(chain: ReadChain, group: Group): Part {
+  const { name, state } = group.place();
+  return kept(
     chain,
     'graph map',
-    group.name,
-    group.state,
+    name,
+    state,
     () => readPart(chain, group),
     ({ lanes }) => lanes.length * bytesPerRow,
   );
+}
 
 function readPart(chain: ReadChain, { families, picture }: Group): Part {
   const all = chain.db.all<Row>(

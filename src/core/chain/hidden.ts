@@ -1,6 +1,6 @@
 import type { CommitSeq } from '../base/index.js';
 import type { ReadChain } from './chain.js';
-import { type Families, type Family, familiesAt, familiesOf, runsOf } from './families.js';
+import { type Families, type Family, familiesAt, familiesOf, overlaps, runsOf } from './families.js';
 
 interface SessionMarkRow {
   readonly sessionId: string;
@@ -63,7 +63,7 @@ export function hiddenBy(chain: ReadChain, families: Families, { archived = fals
     JSON.stringify([...sessions]),
   );
   const among = familiesAt(chain, families, [...branches, ...named.map(({ seq }) => seq)]);
-  for (const family of families.all) if (!family.sessions.isDisjointFrom(sessions)) among.add(family);
+  for (const family of families.all) if (overlaps(family.sessions, sessions)) among.add(family);
   return { sessions, branches, families: among };
 }
 

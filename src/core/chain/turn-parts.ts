@@ -1,8 +1,8 @@
 // Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
-import { type CommitSeq, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
 import { type Outline, promptAt } from '../formats/index.js';
 import type { ReadChain } from './chain.js';
-import { type Family, familiesOf, runsOf } from './families.js';
+import { type Families, type Family, familiesOf, runsOf } from './families.js';
 import { commitAt } from './find.js';
 import { kept } from './kept.js';
 import { outlineOf } from './outline.js';
@@ -27,7 +27,7 @@ interface Node {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
   readonly type: string;
-  readonly forked: 0 | 1 | boolean;
+  readonly forked: number | boolean;
   readonly sessionId: string | null;
 }
 
@@ -36,6 +36,35 @@ interface Asked {
   readonly head: string;
   /** The visible entries before the prompt. */
   readonly before: string;
+}
+
+/** The runs with a fork that ends with a prompt. In other runs every commit is a row of its own, unless an agent resumed a fork. */
+export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>): ReadonlySet<number> {
+  return kept(
+    chain,
+    'edited prompts',
+    '',
+    state,
+    () => {
+      const forks = chain.db.all<{ run: number; artifact: ArtifactNo; format: string }>(
+        'SELECT run, artifact, format FROM context WHERE forked = 1 AND project = ?',
+        chain.project,
+      );
+      return new Set(forks.flatMap(({ run, artifact, format }) => (endsWithPrompt(chain, artifact, format) ? [run] : [])));
+    },
+    ({ size }) => size * bytesPerCommit,
+  );
+}
+
+function endsWithPrompt(chain: ReadChain, artifact: ArtifactNo, format: string): boolean {
+  try {
+    const last = outlineOf(chain, artifact, format).entries.findLast(({ hidden }) => !hidden);
+    return last !== undefined && promptAt([last]) === 0;
+  } catch (error) {
+    // Content that is missing here may hold a prompt.
+    if (error instanceof StemmaError) return true;
+    throw error;
+  }
 }
 
 /** The number of bytes that a commit takes in the memory of turn parts, about. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { usageCalls as listCalls } from '../../../src/core/usage/index.js';
 import { usageCalls } from '../../support/counted.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -40,8 +41,9 @@ test('[N29] the pages of a project’s calls are its calls, each with its cache 
 
 test('[N29] a page reads its own calls and those before them', () => {
   const chain = imported(8, 30);
+  usageCalls(chain, { limit: 1 });
   const { chain: counted, reads } = countingReads(chain);
-  expect(usageCalls(counted, { offset: 100, limit: 10 }).calls).toHaveLength(10);
+  expect(listCalls(counted, { offset: 100, limit: 10 }).calls).toHaveLength(10);
   expect(reads.rows).toBeLessThan(120);
   expect(reads.objects).toBe(0);
 });

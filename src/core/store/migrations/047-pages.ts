@@ -26,5 +26,7 @@ CREATE TABLE usageMeasure (
   PRIMARY KEY (artifact, format)
 ) WITHOUT ROWID;
 
+-- Forks are few.
+CREATE INDEX contextForked ON context(project) WHERE forked = 1;
 CREATE INDEX usageCallTime ON usageCall(project, at, context, no);
 `;
