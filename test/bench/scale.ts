@@ -81,7 +81,9 @@ async function ask(folder: string, procedure: string, inputs: readonly string[])
   const project = session.use(engine.open(join(folder, 'project')));
   const ids = idsIn(project);
   const client = createRouterClient(router, { context: contextOf(session) });
-  const call = procedure.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], client) as (input: unknown) => Promise<unknown>;
+  const call = procedure.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], client) as (
+    input: unknown,
+  ) => Promise<unknown>;
   const startMegabytes = peakKilobytes() / 1024;
   const answers = [];
   for (const input of inputs.length > 0 ? inputs : ['{}']) {
@@ -98,7 +100,8 @@ async function ask(folder: string, procedure: string, inputs: readonly string[])
 
 /** The ids that inputs may name: the newest commit, the first one, and a session. */
 function idsIn({ chain }: Project): { readonly tip: string; readonly first: string; readonly session: string } {
-  const idAt = (order: string): string => chain.db.one<{ id: string }>(`SELECT id FROM context WHERE forked = 0 ORDER BY seq ${order} LIMIT 1`)?.id ?? '';
+  const idAt = (order: string): string =>
+    chain.db.one<{ id: string }>(`SELECT id FROM context WHERE forked = 0 ORDER BY seq ${order} LIMIT 1`)?.id ?? '';
   const { sessionId } = chain.db.one<{ sessionId: string }>('SELECT sessionId FROM context ORDER BY seq DESC LIMIT 1') ?? { sessionId: '' };
   return { tip: idAt('DESC'), first: idAt('ASC'), session: sessionId };
 }

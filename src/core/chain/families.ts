@@ -75,7 +75,8 @@ export function familiesOf(chain: ReadChain): Families {
 
 /** Adds the sums of new commits. Returns false if others are missing or gone. */
 function extended(chain: ReadChain, known: Known, total: number): boolean {
-  for (const sum of chain.db.all<Sum>(`${selectSums} WHERE seq > ? AND +project = ? GROUP BY run, sessionId`, known.last, chain.project)) add(known, sum);
+  for (const sum of chain.db.all<Sum>(`${selectSums} WHERE seq > ? AND +project = ? GROUP BY run, sessionId`, known.last, chain.project))
+    add(known, sum);
   const runs = chain.db.all<{ no: number; before: number | null }>(
     'SELECT r.no, c.run AS before FROM firstParentRun r LEFT JOIN context c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no',
     chain.project,
@@ -113,10 +114,7 @@ const nothing = (): Known => ({ sums: new Map(), before: new Map(), last: 0, las
 /** The stored sums and those of later commits. If some are missing or wrong, all commits are read. */
 function readAgain(chain: ReadChain, total: number): Known {
   const stored = nothing();
-  for (const sum of chain.db.all<Sum>(
-    'SELECT run, sessionId, commits, forks, last, oldest, newest FROM runSum WHERE project = ?',
-    chain.project,
-  ))
+  for (const sum of chain.db.all<Sum>('SELECT run, sessionId, commits, forks, last, oldest, newest FROM runSum WHERE project = ?', chain.project))
     add(stored, sum);
   stored.last = progressOf(chain, progress);
   if (extended(chain, stored, total)) return stored;
@@ -248,6 +246,9 @@ export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>)
 
 /** The families of commits. */
 export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
-  const runs = chain.db.all<{ run: number }>('SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))', JSON.stringify([...commits]));
+  const runs = chain.db.all<{ run: number }>(
+    'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+    JSON.stringify([...commits]),
+  );
   return new Set(runs.flatMap(({ run }) => of(run) ?? []));
 }

@@ -170,7 +170,9 @@ function placeOf(view: View, families: readonly Family[]): Place {
   const { chain, filter, archived, together, hidden, resumed } = view;
   const sum = (of: (family: Family) => number): number => families.reduce((total, family) => total + of(family), 0);
   const last = families.reduce((most, family) => Math.max(most, family.last), 0);
-  const marks = families.some((family) => hidden.families.has(family)) ? chain.db.one<{ state: string }>(`SELECT ${hidingState} AS state`)?.state : '';
+  const marks = families.some((family) => hidden.families.has(family))
+    ? chain.db.one<{ state: string }>(`SELECT ${hidingState} AS state`)?.state
+    : '';
   return {
     name: JSON.stringify([families[0]?.runs[0], filter, archived, together]),
     state: JSON.stringify([families.length, sum(({ commits }) => commits), sum(({ runs }) => runs.length), last, resumed.size, marks]),

@@ -70,12 +70,7 @@ function readPart(chain: ReadChain, { families, picture }: Group): Part {
     const { type = '', errors = 0, forked = 0, started = 0, contextTokens = 0 } = rows.get(seq) ?? {};
     const isEnd = (children.get(seq) ?? 0) === 0;
     const isPlain =
-      type === 'delta' &&
-      children.get(seq) === 1 &&
-      !forked &&
-      !started &&
-      errors === 0 &&
-      edges.every((edge) => edge.fromLane === edge.toLane);
+      type === 'delta' && children.get(seq) === 1 && !forked && !started && errors === 0 && edges.every((edge) => edge.fromLane === edge.toLane);
     part.lanes[at] = lane;
     part.tokens[at] = contextTokens;
     part.marks[at] =

@@ -7,10 +7,21 @@ export { type ContextRow, contextColumns, intactColumn, type Offer, offer, perso
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
-export { type ContextEntry, contextEntries, contextEntriesInTurn, entries, entriesInTurn, entriesNear, find, outlineRows, parsedAlong, placedInPieces } from './entries.js';
+export {
+  type ContextEntry,
+  contextEntries,
+  contextEntriesInTurn,
+  entries,
+  entriesInTurn,
+  entriesNear,
+  find,
+  outlineRows,
+  parsedAlong,
+  placedInPieces,
+} from './entries.js';
+export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
-export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';
 export { graphMap } from './graph-map.js';

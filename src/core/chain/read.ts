@@ -35,7 +35,11 @@ export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE
 }
 
 const commitsIn = (chain: ReadChain, seqs: readonly CommitSeq[]): ContextRow[] =>
-  chain.db.all<ContextRow>(`${selectContext} WHERE c.seq IN (SELECT value FROM json_each(?)) AND +c.project = ?`, JSON.stringify(seqs), chain.project);
+  chain.db.all<ContextRow>(
+    `${selectContext} WHERE c.seq IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
+    JSON.stringify(seqs),
+    chain.project,
+  );
 
 /** The commits recorded after this row number, in order. */
 export function commitsAfter(chain: ReadChain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {

@@ -91,7 +91,14 @@ export function turnPartsAt(chain: ReadChain, { run }: { readonly run: number })
 }
 
 /** The parts of no commits. */
-export const noParts: TurnParts = { partOf: new Map(), besides: new Map(), folded: new Set(), states: new Set(), continuations: new Set(), isIncomplete: false };
+export const noParts: TurnParts = {
+  partOf: new Map(),
+  besides: new Map(),
+  folded: new Set(),
+  states: new Set(),
+  continuations: new Set(),
+  isIncomplete: false,
+};
 
 const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
   chain.db.all<Node>(

@@ -1,11 +1,11 @@
 import { blake3Of } from '../artifacts/index.js';
 import { badRequest, bytesOf, textOf, timestampOf } from '../base/index.js';
 import {
-  assemble,
   type Assembled,
   type AssembleOptions,
-  commitOf,
+  assemble,
   type ContextRow,
+  commitOf,
   idsOf,
   kept,
   lineage,

@@ -57,7 +57,20 @@ function partsOf(
   { project, clock, machine, usageSettings = () => undefined, seal = sealOfProcess, caches: { outlines, parsed, placed, derived } }: ChainPlace,
   db: ReadableDb,
 ) {
-  return { project, clock, machine, usageSettings, seal, newId: randomUUID, outlines, parsed, placed, derived, verified: openVerified(db), offers: [] };
+  return {
+    project,
+    clock,
+    machine,
+    usageSettings,
+    seal,
+    newId: randomUUID,
+    outlines,
+    parsed,
+    placed,
+    derived,
+    verified: openVerified(db),
+    offers: [],
+  };
 }
 
 /** The chain of a connection that writes. */

@@ -36,7 +36,12 @@ export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): Place
  * A page of the calls of a session or of the project. The predecessor of a call is looked up when it is asked for, so that a page does not read the
  * calls before it.
  */
-export function placedPage(chain: ReadChain, scope: CallScope, offset: number, limit: number): { readonly total: number; readonly calls: PlacedCall[] } {
+export function placedPage(
+  chain: ReadChain,
+  scope: CallScope,
+  offset: number,
+  limit: number,
+): { readonly total: number; readonly calls: PlacedCall[] } {
   requireContents(chain);
   const { total, rows } = callPage(chain, scope, offset, limit);
   const link = linker(chain, scope.sessionId);
@@ -87,8 +92,7 @@ function linker(chain: ReadChain, sessionId: string | undefined): (call: CallRow
   return link;
 }
 
-const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined =>
-  chain.db.one<Link>('SELECT seq, parent, type FROM context WHERE seq = ?', seq);
+const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined => chain.db.one<Link>('SELECT seq, parent, type FROM context WHERE seq = ?', seq);
 
 interface Link {
   readonly seq: CommitSeq;

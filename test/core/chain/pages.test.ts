@@ -50,7 +50,12 @@ function whole(chain: WriteChain, together: boolean) {
 const seqOf = (chain: WriteChain, id: string): number => chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE id = ?', id)?.seq ?? 0;
 
 const plans = fc.array(
-  fc.record({ parent: fc.option(fc.nat(), { freq: 3 }), at: fc.integer({ min: 0, max: 60 }), forked: fc.boolean(), starter: fc.option(fc.nat(), { freq: 2 }) }),
+  fc.record({
+    parent: fc.option(fc.nat(), { freq: 3 }),
+    at: fc.integer({ min: 0, max: 60 }),
+    forked: fc.boolean(),
+    starter: fc.option(fc.nat(), { freq: 2 }),
+  }),
   { minLength: 1, maxLength: 40 },
 );
 
