@@ -149,7 +149,7 @@ export function entries(
 
 /**
  * Finds the positions of entries that contain a text, ignoring case. A context that does not fit into the cache of parsed deltas is read past it, so
- * that a search does not empty the cache; and a delta whose bytes show that it cannot contain the text is not parsed.
+ * that a search does not empty the cache.
  */
 export function find(chain: ReadChain, query: ContextQuery & { text: string }): { hits: number[] } {
   const wanted = query.text.toLowerCase();
@@ -157,10 +157,10 @@ export function find(chain: ReadChain, query: ContextQuery & { text: string }): 
   const steps = [...new Set(places.map(({ step }) => step))];
   const hits: number[] = [];
   let at = 0;
-  for (const { step, parsed } of parsedAlong(chain, steps, mayContain(wanted))) {
+  for (const { step, parsed } of parsedAlong(chain, steps)) {
     for (; places[at]?.step === step; at++) {
       const place = places[at] as Place;
-      if (searchable(parsed?.entries[place.index], place.elided).toLowerCase().includes(wanted)) hits.push(at);
+      if (searchable(parsed.entries[place.index], place.elided).toLowerCase().includes(wanted)) hits.push(at);
     }
   }
   return { hits };
@@ -171,13 +171,9 @@ const shortTokens = 2_000_000;
 
 /**
  * The parsed deltas of commits, one after the other. Those of many commits are read past the cache of parsed deltas, so that one question about a long
- * context does not empty it. A delta is left out if `mayHold` says that its bytes do not hold what is looked for, in a format that keeps words.
+ * context does not empty it.
  */
-export function* parsedAlong(
-  chain: ReadChain,
-  steps: readonly Step[],
-  mayHold: (bytes: Uint8Array) => boolean = () => true,
-): Generator<{ readonly step: Step; readonly parsed: ParsedDelta | undefined }> {
+export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly parsed: ParsedDelta }> {
   if (steps.reduce((sum, { tokenCount }) => sum + tokenCount, 0) < shortTokens) {
     for (const step of steps) yield { step, parsed: parsedOf(chain, step.artifact, step.format) };
     return;
@@ -185,27 +181,13 @@ export function* parsedAlong(
   let number = 0;
   for (const bytes of chain.artifacts.readInTurn(steps.map(({ artifact }) => artifact))) {
     const step = steps[number++] as Step;
-    const { parse, keepsWords } = readerOf(step.format);
-    yield { step, parsed: keepsWords && !mayHold(bytes) ? undefined : parse(bytes) };
+    yield { step, parsed: readerOf(step.format).parse(bytes) };
   }
 }
 
 function searchable(entry: ParsedEntry | undefined, elided: string | undefined): string {
   const rest = entry?.arguments === undefined ? '' : JSON.stringify(entry.arguments);
   return `${elided ?? entry?.text ?? ''}\n${entry?.toolName ?? ''}\n${rest}`;
-}
-
-/**
- * Whether the bytes of a delta may contain a text in lower case, by the longest row of letters in it. An escape may stand for any letter, and two other
- * characters become ASCII letters in lower case.
- */
-function mayContain(text: string): (bytes: Uint8Array) => boolean {
-  const word = (text.match(/[a-z]{3,}/g) ?? []).reduce((longest, one) => (one.length > longest.length ? one : longest), '');
-  if (word === '') return () => true;
-  return (bytes) => {
-    const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return content.toString('latin1').toLowerCase().includes(word) || ['\\u', '\u212a', '\u0130'].some((other) => content.includes(other));
-  };
 }
 
 /** Tool names by call id, because results do not name their tool. */
@@ -301,7 +283,7 @@ function* withContent(chain: ReadChain, { places, toolNames }: Placed): Generato
   for (const { step, parsed } of parsedAlong(chain, [...new Set(places.map((place) => place.step))]))
     for (; places[at]?.step === step; at++) {
       const { index, elided } = places[at] as Place;
-      const found = parsed?.entries[index];
+      const found = parsed.entries[index];
       if (!found) throw new Error(`The outline of ${step.id} lists entry ${index}, but its delta has no such entry.`);
       const entry = asSeen(found, elided, toolNames);
       yield { commit: step.id, key: entry.key, entry };

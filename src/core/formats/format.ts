@@ -77,8 +77,6 @@ export interface AboutFormat {
 export interface Format {
   readonly id: string;
   readonly contentType: string;
-  /** True if every word of ASCII letters in an entry's text, tool and arguments stands in the bytes of its delta, but for escapes of JSON. */
-  readonly keepsWords?: true;
   readonly about: AboutFormat;
   /** The form of a conversation from another format when it is written in this format: turns, or an account of the turns. */
   readonly tier: 'translated' | 'rendered';

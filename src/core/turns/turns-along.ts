@@ -1,5 +1,5 @@
 // The turns of a chain from the outlines of its commits, without the steps of a recording.
-import { type ContextRow, keep, lineage, outlineOf, parsedAlong, parsedOf, type ReadChain, recalled, type Step } from '../chain/index.js';
+import { type ContextRow, keep, lineage, outlineOf, parsedAlong, type ReadChain, recalled, type Step } from '../chain/index.js';
 import type { OutlineEntry } from '../formats/index.js';
 import { type Lasted, lastedIn } from './lasted.js';
 import { isTurn, type RecordedTurn as Recorded } from './recorder.js';
@@ -37,7 +37,7 @@ export function timed(chain: ReadChain, turns: readonly CountedTurn[]): Recorded
   const known = new Map(turns.map(({ step }) => [nameOf(step), recalled<Lasted>(chain, 'duration', nameOf(step))] as const));
   const missing = turns.flatMap(({ step }) => (known.get(nameOf(step)) ? [] : [step]));
   for (const { step, parsed } of parsedAlong(chain, missing)) {
-    const lasted = lastedIn(parsed ?? parsedOf(chain, step.artifact, step.format));
+    const lasted = lastedIn(parsed);
     known.set(nameOf(step), lasted);
     keep(chain, 'duration', nameOf(step), lasted, bytesPerDuration);
   }

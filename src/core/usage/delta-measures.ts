@@ -1,6 +1,6 @@
 // What the entries of stored deltas measure. Deltas never change, so a delta is measured once and a window adds up the sums of its deltas.
 import type { ArtifactNo } from '../base/index.js';
-import { type Offer, offer, parsedAlong, parsedOf, type ReadChain, type Step, type WriteChain } from '../chain/index.js';
+import { type Offer, offer, parsedAlong, type ReadChain, type Step, type WriteChain } from '../chain/index.js';
 import type { PartKind } from '../contract/index.js';
 import { isHidden, type ParsedDelta } from '../formats/index.js';
 import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
@@ -60,7 +60,7 @@ export function measuresAlong(chain: ReadChain, steps: readonly Step[]): (step: 
   }
   const missing = steps.filter((step) => !known.has(nameOf(step)));
   for (const { step, parsed } of parsedAlong(chain, missing)) {
-    const measure = measureDelta(parsed ?? parsedOf(chain, step.artifact, step.format));
+    const measure = measureDelta(parsed);
     known.set(nameOf(step), measure);
     offer(chain, { kind: 'measure', artifact: step.artifact, format: step.format, version: version(), data: JSON.stringify(measure) });
   }

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { commitOf, lineage, parsedAlong, parsedOf, type ReadChain } from '../chain/index.js';
+import { commitOf, lineage, parsedAlong, type ReadChain } from '../chain/index.js';
 import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
@@ -69,7 +69,7 @@ function pointsOf(
       elided.clear();
       cuts += 1;
     }
-    const { entries, elisions } = parsed ?? parsedOf(chain, step.artifact, step.format);
+    const { entries, elisions } = parsed;
     for (const { toolCallIds, text } of elisions) {
       window.elide(toolCallIds, text);
       for (const toolCallId of toolCallIds) elided.set(toolCallId, text);

@@ -1,11 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, entries, find, type WriteChain } from '../../../src/core/chain/index.js';
-import { findFormat, type ParsedEntry } from '../../../src/core/formats/index.js';
 import { answer, call, prompt } from '../../support/claude-lines.js';
-import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
 const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary' } as const;
@@ -49,34 +45,4 @@ test('[C32] a search of a long context leaves the cache of parsed deltas as it w
   };
   expect(find(chain, { id, text: 'apple' }).hits).toHaveLength(2);
   expect(kept).toBe(0);
-});
-
-const wordsOf = ({ text = '', toolName = '', arguments: given }: ParsedEntry): string[] =>
-  `${text}\n${toolName}\n${given === undefined ? '' : JSON.stringify(given)}`.toLowerCase().match(/[a-z]{3,}/g) ?? [];
-
-const real = resolve(import.meta.dirname, '../../../../shared/transcripts/claude-code');
-const folders = [
-  join(import.meta.dirname, '../../../resources/sample/larder'),
-  ...(existsSync(real)
-    ? readdirSync(real)
-        .slice(0, 12)
-        .map((name) => join(real, name))
-    : []),
-];
-
-test('[C32] every word of an entry stands in its delta, in a format that says so', { timeout: 120_000 }, () => {
-  const chain = emptyChain();
-  for (const folder of folders) importInto(chain, folder);
-  let checked = 0;
-  for (const { artifact, format } of chain.db.all<{ artifact: number; format: string }>('SELECT DISTINCT artifact, format FROM context')) {
-    const reader = findFormat(format);
-    if (!reader?.keepsWords) continue;
-    const bytes = chain.artifacts.read(artifact as never);
-    const content = Buffer.from(bytes).toString('latin1').toLowerCase();
-    if (content.includes('\\u')) continue;
-    for (const entry of reader.parse(bytes).entries)
-      for (const word of new Set(wordsOf(entry))) if (!content.includes(word)) expect.fail(`${word} of ${entry.key}`);
-    checked += 1;
-  }
-  expect(checked).toBeGreaterThan(3);
 });

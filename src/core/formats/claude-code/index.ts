@@ -22,7 +22,6 @@ export { type AgentMeta, agentIn } from './parse-agents.js';
 export const claudeCode = {
   id: formatId,
   contentType: 'application/jsonl',
-  keepsWords: true,
   about: { name: 'Claude Code session', what: 'A session file that Claude Code resumes.', extension: 'jsonl' },
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
