@@ -22,11 +22,13 @@ import { peakKilobytes } from './peak.js';
 
 type Kind = 'commits' | 'entries' | 'turns' | 'sessions';
 
+type Made = ReturnType<typeof addCommit>;
+
 /** Commits in sessions of 1,000, of few different contents. Every session has a branch from its middle; that of every tenth is a fork. */
 function makeCommits({ chain }: Project, count: number): void {
   const contents = turns(64, 9);
-  let parent: ReturnType<typeof addCommit> | null = null;
-  let middle: typeof parent = null;
+  let parent: Made | null = null;
+  let middle: Made | null = null;
   for (let from = 0; from < count; from += 10_000)
     chain.artifacts.transaction(() => {
       for (let number = from; number < Math.min(count, from + 10_000); number++) {

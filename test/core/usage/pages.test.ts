@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Timestamp } from '../../../src/core/base/index.js';
 import { fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { usageCalls as listCalls } from '../../../src/core/usage/index.js';
 import { usageCalls } from '../../support/counted.js';
@@ -33,7 +34,7 @@ test('[N29] the pages of a project’s calls are its calls, each with its cache 
   const named = (calls: typeof pages) => calls.toSorted((a, b) => (a.requestId < b.requestId ? -1 : 1));
   expect(named(pages)).toEqual(named(missed));
   expect(pages.map(({ at }) => at)).toEqual(pages.map(({ at }) => at).toSorted());
-  const some = { model: 'claude-opus-4-5-20251101', from: '2026-01-02T00:01:00.000Z', to: '2026-01-02T00:03:00.000Z' };
+  const some = { model: 'claude-opus-4-5-20251101', from: '2026-01-02T00:01:00.000Z' as Timestamp, to: '2026-01-02T00:03:00.000Z' as Timestamp };
   expect(usageCalls(chain, { filter: some, limit: 3 }).total).toBe(8);
   expect(usageCalls(chain, { filter: some, limit: 100 }).calls.every(({ at }) => at >= some.from && at < some.to)).toBe(true);
   expect(usageCalls(chain, { filter: { ...some, model: 'another' }, limit: 100 })).toEqual({ total: 0, calls: [] });
