@@ -17,6 +17,7 @@ import { readingParts } from './rows/reading.js';
 import { replayParts } from './rows/replay.js';
 import { requestParts } from './rows/requests.js';
 import { runnerParts } from './rows/runner.js';
+import { scaleParts } from './rows/scale.js';
 import { searchParts } from './rows/search.js';
 import { storageParts } from './rows/storage.js';
 import { ticketParts } from './rows/tickets.js';
@@ -38,6 +39,7 @@ const parts = [
   ...documentParts,
   ...engineParts,
   ...largeParts,
+  ...scaleParts,
   ...exportParts,
   ...langGraphParts,
   ...readingParts,

@@ -46,6 +46,8 @@ interface Shape {
   /** The runtime stores the result a second time, structured, as for read files. */
   readonly structured: boolean;
   readonly write?: Writer;
+  /** Replies and calls of different sessions have different ids, as real ones have. */
+  readonly session?: string;
 }
 
 /** One turn of a Claude Code session: prompt, thinking, tool calls with their results, answer; one line each. */
@@ -64,7 +66,7 @@ function turn(next: () => number, parent: string | null, at: number, number: num
       timestamp: new Date(at + seconds * 1_000).toISOString(),
       userType: 'external',
       cwd: '/home/dev/app',
-      sessionId: 'bench',
+      sessionId: shape.session ?? 'bench',
       version: '2.1.329',
       gitBranch: 'main',
     };
@@ -75,7 +77,7 @@ function turn(next: () => number, parent: string | null, at: number, number: num
     line({
       type: 'assistant',
       message: {
-        id: `msg_${number}_${message}`,
+        id: `msg_${shape.session ?? ''}${number}_${message}`,
         type: 'message',
         role: 'assistant',
         model: 'bench',
@@ -84,7 +86,7 @@ function turn(next: () => number, parent: string | null, at: number, number: num
       },
     });
   const exchange = (place: number): string => {
-    const id = `toolu_${number}_${place}`;
+    const id = `toolu_${shape.session ?? ''}${number}_${place}`;
     const filePath = `/home/dev/app/src/${number}/${place}.ts`;
     const content = write(next, shape.resultLength());
     return (
@@ -132,6 +134,20 @@ export function sessionFile(bytes: number, seed: number): string {
     const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, shape);
     parts.push(made.text);
     size += made.text.length;
+    parent = made.last;
+  }
+  return parts.join('');
+}
+
+/** A session with a number of turns, each with as many tool calls with short results. */
+export function largeSession(size: { readonly turns: number; readonly calls: number }, seed: number): string {
+  const next = chance(seed);
+  const shape: Shape = { calls: size.calls, resultLength: () => Math.min(4_000, 200 / (1 - next()) ** 0.8), structured: false, session: `s${seed}` };
+  const parts: string[] = [];
+  let parent: string | null = null;
+  for (let number = 0; number < size.turns; number++) {
+    const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + (seed * size.turns + number) * 60_000, number, shape);
+    parts.push(made.text);
     parent = made.last;
   }
   return parts.join('');

@@ -4,12 +4,12 @@
  *   memory materialize PROJECT ID    memory idle PROJECT
  *   memory export PROJECT ID OUT     memory import-export NEW-PROJECT PATH OUT: the exported HTML page
  */
-import { existsSync, readFileSync } from 'node:fs';
 import type { ContextId } from '../../src/core/base/index.js';
 import { materialize } from '../../src/core/chain/index.js';
 import { exportContext } from '../../src/core/export/index.js';
 import { openProject } from '../../src/core/project/index.js';
 import { importAll, openEngine } from './engine.js';
+import { peakKilobytes } from './peak.js';
 
 const [work, dir, ...rest] = process.argv.slice(2);
 if (!work || !dir) throw new Error('usage: memory materialize|idle|export|import-export PROJECT …');
@@ -20,9 +20,3 @@ if (work === 'export') page(rest[0] ?? '', rest[1] ?? '');
 if (work === 'import-export') page(importAll(project.chain, rest.slice(0, 1)).tips.at(-1) ?? '', rest[1] ?? '');
 project.close();
 console.log(peakKilobytes() * 1_024);
-
-/** The peak of a process includes its parent's memory at the fork; Linux also counts from the start of the program. */
-function peakKilobytes(): number {
-  const own = existsSync('/proc/self/status') ? /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] : undefined;
-  return own === undefined ? process.resourceUsage().maxRSS : Number(own);
-}

@@ -44,6 +44,7 @@ await buildAll({
   hub: join(here, 'hub.ts'),
   syncs: join(here, 'syncs.ts'),
   memory: join(here, 'memory.ts'),
+  scale: join(here, 'scale.ts'),
   langgraph: join(here, 'langgraph.ts'),
   work: join(root, 'src/main/engine/work.ts'),
 });

@@ -27,6 +27,8 @@ export interface ReadChain {
   readonly parsed: Recent<string, ParsedDelta>;
   /** Entries of recently paged contexts, by commit and stop, so that the next page is a slice. */
   readonly placed: Recent<string, Placed>;
+  /** What else is derived from the project and kept in memory (`kept`). */
+  readonly derived: Recent<string, unknown>;
   /** The commits that this process has verified. Ask once for each walk. */
   readonly verified: () => Verified;
   /** Derived data that reads computed and that is not stored yet. */
@@ -39,6 +41,7 @@ export interface ReadChain {
  */
 export type Offer =
   | { readonly kind: 'outline'; readonly artifact: ArtifactNo; readonly format: string; readonly data: string }
+  | { readonly kind: 'measure'; readonly artifact: ArtifactNo; readonly format: string; readonly version: number; readonly data: string }
   | { readonly kind: 'object'; readonly content: Cached | Uint8Array; readonly contentType: string }
   | ({ readonly kind: 'result' } & NewResult)
   | { readonly kind: 'proofs'; readonly findings: readonly { readonly no: number; readonly proved: boolean; readonly problem: string | undefined }[] }

@@ -1,7 +1,7 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type Outline, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
+import { type Outline, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
 import { offer, type Place, type Placed, type ReadChain, type Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
@@ -147,19 +147,47 @@ export function entries(
   return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
 }
 
-/** Finds the positions of entries that contain a text, ignoring case. */
+/**
+ * Finds the positions of entries that contain a text, ignoring case. A context that does not fit into the cache of parsed deltas is read past it, so
+ * that a search does not empty the cache.
+ */
 export function find(chain: ReadChain, query: ContextQuery & { text: string }): { hits: number[] } {
   const wanted = query.text.toLowerCase();
-  const hits = placedOf(chain, query).places.flatMap((place, position) =>
-    searchable(chain, place).toLowerCase().includes(wanted) ? [position] : [],
-  );
+  const { places } = placedOf(chain, query);
+  const steps = [...new Set(places.map(({ step }) => step))];
+  const hits: number[] = [];
+  let at = 0;
+  for (const { step, parsed } of parsedAlong(chain, steps)) {
+    for (; places[at]?.step === step; at++) {
+      const place = places[at] as Place;
+      if (searchable(parsed.entries[place.index], place.elided).toLowerCase().includes(wanted)) hits.push(at);
+    }
+  }
   return { hits };
 }
 
-function searchable(chain: ReadChain, place: Place): string {
-  const entry = parsedEntryAt(chain, place);
-  const rest = entry.arguments === undefined ? '' : JSON.stringify(entry.arguments);
-  return `${place.elided ?? entry.text ?? ''}\n${entry.toolName ?? ''}\n${rest}`;
+/** The tokens of commits whose deltas fit into the cache together. */
+const shortTokens = 2_000_000;
+
+/**
+ * The parsed deltas of commits, one after the other. Those of many commits are read past the cache of parsed deltas, so that one question about a long
+ * context does not empty it.
+ */
+export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly parsed: ParsedDelta }> {
+  if (steps.reduce((sum, { tokenCount }) => sum + tokenCount, 0) < shortTokens) {
+    for (const step of steps) yield { step, parsed: parsedOf(chain, step.artifact, step.format) };
+    return;
+  }
+  let number = 0;
+  for (const bytes of chain.artifacts.readInTurn(steps.map(({ artifact }) => artifact))) {
+    const step = steps[number++] as Step;
+    yield { step, parsed: readerOf(step.format).parse(bytes) };
+  }
+}
+
+function searchable(entry: ParsedEntry | undefined, elided: string | undefined): string {
+  const rest = entry?.arguments === undefined ? '' : JSON.stringify(entry.arguments);
+  return `${elided ?? entry?.text ?? ''}\n${entry?.toolName ?? ''}\n${rest}`;
 }
 
 /** Tool names by call id, because results do not name their tool. */
@@ -200,23 +228,28 @@ function offeredMedia(chain: ReadChain, media: { mediaType: string; bytes: Uint8
   return refOf(media.bytes);
 }
 
-/** Entries of a context as their formats parse them. Elided results have their replacement text. */
-export function contextEntries(
-  chain: ReadChain,
-  query: ContextQuery,
-): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  return withContent(chain, placedOf(chain, query));
+/** An entry of a context as its format parses it. */
+export interface ContextEntry {
+  readonly commit: ContextId;
+  readonly key: EntryKey;
+  readonly entry: ParsedEntry;
 }
 
-/** The same entries in pieces, so that a long context is never in memory as a whole. */
-export function* contextEntriesInPieces(chain: ReadChain, query: ContextQuery, size: number): Generator<ReturnType<typeof contextEntries>> {
+/** Entries of a context as their formats parse them. Elided results have their replacement text. */
+export const contextEntries = (chain: ReadChain, query: ContextQuery): ContextEntry[] => [...contextEntriesInTurn(chain, query)];
+
+/** The same entries one after the other, so that a long context is never in memory as a whole: those from one place up to another, or all. */
+export function contextEntriesInTurn(
+  chain: ReadChain,
+  { from = 0, to, ...query }: ContextQuery & { readonly from?: number; readonly to?: number },
+): Generator<ContextEntry> {
   const { places, toolNames } = placedOf(chain, query);
-  for (let at = 0; at < places.length; at += size) yield withContent(chain, { places: places.slice(at, at + size), toolNames });
+  return withContent(chain, { places: from === 0 && to === undefined ? places : places.slice(from, to), toolNames });
 }
 
 /** All entries of these commits, hidden ones included, grouped by commit. */
 export function entriesAlong(chain: ReadChain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
-  const byId = Map.groupBy(withContent(chain, placedAlong(chain, steps, true)), ({ commit }) => commit);
+  const byId = Map.groupBy([...withContent(chain, placedAlong(chain, steps, true))], ({ commit }) => commit);
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
@@ -245,12 +278,14 @@ function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: Read
   return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };
 }
 
-function withContent(
-  chain: ReadChain,
-  { places, toolNames }: Placed,
-): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  return places.map((place) => {
-    const entry = asSeen(parsedEntryAt(chain, place), place.elided, toolNames);
-    return { commit: place.step.id, key: entry.key, entry };
-  });
+function* withContent(chain: ReadChain, { places, toolNames }: Placed): Generator<ContextEntry> {
+  let at = 0;
+  for (const { step, parsed } of parsedAlong(chain, [...new Set(places.map((place) => place.step))]))
+    for (; places[at]?.step === step; at++) {
+      const { index, elided } = places[at] as Place;
+      const found = parsed.entries[index];
+      if (!found) throw new Error(`The outline of ${step.id} lists entry ${index}, but its delta has no such entry.`);
+      const entry = asSeen(found, elided, toolNames);
+      yield { commit: step.id, key: entry.key, entry };
+    }
 }

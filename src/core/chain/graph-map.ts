@@ -1,9 +1,10 @@
 import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
-import { layoutOf, titlesOf } from './graph.js';
-import type { LaneRow } from './lanes.js';
-import { turnParts } from './turn-parts.js';
+import { runsOf } from './families.js';
+import { titlesOf } from './graph.js';
+import { type Group, layoutOf } from './graph-layout.js';
+import { kept } from './kept.js';
 
 interface Row {
   readonly seq: CommitSeq;
@@ -12,55 +13,106 @@ interface Row {
   readonly contextTokens: number;
   readonly errors: number;
   readonly forked: number;
+  readonly started: 0 | 1;
 }
 
-/** A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. */
+/** The facts about the rows of a group, as parallel lists. */
+interface Part {
+  readonly lanes: Uint32Array;
+  readonly tokens: Float64Array;
+  readonly marks: Uint8Array;
+}
+const bytesPerRow = 13;
+
+/**
+ * A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. The facts of each group
+ * of rows are kept, so that after a new commit only those of its group are read again.
+ */
 export function graphMap(chain: ReadChain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
-  const layout = layoutOf(chain, filter, together);
-  const all = chain.db.all<Row>('SELECT seq, parent, type, contextTokens, errors, forked FROM context WHERE project = ?', chain.project);
+  const { total, groups } = layoutOf(chain, filter, together);
+  const map = { total, lanes: [] as number[], tokens: [] as number[], marks: [] as number[] };
+  for (const group of groups) {
+    const { lanes, tokens, marks } = partOf(chain, group);
+    for (let row = 0; row < lanes.length; row++) {
+      map.lanes.push(lanes[row] as number);
+      map.tokens.push(tokens[row] as number);
+      map.marks.push(marks[row] as number);
+    }
+  }
+  return text === '' ? map : { ...map, places: placesWith(chain, groups, text.toLowerCase()) };
+}
+
+function partOf(chain: ReadChain, group: Group): Part {
+  const { name, state } = group.place();
+  return kept(
+    chain,
+    'graph map',
+    name,
+    state,
+    () => readPart(chain, group),
+    ({ lanes }) => lanes.length * bytesPerRow,
+  );
+}
+
+function readPart(chain: ReadChain, { families, picture }: Group): Part {
+  const all = chain.db.all<Row>(
+    `SELECT seq, parent, type, contextTokens, errors, forked, EXISTS (SELECT 1 FROM started s WHERE s.context = c.seq) AS started
+       FROM context c WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?`,
+    runsOf(families),
+    chain.project,
+  );
   const rows = new Map(all.map((row) => [row.seq, row] as const));
   const children = new Map<CommitSeq, number>();
   for (const { parent } of all) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
-  const started = new Set(
-    chain.db.all<{ context: CommitSeq }>('SELECT context FROM started WHERE project = ?', chain.project).map(({ context }) => context),
-  );
-  const drawn = layout.rows(0, layout.total);
-  const marks = drawn.map(({ seq, edges }) => {
-    const { type = '', errors = 0, forked = 0 } = rows.get(seq) ?? {};
+  const { lanes } = picture();
+  const part = { lanes: new Uint32Array(lanes.total), tokens: new Float64Array(lanes.total), marks: new Uint8Array(lanes.total) };
+  for (const [at, { seq, lane, edges }] of lanes.rows(0, lanes.total).entries()) {
+    const { type = '', errors = 0, forked = 0, started = 0, contextTokens = 0 } = rows.get(seq) ?? {};
     const isEnd = (children.get(seq) ?? 0) === 0;
     const isPlain =
-      type === 'delta' &&
-      children.get(seq) === 1 &&
-      !forked &&
-      !started.has(seq) &&
-      errors === 0 &&
-      edges.every((edge) => edge.fromLane === edge.toLane);
-    return (
+      type === 'delta' && children.get(seq) === 1 && !forked && !started && errors === 0 && edges.every((edge) => edge.fromLane === edge.toLane);
+    part.lanes[at] = lane;
+    part.tokens[at] = contextTokens;
+    part.marks[at] =
       (type === 'compaction' ? graphMarks.compaction : 0) |
       (errors > 0 ? graphMarks.errors : 0) |
       (isEnd || forked ? graphMarks.end : 0) |
-      (isPlain ? graphMarks.plain : 0)
-    );
-  });
-  const map = { total: layout.total, lanes: drawn.map(({ lane }) => lane), tokens: drawn.map(({ seq }) => rows.get(seq)?.contextTokens ?? 0), marks };
-  if (text === '') return map;
-  const found = matching(
-    chain,
-    text.toLowerCase(),
-    drawn.filter(({ seq }) => !children.has(seq)),
-  );
-  return { ...map, places: drawn.flatMap(({ seq }, place) => (found.has(seq) ? [place] : [])) };
+      (isPlain ? graphMarks.plain : 0);
+  }
+  return part;
 }
 
-/** The commits whose title, branch name, id, template, principal, type or tags contain the text. */
-function matching(chain: ReadChain, needle: string, ends: readonly LaneRow[]): ReadonlySet<CommitSeq> {
-  const found = chain.db.all<{ seq: CommitSeq }>(
-    `SELECT seq FROM context WHERE project = ?
-        AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
-          || char(10) || IFNULL(tags, '')), ?) > 0`,
-    chain.project,
-    needle,
+/** The positions of the rows whose title, branch name, id, template, principal, type or tags contain the text. */
+function placesWith(chain: ReadChain, groups: readonly Group[], needle: string): number[] {
+  const found = new Set(
+    chain.db
+      .all<{ seq: CommitSeq }>(
+        `SELECT seq FROM context WHERE project = ?
+            AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
+              || char(10) || IFNULL(tags, '')), ?) > 0`,
+        chain.project,
+        needle,
+      )
+      .map(({ seq }) => seq),
   );
-  const titled = [...titlesOf(chain, ends, turnParts(chain))].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [{ seq }] : []));
-  return new Set([...found, ...titled].map(({ seq }) => seq));
+  const places: number[] = [];
+  let from = 0;
+  for (const { total, families, picture } of groups) {
+    const { lanes, parts } = picture();
+    const drawn = lanes.rows(0, total);
+    const inner = new Set(
+      chain.db
+        .all<{ parent: CommitSeq | null }>(
+          'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?',
+          runsOf(families),
+          chain.project,
+        )
+        .map(({ parent }) => parent),
+    );
+    const ends = drawn.filter(({ seq }) => !inner.has(seq));
+    const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
+    for (const [at, { seq }] of drawn.entries()) if (found.has(seq) || titled.has(seq)) places.push(from + at);
+    from += total;
+  }
+  return places;
 }

@@ -1,5 +1,6 @@
 import type { CommitSeq } from '../base/index.js';
 import type { ReadChain } from './chain.js';
+import { type Families, type Family, familiesAt, familiesOf, overlaps, runsOf } from './families.js';
 
 interface SessionMarkRow {
   readonly sessionId: string;
@@ -20,11 +21,15 @@ export interface Hiding {
   readonly session?: string | undefined;
 }
 
-/**
- * The hidden commits: those of deleted and archived sessions and branches, and of branches that start from a hidden branch. A commit with a
- * visible descendant is visible.
- */
-export function hiddenCommits(chain: ReadChain, { archived = false, session }: Hiding = {}): ReadonlySet<CommitSeq> {
+/** What a person has hidden: sessions, the branches that begin with commits, and the families that may have hidden commits. */
+export interface Hidden {
+  readonly sessions: ReadonlySet<string>;
+  readonly branches: ReadonlySet<CommitSeq>;
+  readonly families: ReadonlySet<Family>;
+}
+
+/** The marks that hide sessions and branches. */
+export function hiddenBy(chain: ReadChain, families: Families, { archived = false, session }: Hiding = {}): Hidden {
   const isHidden = (mark: Omit<SessionMarkRow, 'sessionId'>): boolean => mark.deletedAt !== null || (mark.archivedAt !== null && !archived);
   const sessions = new Set(
     chain.db
@@ -50,10 +55,34 @@ export function hiddenCommits(chain: ReadChain, { archived = false, session }: H
       .filter(isHidden)
       .map((mark) => mark.context),
   );
+  if (sessions.size === 0 && branches.size === 0) return { sessions, branches, families: new Set() };
+  // A subagent without a session of its own is named by its first commit.
+  const named = chain.db.all<{ seq: CommitSeq }>(
+    'SELECT seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
+    chain.project,
+    JSON.stringify([...sessions]),
+  );
+  const among = familiesAt(chain, families, [...branches, ...named.map(({ seq }) => seq)]);
+  for (const family of families.all) if (overlaps(family.sessions, sessions)) among.add(family);
+  return { sessions, branches, families: among };
+}
+
+/**
+ * The hidden commits: those of deleted and archived sessions and branches, and of branches that start from a hidden branch. A commit with a
+ * visible descendant is visible.
+ */
+export const hiddenCommits = (chain: ReadChain, hiding?: Hiding): ReadonlySet<CommitSeq> => {
+  const { families, ...marks } = hiddenBy(chain, familiesOf(chain), hiding);
+  return hiddenIn(chain, marks, families);
+};
+
+/** The hidden commits of families. */
+export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 'families'>, families: ReadonlySet<Family>): ReadonlySet<CommitSeq> {
   const hidden = new Set<CommitSeq>();
-  if (sessions.size === 0 && branches.size === 0) return hidden;
+  if (families.size === 0) return hidden;
   const nodes = chain.db.all<{ seq: CommitSeq; id: string; parent: CommitSeq | null; sessionId: string | null }>(
-    'SELECT seq, id, parent, sessionId FROM context WHERE project = ? ORDER BY seq',
+    'SELECT seq, id, parent, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq',
+    runsOf(families),
     chain.project,
   );
   const starters = new Map(
@@ -66,7 +95,6 @@ export function hiddenCommits(chain: ReadChain, { archived = false, session }: H
   );
   const below = new Set<CommitSeq>();
   for (const { seq, id, parent, sessionId } of nodes) {
-    // A subagent without a session of its own is named by its first commit.
     if (branches.has(seq) || (parent === null && sessions.has(id)) || below.has(parent ?? starters.get(seq) ?? (-1 as CommitSeq))) below.add(seq);
     if (below.has(seq) || (sessionId !== null && sessions.has(sessionId))) hidden.add(seq);
   }

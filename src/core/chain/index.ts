@@ -7,12 +7,26 @@ export { type ContextRow, contextColumns, intactColumn, type Offer, offer, perso
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
-export { contextEntries, contextEntriesInPieces, entries, entriesInTurn, entriesNear, find, outlineRows, placedInPieces } from './entries.js';
+export {
+  type ContextEntry,
+  contextEntries,
+  contextEntriesInTurn,
+  entries,
+  entriesInTurn,
+  entriesNear,
+  find,
+  outlineRows,
+  parsedAlong,
+  placedInPieces,
+} from './entries.js';
+export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
-export { forgetGraph, graph } from './graph.js';
+export { graph } from './graph.js';
+export { forgetGraph } from './graph-layout.js';
 export { graphMap } from './graph-map.js';
-export { hiddenCommits, hidingState } from './hidden.js';
+export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
+export { keep, kept, recalled } from './kept.js';
 export { layOut, type Node } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
 export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
@@ -24,6 +38,6 @@ export { keepRestPoints, restIsDue } from './rest.js';
 export { changeSettings, settingsOf } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
 export { beginsTurn } from './turn-numbers.js';
-export { type TurnParts, turnParts } from './turn-parts.js';
+export { noParts, type TurnParts, turnPartsAt, turnPartsIn } from './turn-parts.js';
 export { openVerified } from './verified.js';
 export { lineage, type Walk, walk } from './walk.js';

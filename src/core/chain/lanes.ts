@@ -34,8 +34,8 @@ export interface LaneRow {
 export interface Lanes {
   readonly total: number;
   rows(offset: number, limit: number): LaneRow[];
-  /** The row of a commit; undefined if the graph does not contain it. */
-  rowOf(seq: CommitSeq): number | undefined;
+  /** The time and the commit of the first row, by which graphs are sorted; undefined without rows. */
+  readonly newest: { readonly at: number; readonly seq: CommitSeq } | undefined;
 }
 
 /** Number of rows between saved lane states, so that a range starts near its first row. */
@@ -53,7 +53,9 @@ type Active = (CommitSeq | null)[];
  */
 export function layOut(nodes: readonly Node[], options: { readonly together?: boolean } = {}): Lanes {
   const tree = treeOf(nodes);
-  const order = options.together ? familiesTogether(tree, newestFirst(tree)) : newestFirst(tree);
+  const times = shownTimes(tree);
+  const byTime = newestFirst(nodes, times);
+  const order = options.together ? familiesTogether(tree, byTime) : byTime;
   const rowOf = new Int32Array(nodes.length);
   order.forEach((at, row) => {
     rowOf[at] = row;
@@ -92,10 +94,7 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
   };
   return {
     total: order.length,
-    rowOf: (seq) => {
-      const at = tree.placeOf.get(seq);
-      return at === undefined ? undefined : rowOf[at];
-    },
+    newest: byTime.length === 0 ? undefined : { at: times[byTime[0] as number] as number, seq: (nodes[byTime[0] as number] as Node).seq },
     rows(offset, limit) {
       const end = Math.min(offset + limit, order.length);
       if (offset >= end) return [];
@@ -218,15 +217,19 @@ function fill(taken: Taken[], branches: readonly Branch[]): [Branch, number][] {
   return lanes;
 }
 
-/** The positions by time, newest first. A parent never comes before its child, even if clocks disagree. */
-function newestFirst({ nodes, parents }: Tree): Int32Array {
+/** The times by which commits are sorted. A parent never has a later time than its child, even if clocks disagree. */
+function shownTimes({ nodes, parents }: Tree): Float64Array {
   const times = new Float64Array(nodes.length);
   nodes.forEach((node, at) => {
     const parent = parents[at] as number;
     times[at] = parent < 0 ? node.createdAt : Math.max(node.createdAt, times[parent] as number);
   });
-  return Int32Array.from(nodes, (_, at) => at).sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
+  return times;
 }
+
+/** The positions by time, newest first. */
+const newestFirst = (nodes: readonly Node[], times: Float64Array): Int32Array =>
+  Int32Array.from(nodes, (_, at) => at).sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
 
 /** Groups the rows of each session with its forks and subagents. The session with the newest row comes first. */
 function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array): Int32Array {

@@ -1,4 +1,4 @@
-import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Commit, InputOf, OutputOf } from '../contract/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
@@ -12,12 +12,34 @@ export function show(chain: ReadChain, id: ContextId): Commit & { children: Cont
   return { ...toCommit(row), children: childrenOf(chain, row).map((child) => child.id), depth: row.depth };
 }
 
+/** Commits that one query reads. */
+const commitsAtOnce = 500;
+
 /** The commit and its ancestors, newest first, at most `depth` of them. */
 export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
   const commits: Commit[] = [];
-  if (depth > 0) for (const step of backwards(chain, commitOf(chain, id))) if (commits.push(toCommit(commitAt(chain, step.seq))) >= depth) break;
+  let some: CommitSeq[] = [];
+  const flush = (): void => {
+    const rows = new Map(commitsIn(chain, some).map((row) => [row.seq, row] as const));
+    for (const seq of some) commits.push(toCommit(rows.get(seq) ?? commitAt(chain, seq)));
+    some = [];
+  };
+  if (depth > 0)
+    for (const { seq } of backwards(chain, commitOf(chain, id))) {
+      some.push(seq);
+      if (some.length === commitsAtOnce) flush();
+      if (commits.length + some.length >= depth) break;
+    }
+  flush();
   return commits;
 }
+
+const commitsIn = (chain: ReadChain, seqs: readonly CommitSeq[]): ContextRow[] =>
+  chain.db.all<ContextRow>(
+    `${selectContext} WHERE c.seq IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
+    JSON.stringify(seqs),
+    chain.project,
+  );
 
 /** The commits recorded after this row number, in order. */
 export function commitsAfter(chain: ReadChain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {

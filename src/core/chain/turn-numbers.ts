@@ -29,17 +29,24 @@ export const beginsTurn = (
  * commit, so a fork never changes it. `nodes` must be in recorded order, a parent before its children; `subagents` are first commits.
  */
 export function turnNumbers(nodes: readonly Numbered[], subagents: ReadonlySet<CommitSeq>, parts: TurnParts): TurnNumbers {
-  const counts = new Uint32Array((nodes.at(-1)?.seq ?? 0) + 1);
-  const turns = new Uint8Array(counts.length);
-  const inSubagent = new Uint8Array(counts.length);
-  for (const node of nodes) {
-    const isInside = node.parent !== null && inSubagent[node.parent] === 1;
+  const placeOf = new Map(nodes.map(({ seq }, place) => [seq, place] as const));
+  const counts = new Uint32Array(nodes.length);
+  const turns = new Uint8Array(nodes.length);
+  const inSubagent = new Uint8Array(nodes.length);
+  for (const [place, node] of nodes.entries()) {
+    const parent = node.parent === null ? undefined : placeOf.get(node.parent);
+    const isInside = parent !== undefined && inSubagent[parent] === 1;
     const isFirst = !isInside && subagents.has(node.seq);
-    const before = node.parent === null || isFirst ? 0 : (counts[node.parent] ?? 0);
-    inSubagent[node.seq] = isInside || isFirst ? 1 : 0;
+    const before = parent === undefined || isFirst ? 0 : (counts[parent] ?? 0);
+    inSubagent[place] = isInside || isFirst ? 1 : 0;
     const begins = beginsTurn(node, parts);
-    turns[node.seq] = begins || parts.partOf.has(node.seq) ? 1 : 0;
-    counts[node.seq] = before + (begins ? 1 : 0);
+    turns[place] = begins || parts.partOf.has(node.seq) ? 1 : 0;
+    counts[place] = before + (begins ? 1 : 0);
   }
-  return { of: (seq) => (turns[seq] === 1 ? counts[seq] : undefined) };
+  return {
+    of: (seq) => {
+      const place = placeOf.get(seq);
+      return place !== undefined && turns[place] === 1 ? counts[place] : undefined;
+    },
+  };
 }

@@ -1,8 +1,10 @@
 // Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
-import { type CommitSeq, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
 import { type Outline, promptAt } from '../formats/index.js';
 import type { ReadChain } from './chain.js';
+import { type Families, type Family, familiesOf, runsOf } from './families.js';
 import { commitAt } from './find.js';
+import { kept } from './kept.js';
 import { outlineOf } from './outline.js';
 
 /** The turns that consist of several commits. A row and a number belong to a turn, not to each of its commits. */
@@ -17,13 +19,15 @@ export interface TurnParts {
   readonly states: ReadonlySet<CommitSeq>;
   /** Commits with which an agent continued by itself after a compaction. Nobody typed a prompt in them. */
   readonly continuations: ReadonlySet<CommitSeq>;
+  /** Whether content was missing, so that another reading may find more. */
+  readonly isIncomplete: boolean;
 }
 
 interface Node {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
   readonly type: string;
-  readonly forked: 0 | 1;
+  readonly forked: number | boolean;
   readonly sessionId: string | null;
 }
 
@@ -34,22 +38,81 @@ interface Asked {
   readonly before: string;
 }
 
-const kept = new WeakMap<ReadChain, Parts>();
-
-/** The turn parts of a project. New commits are added to what is known. */
-export function turnParts(chain: ReadChain): TurnParts {
-  const { resumed } = chain.db.one<{ resumed: number }>('SELECT COUNT(*) AS resumed FROM resumed WHERE project = ?', chain.project) ?? { resumed: 0 };
-  const { count } = chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ?', chain.project) ?? { count: 0 };
-  const known = kept.get(chain);
-  if (known?.resumed === resumed && !known.isIncomplete && (known.count === count || (known.count < count && known.read(count)))) return known;
-  const parts = new Parts(chain, resumed);
-  parts.read(count);
-  kept.set(chain, parts);
-  return parts;
+/** The runs with a fork that ends with a prompt. In other runs every commit is a row of its own, unless an agent resumed a fork. */
+export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>): ReadonlySet<number> {
+  return kept(
+    chain,
+    'edited prompts',
+    '',
+    state,
+    () => {
+      const forks = chain.db.all<{ run: number; artifact: ArtifactNo; format: string }>(
+        'SELECT run, artifact, format FROM context WHERE forked = 1 AND project = ?',
+        chain.project,
+      );
+      return new Set(forks.flatMap(({ run, artifact, format }) => (endsWithPrompt(chain, artifact, format) ? [run] : [])));
+    },
+    ({ size }) => size * bytesPerCommit,
+  );
 }
 
-/** Forgets what is known of a project, because a repair has changed its commits. */
-export const forgetTurnParts = (chain: ReadChain): void => void kept.delete(chain);
+function endsWithPrompt(chain: ReadChain, artifact: ArtifactNo, format: string): boolean {
+  try {
+    const last = outlineOf(chain, artifact, format).entries.findLast(({ hidden }) => !hidden);
+    return last !== undefined && promptAt([last]) === 0;
+  } catch (error) {
+    // Content that is missing here may hold a prompt.
+    if (error instanceof StemmaError) return true;
+    throw error;
+  }
+}
+
+/** The number of bytes that a commit takes in the memory of turn parts, about. */
+const bytesPerCommit = 64;
+
+/** The turn parts of a family of commits, which may be kept. They depend on no other family. */
+function turnPartsOf(chain: ReadChain, family: Family): TurnParts {
+  const { runs, commits, last } = family;
+  const { resumed } = chain.db.one<{ resumed: number }>('SELECT COUNT(*) AS resumed FROM resumed WHERE project = ?', chain.project) ?? { resumed: 0 };
+  return kept(
+    chain,
+    'turn parts',
+    String(runs[0]),
+    `${commits}/${last}/${resumed}`,
+    () => turnPartsIn(chain, partNodes(chain, [family])),
+    ({ isIncomplete }) => (isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit),
+  );
+}
+
+/** The turn parts of the family of a commit. */
+export function turnPartsAt(chain: ReadChain, { run }: { readonly run: number }): TurnParts {
+  const family = familiesOf(chain).of(run);
+  return family ? turnPartsOf(chain, family) : noParts;
+}
+
+/** The parts of no commits. */
+export const noParts: TurnParts = {
+  partOf: new Map(),
+  besides: new Map(),
+  folded: new Set(),
+  states: new Set(),
+  continuations: new Set(),
+  isIncomplete: false,
+};
+
+const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
+  chain.db.all<Node>(
+    'SELECT seq, parent, type, forked, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq',
+    runsOf(families),
+    chain.project,
+  );
+
+/** The turn parts of whole families of commits, in recorded order. */
+export function turnPartsIn(chain: ReadChain, nodes: Iterable<Node>): TurnParts {
+  const parts = new Parts(chain);
+  for (const node of nodes) parts.add(node);
+  return parts;
+}
 
 class Parts implements TurnParts {
   readonly partOf = new Map<CommitSeq, CommitSeq>();
@@ -57,9 +120,7 @@ class Parts implements TurnParts {
   readonly folded = new Set<CommitSeq>();
   readonly states = new Set<CommitSeq>();
   readonly continuations = new Set<CommitSeq>();
-  count = 0;
   isIncomplete = false;
-  #last = 0;
   readonly #asked = new Map<CommitSeq, Asked>();
   /** The fork whose turn goes on at a commit. */
   readonly #turnAt = new Map<CommitSeq, CommitSeq>();
@@ -69,11 +130,9 @@ class Parts implements TurnParts {
   readonly #bySession: ReadonlyMap<string, CommitSeq>;
   readonly #byParent = new Map<CommitSeq | null, CommitSeq[]>();
   readonly #chain: ReadChain;
-  readonly resumed: number;
 
-  constructor(chain: ReadChain, resumed: number) {
+  constructor(chain: ReadChain) {
     this.#chain = chain;
-    this.resumed = resumed;
     const rows = chain.db.all<{ sessionId: string; context: CommitSeq; parent: CommitSeq | null }>(
       `SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1`,
       chain.project,
@@ -82,20 +141,8 @@ class Parts implements TurnParts {
     for (const { context, parent } of rows) this.#byParent.set(parent, [...(this.#byParent.get(parent) ?? []), context]);
   }
 
-  /** Reads the commits that are new. Returns false if others are missing, so that everything must be read again. */
-  read(count: number): boolean {
-    const nodes = this.#chain.db.all<Node>(
-      'SELECT seq, parent, type, forked, sessionId FROM context WHERE project = ? AND seq > ? ORDER BY seq',
-      this.#chain.project,
-      this.#last,
-    );
-    for (const node of nodes) this.#add(node);
-    this.count += nodes.length;
-    this.#last = nodes.at(-1)?.seq ?? this.#last;
-    return this.count === count;
-  }
-
-  #add(node: Node): void {
+  /** Adds a commit after its parent. */
+  add(node: Node): void {
     const { seq, parent, type } = node;
     if (type === 'compaction') this.#compactions.add(seq);
     this.#countChild(parent);
@@ -168,7 +215,7 @@ class Parts implements TurnParts {
     return { head: last.head ?? '', before: joined(visible.slice(0, before + 1)) };
   }
 
-  /** The outline of a commit. One whose content is missing here counts as empty, and everything is read again next time. */
+  /** The outline of a commit. One whose content is missing here counts as empty, and is read again next time. */
   #outline(seq: CommitSeq): Outline {
     const { artifact, format } = commitAt(this.#chain, seq);
     try {

@@ -7,6 +7,7 @@ import {
   type ContextRow,
   commitOf,
   idsOf,
+  kept,
   lineage,
   type ReadChain,
   walk,
@@ -78,13 +79,17 @@ export async function exportRedacted(chain: ReadChain, input: ExportInput): Prom
   return { ...delivered, redactions: redact.made(written) };
 }
 
-/** Findings are kept because an export is previewed before it is written: the second run does not search again. */
-const findings = new WeakMap<ReadChain, Findings>();
-function findingsOf(chain: ReadChain): Findings {
-  const known = findings.get(chain) ?? new Map();
-  findings.set(chain, known);
-  return known;
-}
+/** The number of bytes that findings may take: they are kept because an export is previewed before it is written, and the second run does not search again. */
+const findingsBytes = 8 * 1024 * 1024;
+const findingsOf = (chain: ReadChain): Findings =>
+  kept(
+    chain,
+    'findings',
+    '',
+    '',
+    (): Findings => new Map(),
+    () => findingsBytes,
+  );
 
 /** The content to write, in parts. The losses are complete after the last part. */
 interface Rendering {

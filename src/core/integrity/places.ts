@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import { dropList, outlineOf, type WriteChain } from '../chain/index.js';
+import { dropList, dropRunSums, outlineOf, type WriteChain } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat } from '../formats/index.js';
 import { orUndefined } from './check.js';
@@ -54,13 +54,15 @@ export function restorePlaces(chain: WriteChain): void {
     chain.db.run('UPDATE context SET run = ?, depth = ? WHERE seq = ?', run, depth, seq);
   }
   chain.db.run('DELETE FROM firstParentRun WHERE project = ? AND no NOT IN (SELECT run FROM context)', chain.project);
+  dropRunSums(chain);
 }
 
-/** Drops the outlines of these commits and the list by principal. Both are rebuilt when they are needed. */
+/** Drops the outlines of these commits, the list by principal and the sums of runs. They are rebuilt when they are needed. */
 export function dropDerived(chain: WriteChain, ids: readonly ContextId[]): void {
   for (const id of ids)
     chain.db.run('DELETE FROM outline WHERE artifact = (SELECT artifact FROM context WHERE project = ? AND id = ?)', chain.project, id);
   dropList(chain);
+  dropRunSums(chain);
 }
 
 interface Counted extends Linked {

@@ -12,19 +12,27 @@ import type { ReadProject } from './reading.js';
 const parsedBudget = 64 * 1024 * 1024;
 const outlineBudget = 2_000_000;
 const placeBudget = 1_000_000;
+/** The limit in bytes of everything else that is derived from a project: graphs, sessions, measured windows. */
+const derivedBudget = 512 * 1024 * 1024;
 
 /** The caches of one process, which the chains of its connections share. */
-type ChainCaches = Pick<ReadChain, 'outlines' | 'parsed' | 'placed'>;
+type ChainCaches = Pick<ReadChain, 'outlines' | 'parsed' | 'placed' | 'derived'>;
 
 /** Opens the caches of one process or thread. `share` is its part of the memory that all of them may use. */
 export function openCaches(share = 1): ChainCaches & { forget(): void } {
-  const caches: ChainCaches = { outlines: recent(outlineBudget * share), parsed: recent(parsedBudget * share), placed: recent(placeBudget * share) };
+  const caches: ChainCaches = {
+    outlines: recent(outlineBudget * share),
+    parsed: recent(parsedBudget * share),
+    placed: recent(placeBudget * share),
+    derived: recent(derivedBudget * share),
+  };
   return {
     ...caches,
     forget: () => {
       caches.outlines.clear();
       caches.parsed.clear();
       caches.placed.clear();
+      caches.derived.clear();
     },
   };
 }
@@ -46,10 +54,23 @@ export interface ChainPlace {
 
 /** The parts of a chain beside its database and objects. */
 function partsOf(
-  { project, clock, machine, usageSettings = () => undefined, seal = sealOfProcess, caches: { outlines, parsed, placed } }: ChainPlace,
+  { project, clock, machine, usageSettings = () => undefined, seal = sealOfProcess, caches: { outlines, parsed, placed, derived } }: ChainPlace,
   db: ReadableDb,
 ) {
-  return { project, clock, machine, usageSettings, seal, newId: randomUUID, outlines, parsed, placed, verified: openVerified(db), offers: [] };
+  return {
+    project,
+    clock,
+    machine,
+    usageSettings,
+    seal,
+    newId: randomUUID,
+    outlines,
+    parsed,
+    placed,
+    derived,
+    verified: openVerified(db),
+    offers: [],
+  };
 }
 
 /** The chain of a connection that writes. */

@@ -1,5 +1,5 @@
 import { catchUpIndex } from '../search/index.js';
-import { catchUpCalls, prepareUsage } from '../usage/index.js';
+import { catchUpCalls, pendingCommits, prepareUsage } from '../usage/index.js';
 import { prepareAnalysis } from './analyst.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
@@ -69,19 +69,17 @@ function readingOf(session: Omit<Session, 'reading'>): Reading {
   };
 }
 
-/** Milliseconds that the graph waits for the counts of new commits. Those that take longer are shown by the next question. */
-const callsMs = 1_000;
+/** The most commits whose calls the graph stores before it answers. With more, the answer counts those of its own rows, and the rest waits for idle time. */
+const fewCommits = 64;
 
-function catchUpFor(chain: Project['chain'], ms: number): void {
-  const end = chain.clock() + ms;
-  if (!chain.db.isFree()) return;
-  for (const _ of catchUpCalls(chain)) if (chain.clock() > end) return;
+function catchUpFew(chain: Project['chain']): void {
+  if (pendingCommits(chain, fewCommits + 1) <= fewCommits && chain.db.isFree()) for (const _ of catchUpCalls(chain));
 }
 
 /** Derives what a question is answered from, unless another process is writing. */
 export async function prepare({ chain }: Pick<Project, 'chain'>, what: Derived): Promise<void> {
   if (what === 'search') catchUpIndex(chain);
   else if (what === 'analysis') await prepareAnalysis({ chain });
-  else if (what === 'calls') catchUpFor(chain, callsMs);
+  else if (what === 'calls') catchUpFew(chain);
   else if (chain.db.isFree()) await prepareUsage(chain);
 }

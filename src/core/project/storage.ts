@@ -67,7 +67,7 @@ function areaOfFile(path: string): DiskArea {
 const areasOfTables: readonly (readonly [RegExp, DiskArea])[] = [
   [/^(artifact|block|pack|sqlite_autoindex_pack)/, 'content'],
   [/^search/, 'search'],
-  [/^(outline|record|materialized|principalCommit)$/, 'reading'],
+  [/^(outline|record|materialized|principalCommit|runSum)$/, 'reading'],
   [/^(request|capture|usage)/, 'requests'],
 ];
 const areaOfTable = (name: string): DiskArea => areasOfTables.find(([names]) => names.test(name))?.[1] ?? 'history';

@@ -1,5 +1,14 @@
 import { analysisIsDue, catchUpAnalysis } from '../analysis/index.js';
-import { keepRestPoints, listIsDue, listPrincipals, type ReadChain, restIsDue, type WriteChain } from '../chain/index.js';
+import {
+  keepRestPoints,
+  listIsDue,
+  listPrincipals,
+  type ReadChain,
+  restIsDue,
+  runSumsAreDue,
+  storeRunSums,
+  type WriteChain,
+} from '../chain/index.js';
 import { indexInPieces, pendingOf } from '../search/index.js';
 import { pendingCommits } from '../usage/index.js';
 
@@ -39,14 +48,16 @@ export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolea
   yield* keepRestPoints(chain);
 }
 
-/** Fills the tables that are derived from commits: the list by principal, the facts of usage and the search index. */
+/** Fills the tables that are derived from commits: the sums of runs, the list by principal, the facts of usage and the search index. */
 export function* derive(chain: WriteChain): Generator<undefined, void> {
+  yield* storeRunSums(chain);
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
   for (const _ of catchUpAnalysis(chain)) yield;
   yield* indexInPieces(chain);
 }
 
-const isDue = (chain: ReadChain): boolean => isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || isBehind(chain) || analysisIsDue(chain);
+const isDue = (chain: ReadChain): boolean =>
+  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || runSumsAreDue(chain) || isBehind(chain) || analysisIsDue(chain);
 
 /** Whether commits are not counted or not indexed yet. */
 const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;

@@ -1,8 +1,9 @@
 import { type ContextId, notFound, StemmaError } from '../base/index.js';
 import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { OutputOf, SessionRow } from '../contract/index.js';
-import { branchCommits, branchStart, forestOf, type Node } from './forest.js';
-import { mainPathOf, type SessionFacts, sessionOf, sessionRows } from './list.js';
+import { clustersOf } from './clusters.js';
+import { branchCommits, branchStart, type Forest, forestAt, forestOf, type Node } from './forest.js';
+import { mainPathOf, rowsAround, type SessionFacts, sessionOf } from './list.js';
 import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
 import { bringBack } from './release.js';
 
@@ -45,9 +46,9 @@ export function deleteSession(chain: WriteChain, { sessionId, deleted }: { sessi
     }
     if (mark?.deletedAt) return { sessionId, title: mark.title ?? sessionId, deleted, commits: 0 };
     const { title } = sessionOf(chain, sessionId);
-    const started = startedBy(sessionRows(chain, {}), sessionId);
-    const { continuedAs } = forestOf(chain);
-    const ids = [sessionId, ...started].flatMap((id) => [id, ...(continuedAs.get(id) ?? [])]);
+    const started = startedBy(rowsAround(chain, sessionId), sessionId);
+    const forests = forestsOf(chain, [sessionId]);
+    const ids = [sessionId, ...started].flatMap((id) => [id, ...forests.flatMap(({ continuedAs }) => continuedAs.get(id) ?? [])]);
     const commits = countOf(chain, ids);
     // Undo restores all sessions with this time, so no other deletion may have the same time.
     const deletedAt = Math.max(chain.clock(), 1 + Math.max(0, ...[...sessionMarks(chain).values()].map((other) => other.deletedAt ?? 0)));
@@ -60,10 +61,12 @@ export function deleteSession(chain: WriteChain, { sessionId, deleted }: { sessi
 const startedBy = (rows: readonly SessionRow[], sessionId: string): string[] =>
   rows.filter((row) => row.parentSessionId === sessionId).flatMap((row) => [row.sessionId, ...startedBy(rows, row.sessionId)]);
 
+/** The commits of sessions and of those around them. */
+const forestsOf = (chain: ReadChain, ids: readonly string[]): Forest[] => [...clustersOf(chain).of(ids)].map((cluster) => forestOf(chain, cluster));
+
 function countOf(chain: ReadChain, ids: readonly string[]): number {
-  const forest = forestOf(chain);
   const wanted = new Set(ids);
-  return forest.nodes.filter((node) => wanted.has(forest.keyOf(node) ?? '')).length;
+  return forestsOf(chain, ids).reduce((sum, { nodes, keyOf }) => sum + nodes.filter((node) => wanted.has(keyOf(node) ?? '')).length, 0);
 }
 
 /** A branch after a change. `commits` includes the commits of branches that start from it. */
@@ -80,14 +83,15 @@ export interface BranchChange {
 export function changeBranch(chain: WriteChain, { commit, title, archived, deleted }: BranchChange): BranchState {
   return chain.db.transaction(() => {
     const { seq, id, summary } = commitOf(chain, commit, 'commit');
-    const start = forestOf(chain).at.get(seq) ? startOf(chain, seq) : deletedStart(chain, seq);
+    const forest = forestAt(chain, seq);
+    const start = forest.at.get(seq) ? startOf(forest, seq) : deletedStart(chain, seq);
     if (start === undefined)
       throw notFound(id, `The commit ${id} belongs to a session that was deleted. Bring the session back first.`, { field: 'commit' });
-    const isMain = start.parent === null || mainPathOf(forestOf(chain), start).has(start);
+    const isMain = start.parent === null || mainPathOf(forest, start).has(start);
     if (isMain && (archived === true || deleted === true))
       throw new StemmaError('CONFLICT', `${id} is on the main branch of its session. ${deleted ? 'Delete' : 'Archive'} the session instead.`, { id });
     const now = chain.clock();
-    const commits = branchCommits(forestOf(chain), start).length;
+    const commits = branchCommits(forest, start).length;
     bringBack(chain, `the branch of ${id}`, id, () =>
       markBranch(chain, start.seq, {
         ...(title !== undefined && { title }),
@@ -101,13 +105,12 @@ export function changeBranch(chain: WriteChain, { commit, title, archived, delet
       title: mark?.title ?? summary ?? id,
       archived: (mark?.archivedAt ?? null) !== null,
       deleted: (mark?.deletedAt ?? null) !== null,
-      commits: deleted === false ? branchCommits(forestOf(chain), start).length : commits,
+      commits: deleted === false ? branchCommits(forestAt(chain, start.seq), start).length : commits,
     };
   });
 }
 
-function startOf(chain: ReadChain, seq: Node['seq']): Node | undefined {
-  const forest = forestOf(chain);
+function startOf(forest: Forest, seq: Node['seq']): Node | undefined {
   const node = forest.at.get(seq);
   return node && branchStart(forest, node, mainPathOf(forest, node));
 }

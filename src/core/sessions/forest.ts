@@ -1,5 +1,6 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { beginsTurn, hiddenCommits, hidingState, type ReadChain, type TurnParts, turnParts } from '../chain/index.js';
+import { beginsTurn, familiesOf, hiddenBy, hiddenIn, kept, noParts, type ReadChain, runsOf, type TurnParts, turnPartsIn } from '../chain/index.js';
+import { type Cluster, clustersOf } from './clusters.js';
 
 /** The facts about a commit that the list of sessions needs. */
 export interface Node {
@@ -18,7 +19,7 @@ export interface Node {
   readonly createdAt: number;
 }
 
-/** All commits of a project, archived ones included and deleted ones excluded, with facts derived from their order. */
+/** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
   readonly nodes: readonly Node[];
   readonly at: ReadonlyMap<CommitSeq, Node>;
@@ -34,46 +35,61 @@ export interface Forest {
   readonly parts: TurnParts;
 }
 
-const forests = new WeakMap<ReadChain, { readonly state: string; readonly forest: Forest }>();
+/** The number of bytes that a commit takes in a forest, about. */
+const bytesPerCommit = 700;
 
-/** A value that changes with every new commit, title, archive or deletion. */
-const selectState = /* sql */ `
-SELECT MAX(seq) || ' ' || COUNT(*) || ' ' || (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || ${hidingState} AS state
-  FROM context WHERE project = ?`;
+/** The commits of a cluster. They are read again only if one of them has changed. */
+export const forestOf = (chain: ReadChain, cluster: Cluster): Forest =>
+  kept(
+    chain,
+    'sessions of',
+    String(cluster.families[0]?.runs[0]),
+    cluster.state,
+    () => readForest(chain, cluster),
+    ({ nodes, parts }) => (parts.isIncomplete ? Number.POSITIVE_INFINITY : nodes.length * bytesPerCommit),
+  );
 
-/** The commits of the project. They are read again only if one of them has changed. */
-export function forestOf(chain: ReadChain): Forest {
-  const state = chain.db.one<{ state: string }>(selectState, chain.project)?.state ?? '';
-  const known = forests.get(chain);
-  if (known?.state === state) return known.forest;
-  const forest = readForest(chain);
-  forests.set(chain, { state, forest });
-  return forest;
+/** The commits around a commit; none if it does not exist. */
+export function forestAt(chain: ReadChain, seq: CommitSeq): Forest {
+  const cluster = clustersOf(chain).at(seq);
+  return cluster ? forestOf(chain, cluster) : empty;
 }
 
-function readForest(chain: ReadChain): Forest {
-  const hidden = hiddenCommits(chain, { archived: true });
-  const nodes = chain.db
-    .all<Node>(
-      `SELECT seq, id, parent, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
-         FROM context WHERE project = ? ORDER BY seq`,
-      chain.project,
-    )
-    .filter(({ seq }) => !hidden.has(seq));
+function readForest(chain: ReadChain, cluster: Cluster): Forest {
+  const runs = runsOf(cluster.families);
+  const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
+  const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
+  const all = chain.db.all<Node>(
+    `SELECT seq, id, parent, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
+       FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
+    runs,
+    chain.project,
+  );
+  const nodes = all.filter(({ seq }) => !hidden.has(seq));
   const started = new Set(
-    chain.db.all<{ context: CommitSeq }>('SELECT context FROM started WHERE project = ?', chain.project).map(({ context }) => context),
+    chain.db
+      .all<{ context: CommitSeq }>(
+        'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
+        chain.project,
+        runs,
+      )
+      .map(({ context }) => context),
   );
   const at = new Map<CommitSeq, Node>();
   const subagentOf = new Map<CommitSeq, Node>();
   const children = new Map<CommitSeq, Node[]>();
   for (const node of nodes) {
     at.set(node.seq, node);
-    if (node.parent !== null) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+    if (node.parent !== null) {
+      const siblings = children.get(node.parent);
+      if (siblings) siblings.push(node);
+      else children.set(node.parent, [node]);
+    }
     const inherited = node.parent === null ? undefined : subagentOf.get(node.parent);
     const first = inherited ?? (started.has(node.seq) || (node.parent === null && subagentKind(node) !== undefined) ? node : undefined);
     if (first) subagentOf.set(node.seq, first);
   }
-  const imported = rootsWithoutSession(chain, at);
+  const imported = rootsWithoutSession(cluster, at);
   const deleted = new Set(
     chain.db
       .all<{ sessionId: string }>('SELECT sessionId FROM sessionMark WHERE project = ? AND deletedAt IS NOT NULL', chain.project)
@@ -106,10 +122,21 @@ function readForest(chain: ReadChain): Forest {
     const key = before?.sessionId && deleted.has(before.sessionId) ? keyOf(node) : undefined;
     if (before && key !== undefined) adopted.set(before.seq, key);
   }
-  const parts = turnParts(chain);
+  const parts = turnPartsIn(chain, all);
   const beside = besideTrunk({ nodes, at, children, parts }, new Set(continued.keys()));
   return { nodes, at, subagentOf, children, keyOf, continuedAs, beside, parts };
 }
+
+const empty: Forest = {
+  nodes: [],
+  at: new Map(),
+  subagentOf: new Map(),
+  children: new Map(),
+  keyOf: () => undefined,
+  continuedAs: new Map(),
+  beside: new Set(),
+  parts: noParts,
+};
 
 /** The commits beside the trunk of their session. `resumed` are the ids under which agents continued sessions. */
 function besideTrunk(
@@ -132,10 +159,10 @@ function besideTrunk(
 export const subagentKind = ({ template }: Pick<Node, 'template'>): string | undefined => /^[\w.-]+\/(.+)$/.exec(template)?.[1];
 
 /** For each commit of an imported file without a session id, the id of the file's first commit. */
-function rootsWithoutSession(chain: ReadChain, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
+function rootsWithoutSession({ files }: Cluster, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
   const found = new Map<CommitSeq, string>();
-  for (const { tips } of chain.db.all<{ tips: string }>('SELECT tips FROM source WHERE project = ? AND sessionId IS NULL', chain.project))
-    for (const tip of JSON.parse(tips) as CommitSeq[]) {
+  for (const { sessionId, tips } of files.toSorted((a, b) => a.no - b.no))
+    for (const tip of sessionId === null ? tips : []) {
       const path: Node[] = [];
       for (let node = at.get(tip); node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
       const root = path.at(-1);

@@ -1,12 +1,13 @@
 import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
-import { intactColumn, type ReadChain } from '../chain/index.js';
+import { intactColumn, kept, type ReadChain, runsOf, startedSql } from '../chain/index.js';
 import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
-import { driftsOf } from '../usage/index.js';
+import { callStates, driftsOf, settingsState } from '../usage/index.js';
+import { type Cluster, clustersOf } from './clusters.js';
 import { type Forest, forestOf, type Node, pathTo, subagentKind, turnsOn } from './forest.js';
-import { type Continued, continuedSessions } from './links.js';
+import { continuedSessions, type Linked, linkRecords } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
@@ -40,14 +41,63 @@ export function listSessions(chain: ReadChain, query: InputOf<'session.list'>, f
 
 /** The row of one session. @throws NOT_FOUND */
 export function sessionOf(chain: ReadChain, sessionId: string, facts: SessionFacts = {}): SessionRow {
-  const row = sessionRows(chain, facts).find((one) => one.sessionId === sessionId);
+  const clusters = clustersOf(chain).of([sessionId]);
+  const row = rowsIn(chain, clusters, facts).find((one) => one.sessionId === sessionId);
   if (!row) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
   return row;
 }
 
 /** The row of every session, in no order. */
-export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[] {
-  const forest = forestOf(chain);
+export const sessionRows = (chain: ReadChain, facts: SessionFacts): SessionRow[] => rowsIn(chain, clustersOf(chain).all, facts);
+
+/** The rows of the session and of those around it: its subagents and the sessions that share commits with it. */
+export const rowsAround = (chain: ReadChain, sessionId: string): SessionRow[] => rowsIn(chain, clustersOf(chain).of([sessionId]), {});
+
+/** The number of bytes that a row takes in memory, about. */
+const bytesPerRow = 1_500;
+
+/** The sessions of a cluster. */
+interface Made {
+  readonly rows: readonly SessionRow[];
+  readonly links: ReadonlyMap<string, Linked>;
+}
+
+/** The rows of the sessions in clusters. */
+function rowsIn(chain: ReadChain, clusters: Iterable<Cluster>, { live }: SessionFacts): SessionRow[] {
+  const rows = madeOf(chain, [...clusters]).flatMap((made) => made.rows);
+  const names = new Set(rows.map(({ sessionId }) => sessionId));
+  const records = linkRecords(chain).filter(({ session }) => names.has(session));
+  // A session may go on from one of any cluster.
+  const links = records.length > 0 ? madeOf(chain, clustersOf(chain).all).flatMap((made) => [...made.links]) : [];
+  const continued = continuedSessions(records, new Map(links));
+  if (!live && continued.size === 0) return rows;
+  return rows.map((row) => {
+    const continues = continued.get(row.sessionId);
+    return { ...row, ...(continues && { continues }), live: live !== undefined && row.tips.some((tip) => live.has(tip)) };
+  });
+}
+
+/** The sessions of clusters. Those of a cluster are kept until one of its commits, files, marks or calls changes. */
+function madeOf(chain: ReadChain, clusters: readonly Cluster[]): Made[] {
+  const marks = sessionMarks(chain);
+  const calls = callStates(chain, clusters.length > manyClusters ? undefined : new Set(clusters.flatMap(({ sessions }) => [...sessions])));
+  const settings = settingsState(chain);
+  return clusters.map((cluster) =>
+    kept(
+      chain,
+      'session rows',
+      String(cluster.families[0]?.runs[0]),
+      JSON.stringify([cluster.state, settings, [...cluster.sessions].map((session) => [marks.get(session), calls.get(session)]), calls.get('')]),
+      () => readRows(chain, cluster, marks),
+      (made) => made.rows.length * bytesPerRow + cluster.state.length,
+    ),
+  );
+}
+
+const manyClusters = 100;
+
+function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string, SessionMark>): Made {
+  const forest = forestOf(chain, cluster);
   const commits = new Map<string, Node[]>();
   for (const node of forest.nodes) {
     const key = forest.keyOf(node);
@@ -56,24 +106,34 @@ export function sessionRows(chain: ReadChain, facts: SessionFacts): SessionRow[]
     if (known) known.push(node);
     else commits.set(key, [node]);
   }
-  const files = filesBySession(chain, forest);
-  const parents = startersOf(chain, forest);
-  const marks = sessionMarks(chain);
-  const numbers = numbersOf(chain, forest, parents);
-  const drifts = driftsOf(chain);
-  const continued = continuedSessions(chain, forest, new Map([...commits].map(([id, own]) => [id, { own, cwd: files.get(id)?.cwd }] as const)));
-  return [...commits].map(([sessionId, own]) =>
+  const files = filesBySession(cluster, forest);
+  const parents = startersOf(chain, cluster, forest);
+  const numbers = numbersOf(chain, cluster, forest, parents);
+  const drifts = driftsOf(chain, [...commits.keys()]);
+  const rows = [...commits].map(([sessionId, own]) =>
     rowOf(chain, forest, {
       sessionId,
       own,
       files: files.get(sessionId),
       parent: parents.get(sessionId),
       mark: marks.get(sessionId),
-      continues: continued.get(sessionId),
       numbers: { ...(numbers.get(sessionId) ?? noNumbers), ...(drifts.has(sessionId) && { drift: drifts.get(sessionId) }) },
-      facts,
     }),
   );
+  const links = new Map([...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, files.get(sessionId)?.cwd)] as const));
+  return { rows, links };
+}
+
+function linkedOf({ subagentOf }: Forest, own: readonly Node[], cwd: string | undefined): Linked {
+  const first = own[0] as Node;
+  return {
+    cwd,
+    first: first.seq,
+    format: first.format,
+    startedAt: first.createdAt,
+    endedAt: own.reduce((last, { createdAt }) => Math.max(last, createdAt), 0),
+    isSubagent: subagentOf.has(first.seq),
+  };
 }
 
 interface Gathered {
@@ -83,12 +143,10 @@ interface Gathered {
   readonly files: SessionFiles | undefined;
   readonly parent: string | undefined;
   readonly mark: SessionMark | undefined;
-  readonly continues: Continued | undefined;
   readonly numbers: SessionNumbers;
-  readonly facts: SessionFacts;
 }
 
-function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, continues, numbers, facts }: Gathered): SessionRow {
+function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers }: Gathered): SessionRow {
   const ends = tipsOf(forest, own);
   const recorded = own.filter(({ forked }) => forked === 0);
   const main = mainTip(forest, own);
@@ -106,11 +164,10 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
     branches: ends.length,
     ...numbers,
     errors: own.reduce((sum, { errors }) => sum + errors, 0),
-    live: tips.some((tip) => facts.live?.has(tip) ?? false),
+    live: false,
     ...(parent !== undefined && parent !== sessionId && { parentSessionId: parent }),
     ...(subagent && { subagent: subagentKind(subagent) ?? 'agent' }),
     sources: files?.count ?? 0,
-    ...(continues && { continues }),
     continuedAs: [...(forest.continuedAs.get(sessionId) ?? [])],
     tips,
     pinned: (mark?.pinnedAt ?? null) !== null,
@@ -134,26 +191,34 @@ export const namelessTitle = (sessionId: string): string => `Session ${sessionId
  * everywhere.
  */
 export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> {
-  const forest = forestOf(chain);
+  if (ends.length === 0) return new Map();
   const wanted = new Set(ends);
+  const marks = sessionMarks(chain);
+  return new Map([...clustersOf(chain).of(ends)].flatMap((cluster) => titlesIn(chain, cluster, wanted, marks)));
+}
+
+function titlesIn(
+  chain: ReadChain,
+  cluster: Cluster,
+  wanted: ReadonlySet<ContextId>,
+  marks: ReadonlyMap<string, SessionMark>,
+): [ContextId, string][] {
+  const forest = forestOf(chain, cluster);
   const keys = new Map<string, Node[]>();
   for (const node of forest.nodes) {
     const key = wanted.has(node.id) ? forest.keyOf(node) : undefined;
     if (key !== undefined) keys.set(key, []);
   }
-  if (keys.size === 0) return new Map();
+  if (keys.size === 0) return [];
   for (const node of forest.nodes) keys.get(forest.keyOf(node) ?? '')?.push(node);
-  const files = filesBySession(chain, forest);
-  const marks = sessionMarks(chain);
-  return new Map(
-    [...keys].flatMap(([key, own]) => {
-      const main = mainTip(forest, own);
-      const [first] = own;
-      if (!main || !wanted.has(main.id)) return [];
-      const isSubagent = first !== undefined && forest.subagentOf.has(first.seq);
-      return [[main.id, marks.get(key)?.title ?? titleOf(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)] as const];
-    }),
-  );
+  const files = filesBySession(cluster, forest);
+  return [...keys].flatMap(([key, own]): [ContextId, string][] => {
+    const main = mainTip(forest, own);
+    const [first] = own;
+    if (!main || !wanted.has(main.id)) return [];
+    const isSubagent = first !== undefined && forest.subagentOf.has(first.seq);
+    return [[main.id, marks.get(key)?.title ?? titleOf(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)]];
+  });
 }
 
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
@@ -233,17 +298,11 @@ interface SessionFiles {
 }
 
 /** The files of each session. A file belongs to the session that contains the ends of its branches. */
-function filesBySession(chain: ReadChain, forest: Forest): ReadonlyMap<string, SessionFiles> {
+function filesBySession(cluster: Cluster, forest: Forest): ReadonlyMap<string, SessionFiles> {
   const found = new Map<string, SessionFiles>();
-  const rows = chain.db.all<{ sessionId: string | null; title: string | null; cwd: string | null; tips: string }>(
-    // Files that agents wrote after Resume come last: they name and place nothing that their session names itself.
-    `SELECT sessionId, title, cwd, tips FROM source WHERE project = ?
-      ORDER BY EXISTS (SELECT 1 FROM resumed r WHERE r.project = source.project AND r.sessionId = source.sessionId), length(path), no`,
-    chain.project,
-  );
-  for (const { sessionId, title, cwd, tips } of rows) {
+  for (const { sessionId, title, cwd, tips } of cluster.files) {
     const keys = new Set(
-      (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => {
+      tips.flatMap((seq) => {
         const node = forest.at.get(seq);
         return (node && forest.keyOf(node)) ?? [];
       }),
@@ -263,14 +322,11 @@ function filesBySession(chain: ReadChain, forest: Forest): ReadonlyMap<string, S
 }
 
 /** For each subagent the session that started it: that of the call, or else the session whose id its commits have. */
-function startersOf(chain: ReadChain, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
+function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
   const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(
-    `SELECT s.context, r.context AS starter FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?
-     UNION ALL
-     SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';'
-      WHERE s.project = ? AND s.toolCallId LIKE 'session:%'`,
+    startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))'),
     chain.project,
-    chain.project,
+    runsOf(families),
   );
   const found = new Map<string, string>();
   const set = (node: Node | undefined, starter: string | null | undefined): void => {

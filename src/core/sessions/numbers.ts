@@ -1,7 +1,8 @@
 import type { CommitSeq } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { type ReadChain, runsOf } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
+import type { Cluster } from './clusters.js';
 import type { Forest } from './forest.js';
 
 /** Figures of the calls of a session. */
@@ -25,14 +26,19 @@ export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: 
  * The counted peak, window, price and models of each session. The price includes subagents. A session with contents that only the hub holds
  * has no figures, because figures of a part of its calls would be too small.
  */
-export function numbersOf(chain: ReadChain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
+export function numbersOf(
+  chain: ReadChain,
+  { families }: Cluster,
+  { at, keyOf }: Forest,
+  parents: ReadonlyMap<string, string>,
+): ReadonlyMap<string, SessionNumbers> {
   const sums = new Map<string, Sum>();
   const sumOf = (key: string): Sum => {
     const sum = sums.get(key) ?? { peak: null, limit: null, model: null, cost: 0, priced: 0, whole: 0, calls: 0, models: new Set<string>() };
     sums.set(key, sum);
     return sum;
   };
-  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain)) {
+  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain, runsOf(families))) {
     const node = at.get(context);
     const key = node && keyOf(node);
     if (key === undefined) continue;
@@ -52,7 +58,7 @@ export function numbersOf(chain: ReadChain, { at, keyOf }: Forest, parents: Read
     }
   }
   const onHub = new Set<string>();
-  for (const seq of commitsOnHub(chain)) {
+  for (const seq of commitsOnHub(chain, runsOf(families))) {
     const node = at.get(seq);
     const key = node && keyOf(node);
     if (key !== undefined) for (const one of withStarters(key, parents)) onHub.add(one);
@@ -81,11 +87,13 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Readon
 }
 
 /** Commits whose contents only the hub holds, in a project that is open without a clone. */
-const commitsOnHub = ({ artifacts, db, project }: ReadChain): CommitSeq[] =>
+const commitsOnHub = ({ artifacts, db, project }: ReadChain, runs: string): CommitSeq[] =>
   artifacts.copies.expects()
     ? db
         .all<{ seq: CommitSeq }>(
-          "SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'evicted'",
+          `SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact
+            WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ? AND a.gone = 'evicted'`,
+          runs,
           project,
         )
         .map(({ seq }) => seq)

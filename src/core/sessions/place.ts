@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
 import { commitOf, type ReadChain } from '../chain/index.js';
 import type { CommitPlace } from '../contract/index.js';
-import { branchStart, type Forest, forestOf, type Node, pathTo, turnsOn } from './forest.js';
+import { branchStart, type Forest, forestAt, type Node, pathTo, turnsOn } from './forest.js';
 import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
@@ -11,7 +11,7 @@ import { branchMarks } from './marks.js';
  */
 export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): CommitPlace {
   const { seq, id: full } = commitOf(chain, id);
-  const forest = forestOf(chain);
+  const forest = forestAt(chain, seq);
   const node = forest.at.get(seq);
   const owner = node && forest.keyOf(node);
   const key = node && chosen !== undefined && chosen !== owner && goesThrough(forest, chosen, node) ? chosen : owner;

@@ -1,6 +1,7 @@
 import type { CommitSeq } from '../base/index.js';
 import { hiddenCommits, type ReadChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
+import { clustersOf } from './clusters.js';
 import { forestOf } from './forest.js';
 import { sessionRows } from './list.js';
 
@@ -21,7 +22,6 @@ export interface SessionSpans {
 
 /** The sessions of the project with the times between which they ran. */
 export function sessionSpans(chain: ReadChain): SessionSpans {
-  const forest = forestOf(chain);
   const spans = new Map<string, { first: number; machine: string | null }>();
   const elsewhere = new Map<CommitSeq, string | null>();
   const machines = new Map(
@@ -29,16 +29,19 @@ export function sessionSpans(chain: ReadChain): SessionSpans {
       .all<{ seq: CommitSeq; machine: string }>('SELECT seq, machine FROM context WHERE project = ? AND machine IS NOT NULL', chain.project)
       .map(({ seq, machine }) => [seq, machine] as const),
   );
-  for (const node of forest.nodes) {
-    const key = forest.keyOf(node);
-    if (key === undefined) continue;
-    if (node.sessionId === null) elsewhere.set(node.seq, key);
-    const span = spans.get(key);
-    const machine = machines.get(node.seq) ?? null;
-    if (!span) spans.set(key, { first: node.createdAt, machine });
-    else {
-      span.first = Math.min(span.first, node.createdAt);
-      span.machine ??= machine;
+  for (const cluster of clustersOf(chain).all) {
+    const { nodes, keyOf } = forestOf(chain, cluster);
+    for (const node of nodes) {
+      const key = keyOf(node);
+      if (key === undefined) continue;
+      if (node.sessionId === null) elsewhere.set(node.seq, key);
+      const span = spans.get(key);
+      const machine = machines.get(node.seq) ?? null;
+      if (!span) spans.set(key, { first: node.createdAt, machine });
+      else {
+        span.first = Math.min(span.first, node.createdAt);
+        span.machine ??= machine;
+      }
     }
   }
   for (const seq of hiddenCommits(chain, { archived: true })) elsewhere.set(seq, null);

@@ -120,7 +120,8 @@ function backUp(raw: Database.Database, path: string | undefined): void {
 }
 
 /** Tables that can be derived from the others at any time. */
-const derivedTables = /^(artifact|block|pack|progress|materialized|outline|record|principalCommit|replicaCopy|search.*|usage.*|areaCount|sqlite_.*)$/;
+const derivedTables =
+  /^(artifact|block|pack|progress|materialized|outline|record|principalCommit|runSum|replicaCopy|search.*|usage.*|areaCount|sqlite_.*)$/;
 
 /** Makes this connection refuse every change of a table that is not derived. */
 function refuseRecords(raw: Database.Database, message: string): void {

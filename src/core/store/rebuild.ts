@@ -34,7 +34,7 @@ export interface Rebuilt {
 }
 
 /** Tables that are derived from the others. A rebuilt database starts with empty ones. */
-const derived = /^(outline|materialized|principalCommit|search.*|usage.*|progress|areaCount)$/;
+const derived = /^(outline|materialized|principalCommit|runSum|search.*|usage.*|progress|areaCount)$/;
 
 /**
  * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A

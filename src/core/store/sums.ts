@@ -10,7 +10,8 @@ export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
 /** Tables without checksums: derived ones. Their readers detect damage by other means, or lose nothing. */
-const unsummed = /^(sqlite_.*|outline|record|principalCommit|progress|replicaCopy|search(?!Entry$).*|requestMessage|usage.*|teamItem|areaCount)$/;
+const unsummed =
+  /^(sqlite_.*|outline|record|principalCommit|runSum|progress|replicaCopy|search(?!Entry$).*|requestMessage|usage.*|teamItem|areaCount)$/;
 
 /** Large columns that the object's hash verifies. The checksum covers only their length. */
 const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };

@@ -1,6 +1,6 @@
 // From an edit to what it was made from: the fork, the answer to its prompt, and the turn that it stands in for.
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, childrenOf, commitAt, commitOf, outlineOf, type ReadChain, turnParts } from '../chain/index.js';
+import { type ContextRow, childrenOf, commitAt, commitOf, outlineOf, type ReadChain, turnPartsAt } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 
 /**
@@ -9,7 +9,7 @@ import type { OutputOf } from '../contract/index.js';
  */
 export function originalOf(chain: ReadChain, id: ContextId): OutputOf<'turn.original'> {
   const row = commitOf(chain, id);
-  const { partOf, besides } = turnParts(chain);
+  const { partOf, besides } = turnPartsAt(chain, row);
   const seq = partOf.get(row.seq) ?? besides.get(row.seq);
   const fork = seq !== undefined ? commitAt(chain, seq) : row.forked ? row : undefined;
   if (fork) {
@@ -23,7 +23,7 @@ export function originalOf(chain: ReadChain, id: ContextId): OutputOf<'turn.orig
 
 /** The newest commit with an answer to the prompt of a fork. */
 function answerTo(chain: ReadChain, fork: ContextRow): ContextId | null {
-  const { partOf, besides } = turnParts(chain);
+  const { partOf, besides } = turnPartsAt(chain, fork);
   const found = [...partOf, ...besides].flatMap(([seq, of]) => (of === fork.seq ? [seq] : []));
   const newest = found.length > 0 ? found.reduce((last, seq) => (seq > last ? seq : last)) : undefined;
   return newest === undefined ? null : commitAt(chain, newest).id;
@@ -49,7 +49,7 @@ function siblingsOf(chain: ReadChain, row: ContextRow): ContextRow[] {
 
 /** The turn of the original branch in whose place a fork stands. A fork that changed an earlier turn copies the turns after it. */
 function turnBeside(chain: ReadChain, fork: ContextRow): ContextRow | undefined {
-  const { states, besides, partOf } = turnParts(chain);
+  const { states, besides, partOf } = turnPartsAt(chain, fork);
   const copied: ContextRow[] = [fork];
   for (let at = fork; at.parent !== null; ) {
     const before = commitAt(chain, at.parent);

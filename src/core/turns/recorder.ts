@@ -96,7 +96,7 @@ export const emptyTape = (): Tape => ({
 });
 
 /** A snapshot with a parent copies earlier turns, so it is not a turn. */
-const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !== 'snapshot' || commit.parent === null;
+export const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !== 'snapshot' || commit.parent === null;
 
 /** Adds the steps of the next commit of the chain. */
 export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {

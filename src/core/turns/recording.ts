@@ -1,5 +1,5 @@
 import type { CommitSeq, EntryKey } from '../base/index.js';
-import { type ContextRow, lineage, type ReadChain } from '../chain/index.js';
+import { type ContextRow, keep, lineage, type ReadChain, recalled } from '../chain/index.js';
 import { type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { nothingKnown, touchOf } from './files.js';
 import { addCommit, emptyTape, entryAt, type RecordedTurn, type Tape } from './recorder.js';
@@ -20,14 +20,17 @@ export interface Recording {
   readonly fileAfter: (count: number, path: string) => KnownFile | undefined;
 }
 
-/** Recently used tapes, by chain and tip. */
-const recent = new WeakMap<ReadChain, Map<CommitSeq, Tape>>();
+/** The number of bytes that a step takes in a tape, about. */
+const bytesPerStep = 350;
+/** The ends of the tapes that are kept. */
+interface Tapes {
+  readonly tips: Map<CommitSeq, Tape>;
+}
 const maxRecent = 3;
 
 /** The recording of the chain that ends at a commit. It reuses the recording of an ancestor or of a descendant. */
 export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
-  const known = recent.get(chain) ?? new Map<CommitSeq, Tape>();
-  recent.set(chain, known);
+  const known = recalled<Tapes>(chain, 'tapes', '')?.tips ?? new Map<CommitSeq, Tape>();
   for (const tape of known.values()) {
     const turn = tape.turns.findLastIndex(({ seq }) => seq === tip.seq);
     if (turn >= 0) return reading(chain, tape, turn + 1);
@@ -43,6 +46,8 @@ export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
     if (known.size <= maxRecent) break;
     known.delete(oldest);
   }
+  const steps = [...known.values()].reduce((sum, one) => sum + one.steps.length, 0);
+  keep(chain, 'tapes', '', { tips: known } satisfies Tapes, steps * bytesPerStep);
   return reading(chain, tape, tape.turns.length);
 }
 

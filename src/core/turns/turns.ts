@@ -1,21 +1,21 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, entries, outlineRows, type ReadChain, resolve, turnParts } from '../chain/index.js';
-import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
-import { promptAt } from '../formats/index.js';
+import { type ContextRow, commitAt, commitOf, entries, outlineRows, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
+import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
+import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { getRequest, listRequests, type OwnRun, ownRun } from '../requests/index.js';
 import { costsAt } from '../usage/index.js';
-import type { RecordedTurn } from './recorder.js';
-import { recordingOf } from './recording.js';
+import { type RecordedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
 
 /**
  * A turn of a chain and its commits. Several commits are one turn if they are the input and the output of an agent's card turn, or a prompt that was
  * edited here and its answer.
  */
-interface Group {
-  readonly commits: readonly [RecordedTurn, ...RecordedTurn[]];
+interface Grouped<One> {
+  readonly commits: readonly [One, ...One[]];
   readonly cardTurn: CardTurn | undefined;
 }
+type Group = Grouped<RecordedTurn>;
 
 /**
  * The turns of a chain up to a commit, or the turns of an agent up to its newest commit. The commits of a card turn form one turn (H20). @throws
@@ -30,24 +30,35 @@ export function listTurns(chain: ReadChain, query: { id?: ContextId | undefined;
 
 /** The turns of a chain, with each commit as its own turn. */
 export function listCommitTurns(chain: ReadChain, tip: ContextRow): TurnRow[] {
-  const { turns, steps } = recordingOf(chain, tip);
+  const turns = turnsTo(chain, tip);
   const names = namesOf(chain, turns);
-  return turns.map((turn, at) => rowOf({ commits: [turn], cardTurn: undefined }, at + 1, steps, names));
+  return timed(chain, turns).map((turn, at) => rowOf(chain, { commits: [turn], cardTurn: undefined }, at + 1, names));
 }
 
 function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
-  const { turns, steps } = recordingOf(chain, tip);
+  const turns = turnsTo(chain, tip);
   const names = namesOf(chain, turns);
-  return groupsOf(chain, turns).map((group, at) => ({ group, row: rowOf(group, at + 1, steps, names) }));
+  return groupsOf(chain, tip, timed(chain, turns)).map((group, at) => ({ group, row: rowOf(chain, group, at + 1, names) }));
 }
 
-function groupsOf(chain: ReadChain, turns: readonly RecordedTurn[]): Group[] {
+/** The last turn. Only its own content is read; the outlines of the others say how many they are. */
+function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group } | undefined {
+  const turns = turnsTo(chain, tip);
+  const groups = groupsOf(chain, tip, turns);
+  const last = groups.at(-1);
+  if (!last) return undefined;
+  const [head, ...rest] = timed(chain, last.commits);
+  const group: Group = { ...last, commits: [head as RecordedTurn, ...rest] };
+  return { group, row: rowOf(chain, group, groups.length, namesOf(chain, group.commits)) };
+}
+
+function groupsOf<One extends Pick<RecordedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
   const cardTurns = turnsOfCommits(
     chain,
     turns.map(({ seq }) => seq),
   );
-  const groups: { commits: [RecordedTurn, ...RecordedTurn[]]; cardTurn: CardTurn | undefined }[] = [];
-  const { partOf } = turnParts(chain);
+  const groups: { commits: [One, ...One[]]; cardTurn: CardTurn | undefined }[] = [];
+  const { partOf } = turnPartsAt(chain, tip);
   for (const turn of turns) {
     const cardTurn = cardTurns.get(turn.seq);
     const last = groups.at(-1);
@@ -83,7 +94,7 @@ interface Named {
   readonly summary: string | null;
 }
 
-const namesOf = (chain: ReadChain, turns: readonly RecordedTurn[]): ReadonlyMap<CommitSeq, Named> =>
+const namesOf = (chain: ReadChain, turns: readonly Pick<RecordedTurn, 'seq'>[]): ReadonlyMap<CommitSeq, Named> =>
   new Map(
     chain.db
       .all<Named>(
@@ -93,20 +104,20 @@ const namesOf = (chain: ReadChain, turns: readonly RecordedTurn[]): ReadonlyMap<
       .map((row) => [row.seq, row] as const),
   );
 
-function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow {
+function rowOf(chain: ReadChain, { commits, cardTurn }: Group, number: number, names: ReadonlyMap<CommitSeq, Named>): TurnRow {
   const [head] = commits;
   const last = commits.at(-1) ?? head;
   // An edited prompt keeps the time of the original, so the turn of a fork begins with its answer.
-  const timed = cardTurn || commits.length === 1 ? commits : commits.slice(1);
-  const startedAt = timed.find((turn) => turn.startedAt !== null)?.startedAt ?? null;
-  const endedAt = timed.findLast((turn) => turn.endedAt !== null)?.endedAt ?? null;
+  const worked = cardTurn || commits.length === 1 ? commits : commits.slice(1);
+  const startedAt = worked.find((turn) => turn.startedAt !== null)?.startedAt ?? null;
+  const endedAt = worked.findLast((turn) => turn.endedAt !== null)?.endedAt ?? null;
   const sum = (part: 'count' | 'tokens' | 'errors'): number => commits.reduce((total, turn) => total + turn[part], 0);
   return {
     turnId: last.turnId,
     ...(cardTurn && { agentTurnId: cardTurn.agentTurnId }),
     agentId: names.get(last.seq)?.agentId ?? '',
     number,
-    trigger: cardTurn ? cardTrigger(steps.slice(head.first, head.first + sum('count'))) : triggerOf(head, steps, names),
+    trigger: cardTurn ? cardTrigger(commits.flatMap(({ step }) => visibleIn(chain, step))) : triggerOf(head, visibleIn(chain, head.step), names),
     entries: sum('count'),
     tokens: sum('tokens'),
     errors: sum('errors'),
@@ -114,7 +125,7 @@ function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly Rep
     startedAt,
     endedAt,
     // The commits of a card turn are its input and its output; between them, its model worked.
-    ms: cardTurn ? timeBetween(startedAt, endedAt) : sumOf(timed.map(({ ms }) => ms)),
+    ms: cardTurn ? timeBetween(startedAt, endedAt) : sumOf(worked.map(({ ms }) => ms)),
   };
 }
 
@@ -123,8 +134,7 @@ function timeBetween(start: string | null, end: string | null): number | null {
   return ms > 0 ? ms : null;
 }
 
-function triggerOf(turn: RecordedTurn, all: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
-  const steps = all.slice(turn.first, turn.first + turn.count);
+function triggerOf(turn: RecordedTurn, steps: readonly OutlineEntry[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
   const [first] = steps;
   const isPrompt = first?.role === 'user' && first.kind !== 'summary';
   const kind = turn.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
@@ -134,7 +144,7 @@ function triggerOf(turn: RecordedTurn, all: readonly ReplayStep[], names: Readon
 }
 
 /** The instruction of a card turn: its first card with the role of the user. Key and text are of this card. */
-function cardTrigger(steps: readonly ReplayStep[]): TurnRow['trigger'] {
+function cardTrigger(steps: readonly OutlineEntry[]): TurnRow['trigger'] {
   const asked = steps.find(({ role, kind }) => role === 'user' && kind === 'text');
   return asked ? { kind: 'prompt', key: asked.key, text: asked.head ?? null } : { kind: 'continuation', key: null, text: null };
 }
@@ -148,7 +158,7 @@ export const deltaEntries = (chain: ReadChain, row: ContextRow): Entry[] => entr
  */
 export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
   const row = commitOfTurn(chain, turnId);
-  const { row: found, group } = listed(chain, row).at(-1) ?? {};
+  const { row: found, group } = lastListed(chain, row) ?? {};
   const cardTurn = turnsOfCommits(chain, [row.seq]).get(row.seq);
   const isOf = cardTurn ? group?.cardTurn?.no === cardTurn.no : found?.turnId === row.id;
   if (!found || !group || !isOf) throw badRequest('turnId', `${row.id} is a snapshot, not a turn.`);

@@ -38,6 +38,15 @@ interface Row extends Pick<ContextRow, 'seq' | 'id' | 'parent' | 'sessionId' | '
 const selectRows = `SELECT c.seq, c.id, c.parent, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
          FROM context c`;
 
+/** The calls in commits whose calls are not stored yet, from their contents: a page shows them without waiting for all commits. */
+export function unstoredCalls(chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, CountedCommit['calls']> {
+  const from = readUpTo(chain);
+  const pending = commits.filter((seq) => seq > from);
+  if (pending.length === 0) return new Map();
+  const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(pending));
+  return new Map(rows.map((row) => [row.seq, callsIn(chain, row)] as const));
+}
+
 /** Stores the calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
 export function countCalls(chain: WriteChain, commits: readonly CommitSeq[]): void {
   const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));

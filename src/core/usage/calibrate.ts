@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { commitAt, contextEntries, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../chain/index.js';
+import { commitAt, contextEntriesInTurn, lineage, type Offer, offer, outlineRows, type ReadChain, type WriteChain, walk } from '../chain/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
@@ -16,8 +16,7 @@ const fewest = 24;
 
 /** The growths between neighboring calls of one model in the window of a context. */
 export function growthsIn(chain: ReadChain, id: ContextId, seq: CommitSeq, model: string): Growth[] {
-  const entries = contextEntries(chain, { id });
-  const places = new Map(entries.map(({ key }, place) => [key, place] as const));
+  const places = new Map(outlineRows(chain, { id }).rows.map(({ key }, place) => [key, place] as const));
   const calls = callsIn(
     chain,
     walk(chain, commitAt(chain, seq)).contributing.map((step) => step.seq),
@@ -28,22 +27,28 @@ export function growthsIn(chain: ReadChain, id: ContextId, seq: CommitSeq, model
     })
     .sort((a, b) => a.place - b.place)
     .slice(-maxCalls);
+  const [from = places.size, to = 0] = [calls[0]?.place, calls.at(-1)?.place];
+  const added = measuresBetween(chain, id, from, to);
   return calls.flatMap(({ call, place }, at): Growth[] => {
     const before = calls[at - 1];
-    const [from, to] = [before && windowOf(before.call), windowOf(call)];
-    if (!before || from == null || to === null || before.call.model !== model || call.model !== model) return [];
-    const added = entries.slice(before.place, place).map(({ entry }) => entry);
-    return [{ tokens: to - from, added: { ...sumOf(added), replies: 1 } }];
+    const [earlier, later] = [before && windowOf(before.call), windowOf(call)];
+    if (!before || earlier == null || later === null || before.call.model !== model || call.model !== model) return [];
+    return [{ tokens: later - earlier, added: { ...addedUp(added.slice(before.place - from, place - from)), replies: 1 } }];
   });
 }
 
-/** The measures of entries, added up. */
-export function sumOf(entries: readonly ParsedEntry[]): Measures {
+/** The measures of the entries of a context from one place up to another. Those before are not read. */
+const measuresBetween = (chain: ReadChain, id: ContextId, from: number, to: number): Measures[] =>
+  [...contextEntriesInTurn(chain, { id, from, to })].map(({ entry }) => measuresOf(entry));
+
+function addedUp(all: readonly Measures[]): Measures {
   const sum: Measures = {};
-  for (const entry of entries)
-    for (const [name, size] of Object.entries(measuresOf(entry)) as [keyof Measures, number][]) sum[name] = (sum[name] ?? 0) + size;
+  for (const one of all) for (const [name, size] of Object.entries(one) as [keyof Measures, number][]) sum[name] = (sum[name] ?? 0) + size;
   return sum;
 }
+
+/** The measures of entries, added up. */
+export const sumOf = (entries: readonly ParsedEntry[]): Measures => addedUp(entries.map(measuresOf));
 
 /** Usable growths of a model from the latest windows of the project, up to about the wanted number. */
 export function growthsOf(chain: ReadChain, model: string, most = wanted): Growth[] {
@@ -94,7 +99,8 @@ const failures = new WeakMap<ReadChain, ReadonlyMap<string, number>>();
 export function factorsOf(chain: ReadChain, model: string | null): Factors | undefined {
   if (model === null || !hasTokenizer()) return undefined;
   const calls =
-    chain.db.one<{ calls: number }>('SELECT COUNT(*) AS calls FROM usageCall WHERE project = ? AND model = ?', chain.project, model)?.calls ?? 0;
+    chain.db.one<{ calls: number }>('SELECT IFNULL(SUM(calls), 0) AS calls FROM usageSum WHERE project = ? AND model = ?', chain.project, model)
+      ?.calls ?? 0;
   const stored = chain.db.all<Stored>('SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
   if (stored.length === measures.length && calls < 2 * (stored[0]?.calls ?? 0))
     return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;

@@ -1,22 +1,42 @@
-import { timestampOf } from '../base/index.js';
+import { defined, timestampOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { limitOf } from './limits.js';
-import { type PlacedCall, placedCalls } from './placed.js';
+import { type PlacedCall, placedCalls, placedPage } from './placed.js';
 import { moneyOf } from './prices.js';
 import { type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
-  const all = placedCalls(chain, query);
-  const { filter } = query;
-  const matching = filter ? all.filter((call) => matches(call, filter)) : all;
-  const offset = query.offset ?? 0;
-  const page = matching.slice(offset, offset + (query.limit ?? matching.length));
+  const { total, page } = pageOf(chain, query);
   const ids = requestIds(chain, [...page, ...page.flatMap(({ before }) => before ?? [])]);
-  return { total: matching.length, calls: page.map((call) => shown(chain, call, ids)) };
+  return { total, calls: page.map((call) => shown(chain, call, ids)) };
+}
+
+/** The most calls of a project in an answer without a limit. */
+const maxCalls = 10_000;
+
+/** The calls to show. Only a question about a context, or about misses, looks at other calls too. */
+function pageOf(
+  chain: ReadChain,
+  { id, sessionId, filter, offset = 0, limit: given }: InputOf<'usage.calls'>,
+): { readonly total: number; readonly page: readonly PlacedCall[] } {
+  const limit = given ?? (id === undefined && sessionId === undefined && filter?.miss === undefined ? maxCalls : undefined);
+  if (id === undefined && limit !== undefined && filter?.miss === undefined) {
+    const { model, from, to } = filter ?? {};
+    const { total, calls } = placedPage(
+      chain,
+      { sessionId, model, ...defined({ from: from && Date.parse(from), to: to && Date.parse(to) }) },
+      offset,
+      limit,
+    );
+    return { total, page: calls };
+  }
+  const all = placedCalls(chain, { id, sessionId });
+  const matching = filter ? all.filter((call) => matches(call, filter)) : all;
+  return { total: matching.length, page: matching.slice(offset, offset + (limit ?? matching.length)) };
 }
 
 function matches(call: PlacedCall, filter: CallsFilter): boolean {

@@ -2,11 +2,12 @@ import { type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { commitAt, graph, type ReadChain } from '../chain/index.js';
 import type { GraphRow, Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
+import { unstoredCalls } from './backfill.js';
 import { countedInput } from './context.js';
 import { continuedFrom } from './continued.js';
 import { isCounted } from './facts.js';
 import { moneyOf } from './prices.js';
-import { callsIn, peakOfCalls, windowsOf } from './rows.js';
+import { callsIn, isBeside, peakOfCalls, windowsOf } from './rows.js';
 
 /** The calls of one model whose replies appear first in a commit. */
 export interface CommitCalls {
@@ -24,16 +25,29 @@ export interface CommitCalls {
   readonly cost: number;
 }
 
-/** The calls of every commit, for lists of sessions. */
-export function callsByCommit(chain: ReadChain): CommitCalls[] {
+/** The calls of the commits in runs, for lists of sessions. */
+export function callsByCommit(chain: ReadChain, runs: string): CommitCalls[] {
   return chain.db.all<CommitCalls>(
     `SELECT context, model, ${peakOfCalls} AS peak, MAX(windowLimit) AS "limit", COUNT(*) FILTER (WHERE ${isCounted}) AS calls,
             COUNT(cost) FILTER (WHERE ${isCounted}) AS priced, COUNT(output) FILTER (WHERE ${isCounted}) AS outputs,
             IFNULL(SUM(cost) FILTER (WHERE ${isCounted}), 0) AS cost
-       FROM usageCall u WHERE project = ? GROUP BY context, model`,
+       FROM usageCall u WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?))) AND +project = ? GROUP BY context, model`,
+    runs,
     chain.project,
   );
 }
+
+/** For each session, a text that changes with its calls. `sessions` limits the answer. */
+export const callStates = (chain: ReadChain, sessions?: Iterable<string>): ReadonlyMap<string, string> =>
+  new Map(
+    chain.db
+      .all<{ session: string; state: string }>(
+        `SELECT session, GROUP_CONCAT(calls || ':' || input || ':' || cacheRead || ':' || cacheWrite || ':' || output || ':' || outputs || ':' || priced || ':' || cost || ':' || model) AS state
+           FROM usageSum WHERE project = :project AND (:sessions IS NULL OR session IN (SELECT value FROM json_each(:sessions))) GROUP BY session`,
+        { project: chain.project, sessions: sessions === undefined ? null : JSON.stringify(['', ...sessions]) },
+      )
+      .map(({ session, state }) => [session, state] as const),
+  );
 
 /** The cost of the calls of commits, a lower bound where a call has no price or no output count. Commits without a priced call are omitted. */
 export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
@@ -107,7 +121,7 @@ export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1
       )
       .map(({ seq, id }) => [id, seq] as const),
   );
-  const counted = windowsOf(chain, [...seqs.values()]);
+  const counted = new Map([...unstoredWindows(chain, [...seqs.values()]), ...windowsOf(chain, [...seqs.values()])]);
   return {
     ...rest,
     rows: rows.map((row) => {
@@ -122,6 +136,16 @@ export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1
       };
     }),
   };
+}
+
+/** The inputs of the last calls of commits whose calls are not stored yet. */
+function unstoredWindows(chain: ReadChain, commits: readonly CommitSeq[]): [CommitSeq, number][] {
+  return [...unstoredCalls(chain, commits)].flatMap(([seq, calls]): [CommitSeq, number][] => {
+    const last = calls.findLast(
+      (call) => !call.total && !isBeside({ call: call.id }) && (call.input !== null || call.cacheRead !== null || call.cacheWrite !== null),
+    );
+    return last ? [[seq, last.window ?? (last.input ?? 0) + (last.cacheRead ?? 0) + (last.cacheWrite ?? 0)]] : [];
+  });
 }
 
 /** Whether a row is a fork, a rerun or a snapshot that no call has seen. */

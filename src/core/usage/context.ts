@@ -1,11 +1,12 @@
 import { type ContextId, type EntryKey, inWords, notFound } from '../base/index.js';
-import { type ContextRow, commitOf, contextEntriesInPieces, outlineRows, type ReadChain } from '../chain/index.js';
+import { type ContextRow, commitOf, kept, outlineOf, outlineRows, parsedOf, type ReadChain, type Step, walk } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsageFork } from '../contract/index.js';
-import { countTokens } from '../formats/index.js';
+import { countTokens, isHidden, type OutlineEntry, type ParsedEntry } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { requireContents } from './backfill.js';
 import { factorsOf } from './calibrate.js';
 import { type Continued, continuedFrom, continuedWith } from './continued.js';
+import { measuresAlong } from './delta-measures.js';
 import { limitOf } from './limits.js';
 import { emptyWindow, type MeasuredWindow, partsOf, statedMeasures } from './parts.js';
 import { type CallRow, requestIds } from './rows.js';
@@ -81,26 +82,60 @@ export function countedInput(chain: ReadChain, id: ContextId): number | null {
   return call ? windowOf(call) : null;
 }
 
-/** The latest windows of each project. Commits never change, so a measured window is valid until the tokenizer is loaded. */
-const kept = new WeakMap<ReadChain, Map<string, MeasuredWindow>>();
-const maxKept = 64;
-/** The number of entries whose content is in memory at the same time. */
-const pieceSize = 100;
+/** The number of bytes that a measured window takes in memory, about. */
+const bytesPerWindow = 2_000;
 
-/** The measured entries that the call was sent, or all entries of the context if there is no call. */
+/**
+ * The measured entries that the call was sent, or all entries of the context if there is no call. The deltas before the call are added up from their
+ * stored measures; only that of the call, and those whose results were replaced later, are read.
+ */
 function measuredWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
+  // Commits never change, so a measured window is valid until the tokenizer is loaded.
   const name = JSON.stringify([call?.commitId ?? tip, call?.key ?? null, hasTokenizer()]);
-  const known = kept.get(chain) ?? new Map<string, MeasuredWindow>();
-  const before = known.get(name);
-  if (before) return before;
+  return kept(
+    chain,
+    'window',
+    name,
+    '',
+    () => measureWindow(chain, call, tip),
+    () => bytesPerWindow,
+  );
+}
+
+function measureWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
+  const steps = walk(chain, commitOf(chain, call?.commitId ?? tip)).contributing;
+  const last = call && steps.at(-1);
+  const whole = last ? steps.slice(0, -1) : steps;
+  const measureOf = measuresAlong(chain, whole);
+  const elided = elidedIn(chain, [...whole.filter((step) => measureOf(step).elides), ...(last ? [last] : [])]);
+  const isElided = ({ kind, toolCallId }: Pick<OutlineEntry, 'kind' | 'toolCallId'>): boolean =>
+    kind === 'tool_result' && toolCallId !== undefined && elided.has(toolCallId);
   const window = emptyWindow();
-  measure: for (const piece of contextEntriesInPieces(chain, { id: call?.commitId ?? tip }, pieceSize))
-    for (const { key, entry } of piece) {
-      if (key === call?.key) break measure;
-      window.add(entry);
-    }
-  if (known.size >= maxKept) known.clear();
-  known.set(name, window);
-  kept.set(chain, known);
+  for (const step of whole) {
+    const isRead = elided.size > 0 && outlineOf(chain, step.artifact, step.format).entries.some(isElided);
+    if (isRead) for (const entry of seenIn(chain, step, elided)) window.add(entry);
+    else window.addDelta(measureOf(step));
+  }
+  for (const entry of last ? seenIn(chain, last, elided) : []) {
+    if (entry.key === call?.key) break;
+    window.add(entry);
+  }
   return window;
 }
+
+/** The texts that replace results, by call id. */
+const elidedIn = (chain: ReadChain, steps: readonly Step[]): ReadonlyMap<string, string> =>
+  new Map(
+    steps.flatMap(({ artifact, format }) =>
+      outlineOf(chain, artifact, format).elisions.flatMap(({ toolCallIds, text }) => toolCallIds.map((id) => [id, text] as const)),
+    ),
+  );
+
+/** The entries of a delta as the model sees them. */
+const seenIn = (chain: ReadChain, { artifact, format }: Step, elided: ReadonlyMap<string, string>): ParsedEntry[] =>
+  parsedOf(chain, artifact, format)
+    .entries.filter((entry) => !isHidden(entry))
+    .map((entry) => {
+      const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;
+      return text === undefined ? entry : { ...entry, text };
+    });

@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ContextId, defined, type EntryKey, parseJson } from '../base/index.js';
-import { commitOf, contextEntries, type ReadChain, walk } from '../chain/index.js';
-import type { UsageFiller } from '../contract/index.js';
+import { commitOf, contextEntriesInTurn, entries, type ReadChain, walk } from '../chain/index.js';
+import type { OutlineRow, UsageFiller } from '../contract/index.js';
 import { askedLine, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
 import { requireContents } from './backfill.js';
 import { offeredIn, serverOf } from './offered.js';
@@ -28,9 +28,10 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
     .sort((a, b) => a - b);
   const calls = callNotes();
   const first = new Map<string, EntryKey>();
-  const all = contextEntries(chain, { id: tip.id });
-  const prompts = systemPrompts(all.map(({ entry }) => entry));
-  const entryFillers = all.map(({ key, entry }, place): UsageFiller => {
+  const prompts = systemPrompts(chain, tip.id, rows);
+  const entryFillers: UsageFiller[] = [];
+  for (const { key, entry } of contextEntriesInTurn(chain, { id: tip.id })) {
+    const place = entryFillers.length;
     calls.add(entry);
     const { text = '' } = entry;
     const { path, tool, input } = calls.of(entry);
@@ -41,7 +42,7 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
     const stayed = replies.length - firstAfter(replies, prompts.get(place)?.first ?? place);
     const head = input || askedOf(entry) || rows[place]?.head;
     const group = groupOf(entry, tool);
-    return {
+    entryFillers.push({
       key,
       ...defined({ tool, path }),
       kind: partKindOf(entry),
@@ -50,8 +51,8 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
       calls: stayed,
       tokenCalls: tokens * stayed,
       ...defined({ duplicateOf: earlier, group }),
-    };
-  });
+    });
+  }
   const fillers = entryFillers.filter((_, place) => prompts.get(place)?.isLast !== false);
   const last = lastCallOf(chain, tip);
   for (const { kind, tool, tokens } of last ? offeredIn(chain, last) : []) {
@@ -112,11 +113,17 @@ const promptBeginning = 80;
  * System prompts by position. If an agent records its prompt at each turn, only the last record fills the window, and it counts as sent since the
  * first.
  */
-function systemPrompts(all: readonly ParsedEntry[]): ReadonlyMap<number, { readonly first: number; readonly isLast: boolean }> {
+function systemPrompts(
+  chain: ReadChain,
+  id: ContextId,
+  rows: readonly OutlineRow[],
+): ReadonlyMap<number, { readonly first: number; readonly isLast: boolean }> {
   const prompts = new Map<number, { readonly first: number; readonly isLast: boolean }>();
   const latest = new Map<string, number>();
-  for (const [place, { role, kind, text = '' }] of all.entries()) {
+  for (const [place, { role, kind }] of rows.entries()) {
     if (role !== 'system' || kind !== 'text') continue;
+    const [entry] = entries(chain, { id, offset: place, limit: 1 }).entries;
+    const { text = '' } = entry ?? {};
     const beginning = text.slice(0, promptBeginning);
     const before = latest.get(beginning);
     const first = (before === undefined ? undefined : prompts.get(before)?.first) ?? place;

@@ -3,6 +3,7 @@ import { type ArtifactNo, textOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
+import type { DeltaMeasure } from './delta-measures.js';
 import { type Factors, sizeBy } from './fit.js';
 import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
 import { partKindOf } from './window.js';
@@ -22,6 +23,8 @@ export interface Measured {
 /** The measures of the entries in a window, to which entries are added in order. */
 export interface MeasuredWindow {
   add(entry: ParsedEntry): void;
+  /** Adds the entries of a whole delta. */
+  addDelta(delta: DeltaMeasure): void;
   /** Replaces the results of calls by a shorter text. */
   elide(toolCallIds: readonly string[], text: string): void;
   /** Empties the window, as a compaction does. */
@@ -46,6 +49,13 @@ export function emptyWindow(): MeasuredWindow {
       count(entry, 1);
       const { toolCallId, kind } = entry;
       if (toolCallId !== undefined && kind === 'tool_result') results.set(toolCallId, [...(results.get(toolCallId) ?? []), entry]);
+    },
+    addDelta({ kinds, said }) {
+      for (const [kind, measures] of Object.entries(kinds) as [PartKind, Measures][]) addTo(sums, kind, measures, 1);
+      if (!said) return;
+      // The framing of a reply counts once, also if several deltas hold its parts.
+      if (said.first === (message ?? null)) addTo(sums, said.kind, { replies: 1 }, -1);
+      message = said.last ?? undefined;
     },
     elide(toolCallIds, text) {
       for (const id of toolCallIds) {

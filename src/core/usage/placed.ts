@@ -1,7 +1,7 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { commitOf, lineage, type ReadChain } from '../chain/index.js';
 import { requireContents } from './backfill.js';
-import { allCallsIn, type CallRow, callsOf, isBeside } from './rows.js';
+import { allCallsIn, type CallRow, type CallScope, callPage, callsMadeIn, callsOf, isBeside } from './rows.js';
 
 export interface CallsOf {
   readonly id?: ContextId | undefined;
@@ -32,6 +32,68 @@ export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): Place
   );
 }
 
+/**
+ * A page of the calls of a session or of the project. The predecessor of a call is looked up when it is asked for, so that a page does not read the
+ * calls before it.
+ */
+export function placedPage(
+  chain: ReadChain,
+  scope: CallScope,
+  offset: number,
+  limit: number,
+): { readonly total: number; readonly calls: PlacedCall[] } {
+  requireContents(chain);
+  const { total, rows } = callPage(chain, scope, offset, limit);
+  const link = linker(chain, scope.sessionId);
+  return { total, calls: rows.map(link) };
+}
+
+/** Returns a function that gives a call its predecessor among the calls of a session or of the project. */
+function linker(chain: ReadChain, sessionId: string | undefined): (call: CallRow) => PlacedCall {
+  const made = new Map<CommitSeq, readonly CallRow[]>();
+  const madeIn = (commit: CommitSeq): readonly CallRow[] => {
+    const known = made.get(commit);
+    if (known) return known;
+    const calls = callsMadeIn(chain, commit).filter((call) => !isBeside(call) && (sessionId === undefined || call.session === sessionId));
+    made.set(commit, calls);
+    return calls;
+  };
+  const find = (call: CallRow): Pick<PlacedCall, 'before' | 'begins'> => {
+    if (isBeside(call)) return { before: undefined, begins: false };
+    const own = madeIn(call.context);
+    const earlier = own[own.findIndex(({ no }) => no === call.no) - 1];
+    if (earlier) return { before: link(earlier), begins: false };
+    let at = linkAt(chain, call.context);
+    let begins = at?.type !== 'delta';
+    for (let parent = at?.parent ?? null; parent !== null; parent = at?.parent ?? null) {
+      at = linkAt(chain, parent);
+      begins ||= at?.type === 'compaction';
+      const last = madeIn(parent).at(-1);
+      if (last) return { before: link(last), begins };
+    }
+    return { before: undefined, begins: true };
+  };
+  const link = (call: CallRow): PlacedCall => {
+    let found: Pick<PlacedCall, 'before' | 'begins'> | undefined;
+    const place = (): Pick<PlacedCall, 'before' | 'begins'> => {
+      found ??= find(call);
+      return found;
+    };
+    return {
+      ...call,
+      get before() {
+        return place().before;
+      },
+      get begins() {
+        return place().begins;
+      },
+    };
+  };
+  return link;
+}
+
+const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined => chain.db.one<Link>('SELECT seq, parent, type FROM context WHERE seq = ?', seq);
+
 interface Link {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
@@ -43,7 +105,7 @@ function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
   const links = new Map<CommitSeq, Link>();
   const linkOf = (seq: CommitSeq): Link | undefined => {
     if (!links.has(seq)) {
-      const found = chain.db.one<Link>('SELECT seq, parent, type FROM context WHERE seq = ?', seq);
+      const found = linkAt(chain, seq);
       if (found) links.set(seq, found);
     }
     return links.get(seq);

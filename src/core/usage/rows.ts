@@ -82,6 +82,40 @@ export const windowsOf = (chain: ReadChain, commits: readonly CommitSeq[]): Read
       .map(({ context, window }) => [context, window] as const),
   );
 
+/** Which calls of the project to list. Times are in milliseconds since 1970. */
+export interface CallScope {
+  readonly sessionId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+const selectFrom = `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts} FROM usageCall u`;
+
+/** A page of the calls of a session and its subagents, or of the whole project, oldest first. Each call once. SQLite reads no other rows. */
+export function callPage(chain: ReadChain, scope: CallScope, offset: number, limit: number): { readonly total: number; readonly rows: CallRow[] } {
+  const { sql, values } = conditionsOf(chain, scope);
+  return {
+    total: chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0,
+    rows: chain.db.all<CallRow>(`${selectFrom} WHERE ${sql} ORDER BY u.at, u.context, u.no LIMIT ? OFFSET ?`, ...values, limit, offset),
+  };
+}
+
+function conditionsOf(chain: ReadChain, { sessionId, model, from, to }: CallScope): { readonly sql: string; readonly values: (string | number)[] } {
+  const conditions: [string, string | number][] = [
+    ['u.project = ?', chain.project],
+    ...(sessionId === undefined ? [] : [['u.session = ?', sessionId] as [string, string]]),
+    ...(model === undefined ? [] : [['u.model = ?', model] as [string, string]]),
+    ...(from === undefined ? [] : [['u.at >= ?', from] as [string, number]]),
+    ...(to === undefined ? [] : [['u.at < ?', to] as [string, number]]),
+  ];
+  return { sql: conditions.map(([sql]) => sql).join(' AND '), values: conditions.map(([, value]) => value) };
+}
+
+/** The calls of a commit, without copies of calls, oldest first. */
+export const callsMadeIn = (chain: ReadChain, commit: CommitSeq): CallRow[] =>
+  chain.db.all<CallRow>(`${selectFrom} WHERE u.context = ? AND +u.project = ? ORDER BY u.at, u.no`, commit, chain.project);
+
 /** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
 export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
   chain.db.all<CallRow>(

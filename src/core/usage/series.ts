@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { commitOf, lineage, parsedOf, type ReadChain } from '../chain/index.js';
+import { commitOf, lineage, parsedAlong, type ReadChain } from '../chain/index.js';
 import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
@@ -62,14 +62,14 @@ function pointsOf(
   const elided = new Map<string, string>();
   const found = new Map<number, Omit<Point, 'call'>>();
   let cuts = 0;
-  for (const step of lineage(chain, tip)) {
-    if (step.type === 'snapshot' && step.parent !== null) continue;
+  const steps = lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null);
+  for (const { step, parsed } of parsedAlong(chain, steps)) {
     if (step.type !== 'delta') {
       window.clear();
       elided.clear();
       cuts += 1;
     }
-    const { entries, elisions } = parsedOf(chain, step.artifact, step.format);
+    const { entries, elisions } = parsed;
     for (const { toolCallIds, text } of elisions) {
       window.elide(toolCallIds, text);
       for (const toolCallId of toolCallIds) elided.set(toolCallId, text);

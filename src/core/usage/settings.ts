@@ -61,6 +61,12 @@ export function settingsOf(chain: ReadChain): UsageSettings {
   return settings;
 }
 
+/** A text that changes with the settings of this machine. */
+export const settingsState = (chain: ReadChain): string => {
+  const text = chain.usageSettings();
+  return text === undefined ? '' : String(checksum(text));
+};
+
 /** The settings in the text of `usage.json`. @throws BAD_REQUEST if it is not valid. */
 export const settingsFrom = (text: string | undefined): UsageSettings => (text === undefined ? none : settingsIn(text));
 

@@ -107,17 +107,18 @@ export interface Drift {
   readonly unit: 'tokens' | 'USD';
 }
 
-/** The sessions whose calls do not add up to the sum that their agent wrote. */
-export function driftsOf(chain: ReadChain): ReadonlyMap<string, Drift> {
+/** The sessions, of these, whose calls do not add up to the sum that their agent wrote. */
+export function driftsOf(chain: ReadChain, sessions: readonly string[]): ReadonlyMap<string, Drift> {
   const rows = chain.db.all<{ session: string; recorded: number | null; counted: number; cost: number | null; ownCost: number | null }>(
     `WITH t AS (SELECT session, SUM(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0) + IFNULL(output, 0)) AS recorded, SUM(cost) AS cost,
-                       MAX(context) AS context FROM usageTotal WHERE project = :project GROUP BY session),
+                       MAX(context) AS context FROM usageTotal
+                 WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) GROUP BY session),
           a AS (SELECT t.*, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = :project AND u.session = t.session AND u.subagent = ''
                                AND u.context <= t.context) AS at FROM t)
      SELECT a.session, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)
               AS counted, IIF(COUNT(u.no) = COUNT(u.cost), SUM(u.cost), NULL) AS ownCost
        FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = a.session AND u.replayed IS NULL AND u.at <= a.at GROUP BY a.session`,
-    { project: chain.project },
+    { project: chain.project, sessions: JSON.stringify(sessions) },
   );
   const drifts = new Map<string, Drift>();
   for (const { session, recorded, counted, cost, ownCost } of rows) {

@@ -7,8 +7,10 @@ import { importPaths, listSources } from '../../../src/core/import/index.js';
 import { atOnce, roots } from '../../../src/core/project/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions, placeOf, sessionOf } from '../../../src/core/sessions/index.js';
 import { query } from '../../support/counted.js';
+import { session } from '../../support/counted-lines.js';
 import { desk } from '../../support/desk.js';
 import { emptyChain, heldClock, scratch } from '../../support/project.js';
+import { countingReads } from '../../support/reads.js';
 import { transcript } from '../../support/transcript.js';
 
 const sample = join(import.meta.dirname, '../../../resources/sample/larder');
@@ -345,4 +347,26 @@ test('[W12] the graph gives each turn the number of its place, and a fork change
 
 test('a project without sessions has an empty list', () => {
   expect(listSessions(emptyChain(), {})).toEqual({ total: 0, sessions: [] });
+});
+
+test('[C34] after a change, only the session that changed is read again', () => {
+  const chain = emptyChain();
+  const dir = scratch();
+  for (let n = 0; n < 30; n++) {
+    const path = join(dir, `s${n}.jsonl`);
+    writeFileSync(path, session(`s${n}`, 20).join(''));
+    importInto(chain, path);
+  }
+  const { chain: counted, reads } = countingReads(chain);
+  expect(listSessions(counted, {}).total).toBe(30);
+  const whole = reads.rows;
+  listSessions(counted, {});
+  // The list itself: marks and the sums of calls.
+  const again = reads.rows - whole;
+  expect(again).toBeLessThan(60);
+  changeSession(chain, { sessionId: 's7', title: 'Another name' }, {});
+  reads.rows = 0;
+  expect(listSessions(counted, {}).sessions.find(({ sessionId }) => sessionId === 's7')?.title).toBe('Another name');
+  expect(reads.rows).toBeLessThan(again + 100);
+  expect(whole).toBeGreaterThan(600);
 });

@@ -1,5 +1,5 @@
 import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import { type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, type ReadChain, walk } from '../../chain/index.js';
+import { type ContextRow, commitAt, commitOf, contextEntries, keep, lineage, outlineOf, type ReadChain, recalled, walk } from '../../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { deltaOf } from '../runtimes/before.js';
@@ -126,17 +126,22 @@ interface Found {
   readonly isPure: boolean;
 }
 
-/** The counts at commits. They are kept because the calls of a long context are listed one commit after another. */
-const keptCounts = new WeakMap<ReadChain, Map<CommitSeq, Count>>();
-const maxCounts = 20_000;
-
-function countsOf(chain: ReadChain): Map<CommitSeq, Count> {
-  const known = keptCounts.get(chain);
-  if (known && known.size < maxCounts) return known;
-  const fresh = new Map<CommitSeq, Count>();
-  keptCounts.set(chain, fresh);
-  return fresh;
+/** The counts at commits. */
+interface Counts {
+  get(commit: CommitSeq): Count | undefined;
+  has(commit: CommitSeq): boolean;
+  set(commit: CommitSeq, count: Count): void;
 }
+
+/** The number of bytes that a count takes in memory, about. */
+const bytesPerCount = 600;
+
+/** The counts that are kept because the calls of a long context are listed one commit after another. */
+const countsOf = (chain: ReadChain): Counts => ({
+  get: (commit) => recalled<Count>(chain, 'messages', String(commit)),
+  has: (commit) => recalled<Count>(chain, 'messages', String(commit)) !== undefined,
+  set: (commit, count) => keep(chain, 'messages', String(commit), count, bytesPerCount),
+});
 
 /** The number of commits that are counted in one step. */
 const commitsPerStep = 16;
@@ -211,7 +216,7 @@ export function messagesBefore(chain: ReadChain, row: ContextRow, key: EntryKey)
 }
 
 /** The answers that begin in a commit, including that of the call that made a compaction, and the count at its end. Fills gaps in `counts`. */
-function beginningsOf(chain: ReadChain, row: ContextRow, counts: Map<CommitSeq, Count>): Counted {
+function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): Counted {
   const runtime = runtimeOf(row.format);
   const countBefore = (): Count | undefined =>
     row.parent === null ? undefined : (counts.get(row.parent) ?? atOnce(countTo(chain, row.parent, counts)));
@@ -265,7 +270,7 @@ function answeredBy({ open, answered }: Count, { kind, toolCallId }: OutlineEntr
 }
 
 /** The count at a commit, from the beginning of its context, in steps. Keeps the counts on the way in `counts`. */
-function* countTo(chain: ReadChain, commit: CommitSeq, counts: Map<CommitSeq, Count>): Generator<undefined, Count> {
+function* countTo(chain: ReadChain, commit: CommitSeq, counts: Counts): Generator<undefined, Count> {
   let count = nothing();
   for (const [n, { seq }] of walk(chain, commitAt(chain, commit)).contributing.entries()) {
     if (n % commitsPerStep === 0) yield;

@@ -47,6 +47,7 @@ import { areaCounts } from './043-area-counts.js';
 import { usageLedger } from './044-usage-ledger.js';
 import { openWork } from './045-open-work.js';
 import { followedHere } from './046-followed-here.js';
+import { pages } from './047-pages.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -98,6 +99,7 @@ export const migrations: readonly string[] = [
   usageLedger,
   openWork,
   followedHere,
+  pages,
 ];
 
 /** The format version that this Stemma reads and writes. */

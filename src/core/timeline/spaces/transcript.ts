@@ -1,10 +1,10 @@
-import type { ContextId } from '../../base/index.js';
-import { timestampOf } from '../../base/index.js';
-import { commitOf, entries, type ReadChain } from '../../chain/index.js';
-import type { InputOf, TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
+import { type ContextId, defined, timestampOf } from '../../base/index.js';
+import { commitOf, entries, kept, lineage, outlineRows, type ReadChain } from '../../chain/index.js';
+import type { Entry, InputOf, OutlineRow, TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
+import { toolClassOf } from '../../formats/index.js';
 import { windowOf } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
-import { transcriptTimeline } from '../render/transcript.js';
+import { type TranscriptFrame, transcriptTimeline } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
 
 /** The default number of shown messages of a transcript. */
@@ -16,16 +16,19 @@ type Query = InputOf<'timeline.transcript'>;
 
 /** Any commit's context as a timeline. Writes nothing. */
 export function contextTimeline(chain: ReadChain, query: Query): RunTimeline & { readonly total: number } {
-  const whole = inputOf(chain, query.id);
-  const input = { ...whole, budget: query.budget ?? defaultTranscriptBudget };
-  return { input: query.window ? inWindow(input) : input, rendered: renderTimeline(input), total: whole.history?.messages.length ?? 0 };
+  const budget = query.budget ?? defaultTranscriptBudget;
+  const part = query.window ? partOf(chain, query.id, (total) => ({ from: total - budget, to: total })) : undefined;
+  const input = { ...(part ?? inputOf(chain, query.id)), budget };
+  const shown = query.window ? inWindow(input) : input;
+  return { input: shown, rendered: renderTimeline(shown), total: input.history?.messages.length ?? 0 };
 }
 
 type Pages = InputOf<'timeline.rows'>;
 
 /** The messages of a context as a timeline, in pages. */
 export function contextMessages(chain: ReadChain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
-  const messages = inputOf(chain, id).history?.messages ?? [];
+  const input = partOf(chain, id, () => ({ from: offset - 1, to: offset + limit })) ?? inputOf(chain, id);
+  const messages = input.history?.messages ?? [];
   return {
     total: messages.length,
     rows: messages.slice(offset, offset + limit).map((message, place) => ({
@@ -40,25 +43,107 @@ export function contextMessages(chain: ReadChain, { id, offset = 0, limit = page
 const silenceBefore = ({ at }: TimelineMessage, before: TimelineMessage | undefined): number =>
   before ? Math.max(0, Date.parse(at) - Date.parse(before.at)) : 0;
 
-/** The latest transcript of each project, because its pages are read one after another. */
-const latest = new WeakMap<ReadChain, { readonly id: ContextId; readonly input: TimelineInput }>();
-
+/** A transcript with all messages, which is kept because its pages are read one after another. */
 function inputOf(chain: ReadChain, given: ContextId): TimelineInput {
   const commit = commitOf(chain, given);
-  const known = latest.get(chain);
-  if (known?.id === commit.id) return known.input;
+  return kept(
+    chain,
+    'transcript',
+    commit.id,
+    '',
+    () => transcriptTimeline(entries(chain, { id: commit.id }).entries, frameOf(chain, commit)),
+    ({ history }) => (history?.messages ?? []).reduce((sum, { text }) => sum + bytesPerMessage + 2 * (text?.length ?? 0), 0),
+  );
+}
+
+const bytesPerMessage = 300;
+
+function frameOf(chain: ReadChain, commit: ReturnType<typeof commitOf>): TranscriptFrame {
   const { title } = chain.db.one<{ title: string | null }>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1',
     chain.project,
     commit.sessionId,
   ) ?? { title: null };
-  const input = transcriptTimeline(entries(chain, { id: commit.id }).entries, {
+  return {
     space: { id: commit.sessionId ?? commit.id, name: title },
     agent: { id: commit.template, name: commit.template },
     at: timestampOf(commit.createdAt),
+  };
+}
+
+/** A range of messages, or of entries; it may reach over the ends. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A transcript with fewer entries is read as a whole. */
+const fewEntries = 2_000;
+/** Entries around a message among which one has a time. */
+const nearTime = 40;
+
+/**
+ * A transcript in which only a range of messages, the trigger and the message before it have their texts. Undefined for a short transcript, and for one
+ * whose times are too rare to be found near these messages.
+ */
+function partOf(chain: ReadChain, given: ContextId, wanted: (messages: number) => Range): TimelineInput | undefined {
+  const commit = commitOf(chain, given);
+  const { rows } = outlineRows(chain, { id: commit.id });
+  if (rows.length < fewEntries) return undefined;
+  const messages = rows.flatMap(({ kind }, at) => (kind === 'thinking' || kind === 'event' ? [] : [at]));
+  const isPrompt = ({ role, kind }: OutlineRow): boolean => (kind === 'text' && role === 'user') || (kind === 'image' && role !== 'assistant');
+  const prompt = messages.findLastIndex((at) => isPrompt(rows[at] as OutlineRow));
+  const trigger = prompt < 0 ? messages.length - 1 : prompt;
+  const { from, to } = wanted(messages.length);
+  const shown = { from: messages[Math.max(0, from)] ?? 0, to: (messages[Math.min(to, messages.length) - 1] ?? 0) + 1 };
+  const near = [
+    { from: 0, to: nearTime },
+    { from: (messages[trigger] ?? 0) - nearTime, to: (messages[trigger] ?? 0) + 1 },
+    { from: shown.from - nearTime, to: shown.from + 1 },
+    { from: rows.length - nearTime, to: rows.length },
+  ];
+  const read = new Map<number, Entry>();
+  const load = ({ from, to }: Range): void => {
+    const offset = Math.max(0, from);
+    const found = to > offset ? entries(chain, { id: commit.id, offset, limit: to - offset }).entries : [];
+    for (const [at, entry] of found.entries()) read.set(offset + at, entry);
+  };
+  for (const range of [...near, shown]) load(range);
+  if (messages[trigger - 1] !== undefined) load({ from: messages[trigger - 1] as number, to: (messages[trigger - 1] as number) + 1 });
+  const hasTime = ({ from, to }: Range): boolean => {
+    for (let at = Math.max(0, from); at < Math.min(to, rows.length); at++) if (read.get(at)?.at !== undefined) return true;
+    return false;
+  };
+  if (!near.every(hasTime)) return undefined;
+  const calls = callsIn(chain, commit, rows);
+  // The names of subagents are in the calls that start them.
+  for (const [at, { isTask, isUnnamed }] of calls.at) if (isTask || isUnnamed) load({ from: at, to: at + 1 });
+  return transcriptTimeline(
+    rows.map((row, at) => read.get(at) ?? withoutText(row, calls.nameOf(row))),
+    frameOf(chain, commit),
+  );
+}
+
+/** An entry of which only the sender is shown. */
+const withoutText = ({ key, role, kind, tokens, toolCallId, commit }: OutlineRow, toolName: string | undefined): Entry => ({
+  ...{ key, role, kind, tokens },
+  ...defined({ toolCallId, toolName }),
+  source: { commit, index: 0 },
+});
+
+/** The tool calls of a context: which start agents, which results name no call, and the tool of each. */
+function callsIn(chain: ReadChain, commit: ReturnType<typeof commitOf>, rows: readonly OutlineRow[]) {
+  const formats = new Map(lineage(chain, commit).map(({ id, format }) => [id, format] as const));
+  const names = new Map(rows.flatMap(({ kind, toolCallId, head }) => (kind === 'tool_call' && toolCallId ? [[toolCallId, head] as const] : [])));
+  const nameOf = ({ kind, toolCallId, head }: OutlineRow): string | undefined =>
+    kind === 'tool_call' ? head : kind === 'tool_result' ? names.get(toolCallId ?? '') : undefined;
+  const at = rows.flatMap((row, place) => {
+    const name = nameOf(row);
+    const isTask = row.kind === 'tool_call' && name !== undefined && toolClassOf(formats.get(row.commit) ?? '', name) === 'task';
+    const isUnnamed = row.kind === 'tool_result' && name === undefined;
+    return isTask || isUnnamed ? [[place, { isTask, isUnnamed }] as const] : [];
   });
-  latest.set(chain, { id: commit.id, input });
-  return input;
+  return { at, nameOf };
 }
 
 /** Keeps only the messages of the window. The message of the read mark may be outside, so the input also gets the mark's position. */

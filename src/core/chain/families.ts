@@ -1,0 +1,254 @@
+// Families: the trees of commits, each with the subagents that it started. Graphs and lists of sessions read only the families that they show.
+import type { CommitSeq } from '../base/index.js';
+import { progressOf, setProgress } from '../store/index.js';
+import type { ReadChain, WriteChain } from './chain.js';
+import { kept } from './kept.js';
+
+/** The commits of a family, as sums. They say which rows of a graph a family has without reading its commits. */
+export interface Family {
+  /** The runs of its trees. */
+  readonly runs: readonly number[];
+  readonly sessions: ReadonlySet<string>;
+  readonly commits: number;
+  /** Commits that were made by a fork in Stemma. */
+  readonly forks: number;
+  /** The last commit in recorded order. */
+  readonly last: number;
+  /** The earliest and the latest time of its commits, in milliseconds since 1970. */
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+export interface Families {
+  /** Changes with every commit and with every link between two trees. */
+  readonly state: string;
+  readonly all: readonly Family[];
+  /** The family of a run. */
+  of(run: number): Family | undefined;
+}
+
+/** The commits of a run with the same session id. */
+interface Sum {
+  readonly run: number;
+  /** Empty for commits of no session. */
+  readonly sessionId: string;
+  commits: number;
+  forks: number;
+  last: number;
+  oldest: number;
+  newest: number;
+}
+
+/** What is known of all runs. New commits are added to it. */
+interface Known {
+  readonly sums: Map<string, Sum>;
+  /** The run from which each run branches off; its own number for a first run. */
+  readonly before: Map<number, number>;
+  last: number;
+  lastRun: number;
+  commits: number;
+}
+
+const bytesPerSum = 200;
+
+/** The families of a project. Only the sums of new commits are read. */
+export function familiesOf(chain: ReadChain): Families {
+  const { total, last, ...links } = chain.db.one<{ total: number; last: number; started: number; resumed: number }>(
+    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0) AS total,
+            IFNULL((SELECT MAX(seq) FROM context), 0) AS last,
+            (SELECT COUNT(*) FROM started WHERE project = :project) AS started, (SELECT COUNT(*) FROM resumed WHERE project = :project) AS resumed`,
+    { project: chain.project },
+  ) ?? { total: 0, last: 0, started: 0, resumed: 0 };
+  const state = `${last}/${total}/${links.started}/${links.resumed}`;
+  return kept(
+    chain,
+    'families',
+    '',
+    state,
+    (before: { readonly known: Known; readonly families: Families } | undefined) => {
+      const known = before && extended(chain, before.known, total) ? before.known : readAgain(chain, total);
+      return { known, families: joined(chain, known, state) };
+    },
+    ({ known }) => known.sums.size * bytesPerSum,
+  ).families;
+}
+
+/** Adds the sums of new commits. Returns false if others are missing or gone. */
+function extended(chain: ReadChain, known: Known, total: number): boolean {
+  for (const sum of chain.db.all<Sum>(`${selectSums} WHERE seq > ? AND +project = ? GROUP BY run, sessionId`, known.last, chain.project))
+    add(known, sum);
+  const runs = chain.db.all<{ no: number; before: number | null }>(
+    'SELECT r.no, c.run AS before FROM firstParentRun r LEFT JOIN context c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no',
+    chain.project,
+    known.lastRun,
+  );
+  for (const { no, before } of runs) {
+    known.before.set(no, before ?? no);
+    known.lastRun = no;
+  }
+  return known.commits === total;
+}
+
+const selectSums = /* sql */ `
+SELECT run, IFNULL(sessionId, '') AS sessionId, COUNT(*) AS commits, SUM(forked) AS forks, MAX(seq) AS last, MIN(createdAt) AS oldest, MAX(createdAt) AS newest
+  FROM context`;
+
+function add(known: Known, sum: Sum): void {
+  const name = `${sum.run} ${sum.sessionId}`;
+  const earlier = known.sums.get(name);
+  known.commits += sum.commits;
+  known.last = Math.max(known.last, sum.last);
+  if (!earlier) {
+    known.sums.set(name, sum);
+    return;
+  }
+  earlier.commits += sum.commits;
+  earlier.forks += sum.forks;
+  earlier.last = Math.max(earlier.last, sum.last);
+  earlier.oldest = Math.min(earlier.oldest, sum.oldest);
+  earlier.newest = Math.max(earlier.newest, sum.newest);
+}
+
+const nothing = (): Known => ({ sums: new Map(), before: new Map(), last: 0, lastRun: 0, commits: 0 });
+
+/** The stored sums and those of later commits. If some are missing or wrong, all commits are read. */
+function readAgain(chain: ReadChain, total: number): Known {
+  const stored = nothing();
+  for (const sum of chain.db.all<Sum>('SELECT run, sessionId, commits, forks, last, oldest, newest FROM runSum WHERE project = ?', chain.project))
+    add(stored, sum);
+  stored.last = progressOf(chain, progress);
+  if (extended(chain, stored, total)) return stored;
+  const known = nothing();
+  extended(chain, known, total);
+  return known;
+}
+
+/** The row of the `progress` table that says up to which commit the sums are stored. */
+const progress = 'runs';
+/** Commits whose sums are not stored: a question adds them up without delay. */
+const maxUnstored = 512;
+/** Commits that are added up in one transaction. */
+const commitsAtOnce = 20_000;
+
+const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+
+/** Whether enough commits are not in the stored sums. */
+export const runSumsAreDue = (chain: ReadChain): boolean => lastCommit(chain) - progressOf(chain, progress) > maxUnstored;
+
+/** Stores the sums of new commits, in short transactions, until at most `rest` commits are left. */
+export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<undefined, void> {
+  while (lastCommit(chain) - progressOf(chain, progress) > rest) {
+    chain.db.transaction(() => {
+      const from = progressOf(chain, progress);
+      const to = Math.min(from + commitsAtOnce, lastCommit(chain));
+      chain.db.run(
+        `INSERT INTO runSum (project, run, sessionId, commits, forks, last, oldest, newest)
+         SELECT ?, * FROM (${selectSums} WHERE seq > ? AND seq <= ? AND +project = ? GROUP BY run, sessionId) WHERE true
+         ON CONFLICT DO UPDATE SET commits = commits + excluded.commits, forks = forks + excluded.forks, last = max(last, excluded.last),
+           oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest)`,
+        chain.project,
+        from,
+        to,
+        chain.project,
+      );
+      setProgress(chain, progress, to);
+    });
+    yield;
+  }
+}
+
+/** Deletes the stored sums. They are stored again when the project is idle. */
+export function dropRunSums(chain: WriteChain): void {
+  chain.db.run('DELETE FROM runSum WHERE project = ?', chain.project);
+  chain.db.run('DELETE FROM progress WHERE name = ?', progress);
+}
+
+/** Joins the runs of a tree, and the trees that belong together. */
+function joined(chain: ReadChain, known: Known, state: string): Families {
+  const { sums, before } = known;
+  const joins = new Map<number, number>();
+  const first = (run: number): number => {
+    let at = run;
+    const passed = new Set<number>();
+    // Damaged records can refer to each other in a loop.
+    for (let next = joins.get(at) ?? before.get(at) ?? at; next !== at && !passed.has(next); next = joins.get(at) ?? before.get(at) ?? at) {
+      passed.add(at);
+      at = next;
+    }
+    for (const one of passed) joins.set(one, at);
+    joins.set(at, at);
+    return at;
+  };
+  for (const { a, b } of linkedRuns(chain, known)) {
+    const [one, other] = [first(a), first(b)];
+    if (one !== other) joins.set(one, other);
+  }
+  const found = new Map<number, Family & { runs: number[]; sessions: Set<string> }>();
+  const byRun = new Map<number, Family>();
+  for (const sum of sums.values()) {
+    const name = first(sum.run);
+    const family = found.get(name) ?? { runs: [], sessions: new Set(), commits: 0, forks: 0, last: 0, oldest: sum.oldest, newest: sum.newest };
+    if (!byRun.has(sum.run)) family.runs.push(sum.run);
+    if (sum.sessionId !== '') family.sessions.add(sum.sessionId);
+    const grown = Object.assign(family, {
+      commits: family.commits + sum.commits,
+      forks: family.forks + sum.forks,
+      last: Math.max(family.last, sum.last),
+      oldest: Math.min(family.oldest, sum.oldest),
+      newest: Math.max(family.newest, sum.newest),
+    });
+    found.set(name, grown);
+    byRun.set(sum.run, grown);
+  }
+  return { state, all: [...found.values()], of: (run) => byRun.get(run) };
+}
+
+/** The runs of subagents and their starters, and of first prompts that were edited here and their answers in older versions. */
+function linkedRuns(chain: ReadChain, { sums, before }: Known): { readonly a: number; readonly b: number }[] {
+  const started = chain.db.all<{ a: number; b: number }>(
+    `SELECT (SELECT c.run FROM context c WHERE c.seq = s.context) AS a, (SELECT c.run FROM context c WHERE c.seq = s.starter) AS b FROM (${startedSql()}) s`,
+    chain.project,
+  );
+  const edited = chain.db.all<{ sessionId: string; run: number }>(
+    'SELECT r.sessionId, f.run FROM resumed r JOIN context f ON f.seq = r.context WHERE r.project = ? AND f.parent IS NULL',
+    chain.project,
+  );
+  if (edited.length === 0) return started;
+  const firsts = Map.groupBy(
+    [...sums.values()].filter(({ run }) => before.get(run) === run),
+    ({ sessionId }) => sessionId,
+  );
+  return [...started, ...edited.flatMap(({ sessionId, run }) => (firsts.get(sessionId) ?? []).map((first) => ({ a: run, b: first.run })))];
+}
+
+/**
+ * Pairs each subagent's first commit with the commit whose tool call started it. If a subagent names only its own
+ * session, the record of the call contains both ids.
+ */
+export const startedSql = (more = ''): string => /* sql */ `
+WITH s AS (SELECT context, project, toolCallId FROM started WHERE project = ? ${more})
+SELECT s.context, s.toolCallId, r.context AS starter, c.id AS starterId
+  FROM s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId JOIN context c ON c.seq = r.context
+UNION ALL
+SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
+  FROM s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';' JOIN context c ON c.seq = r.context
+ WHERE s.toolCallId LIKE 'session:%'`;
+
+/** The runs of families as a parameter of `run IN (SELECT value FROM json_each(?))`. */
+export const runsOf = (families: Iterable<Family>): string => JSON.stringify([...families].flatMap(({ runs }) => runs));
+
+/** Whether two sets have a member in common. */
+export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>): boolean {
+  if (b.size < a.size) return overlaps(b, a);
+  for (const member of a) if (b.has(member)) return true;
+  return false;
+}
+
+/** The families of commits. */
+export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
+  const runs = chain.db.all<{ run: number }>(
+    'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+    JSON.stringify([...commits]),
+  );
+  return new Set(runs.flatMap(({ run }) => of(run) ?? []));
+}

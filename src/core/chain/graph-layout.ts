@@ -1,0 +1,224 @@
+// The layout of a graph: groups of rows that no lane leaves, so that a page reads and lays out only the groups that it shows.
+import type { CommitSeq } from '../base/index.js';
+import type { InputOf } from '../contract/index.js';
+import type { ReadChain } from './chain.js';
+import { type Families, type Family, familiesOf, overlaps, runsOf } from './families.js';
+import { drawnNodes, type End, endsIn, matchingTrees, nodesOf } from './graph-nodes.js';
+import { type Hidden, hiddenBy, hiddenIn, hidingState } from './hidden.js';
+import { kept } from './kept.js';
+import { type LaneRow, type Lanes, layOut } from './lanes.js';
+import type { TipFilter } from './read.js';
+import { type TurnNumbers, turnNumbers } from './turn-numbers.js';
+import { askedRuns, type TurnParts, turnPartsIn } from './turn-parts.js';
+
+export type GraphQuery = InputOf<'context.graph'>;
+
+/** The commits of a graph to show. `archived` shows archived branches and sessions too. */
+export type GraphFilter = NonNullable<GraphQuery['filter']>;
+
+/** The rows of families that stand together: no lane leaves them. */
+interface Picture {
+  readonly lanes: Lanes;
+  readonly turns: TurnNumbers;
+  readonly parts: TurnParts;
+}
+
+/** Neighboring rows of a graph, and what is drawn in them. */
+export interface Group {
+  readonly total: number;
+  readonly families: readonly Family[];
+  place(): Place;
+  picture(): Picture;
+}
+
+/** A name of a group, and a text that changes with its rows. */
+export interface Place {
+  readonly name: string;
+  readonly state: string;
+}
+
+/** A range of rows with the picture that they belong to. */
+export interface DrawnRows {
+  readonly rows: readonly LaneRow[];
+  readonly parts: TurnParts;
+  readonly turns: TurnNumbers;
+}
+
+/** A graph in groups of rows. Only the groups of a range are read and laid out. */
+export interface Layout {
+  readonly total: number;
+  readonly groups: readonly Group[];
+  /** The groups of rows, in order; each is read when it is reached. */
+  rows(offset: number, limit: number): Generator<DrawnRows>;
+}
+
+/** Forgets what is known of a project, because a repair has changed its commits. */
+export const forgetGraph = ({ derived }: ReadChain): void => derived.clear();
+
+/** The layout of the graph. */
+export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): Layout {
+  const families = familiesOf(chain);
+  const hidden = hiddenBy(chain, families, { archived, session: filter.sessionId });
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const [resumed, asked] = [resumedSessions(chain), askedRuns(chain, families)];
+  const view: View = { ...{ chain, filter, isFiltered, archived, together, hidden, resumed, asked }, ends: once(() => endsIn(chain)) };
+  const among = isFiltered ? matchingFamilies(chain, families, filter) : families.all;
+  const groups = (together ? groupsByFamily(view, among) : groupsByTime(view, among)).filter(({ total }) => total > 0);
+  return {
+    total: groups.reduce((sum, { total }) => sum + total, 0),
+    groups,
+    *rows(offset, limit) {
+      let from = 0;
+      for (const group of groups) {
+        if (from >= offset + limit) return;
+        const first = Math.max(0, offset - from);
+        if (first < group.total) {
+          const { lanes, ...rest } = group.picture();
+          yield { rows: lanes.rows(first, offset + limit - from - first), ...rest };
+        }
+        from += group.total;
+      }
+    },
+  };
+}
+
+/** What one graph shows. */
+interface View {
+  readonly chain: ReadChain;
+  readonly filter: TipFilter;
+  readonly isFiltered: boolean;
+  readonly archived: boolean | undefined;
+  readonly together: boolean;
+  readonly hidden: Hidden;
+  /** The runs with prompts that were edited here. */
+  readonly asked: ReadonlySet<number>;
+  /** The ids under which agents continued sessions. */
+  readonly resumed: ReadonlySet<string>;
+  readonly ends: () => readonly End[];
+}
+
+/** One group for each family, that with the newest row first. */
+function groupsByFamily(view: View, among: readonly Family[]): Group[] {
+  const sorted = among.map((family) => ({ ...sizeOf(view, [family]), families: [family] }));
+  return sorted.sort((a, b) => b.at - a.at || b.seq - a.seq).map(({ families, total }) => groupOf(view, families, total));
+}
+
+/** The number of rows of families, and the time and commit of the first. It is kept beside the picture, which takes much more memory. */
+function sizeOf(view: View, families: readonly Family[]): { readonly total: number; readonly at: number; readonly seq: number } {
+  if (!view.isFiltered && families.every((family) => isPlain(view, family)))
+    return families.reduce(
+      (sum, { commits, newest, last }) => ({ total: sum.total + commits, at: Math.max(sum.at, newest), seq: Math.max(sum.seq, last) }),
+      { total: 0, at: Number.NEGATIVE_INFINITY, seq: 0 },
+    );
+  const { name, state } = placeOf(view, families);
+  const measure = (): { readonly total: number; readonly at: number; readonly seq: number } => {
+    const { total, newest } = pictureOf(view, families).lanes;
+    return { total, at: newest?.at ?? 0, seq: newest?.seq ?? 0 };
+  };
+  return kept(view.chain, 'graph size', name, state, measure, () => state.length + bytesPerSize);
+}
+
+const bytesPerSize = 200;
+
+/** Groups of families whose times overlap, newest first. */
+function groupsByTime(view: View, among: readonly Family[]): Group[] {
+  const groups: { families: Family[]; oldest: number }[] = [];
+  for (const family of among.toSorted((a, b) => b.newest - a.newest || b.last - a.last)) {
+    const group = groups.at(-1);
+    if (!group || family.newest < group.oldest) groups.push({ families: [family], oldest: family.oldest });
+    else {
+      group.families.push(family);
+      group.oldest = Math.min(group.oldest, family.oldest);
+    }
+  }
+  return groups.map(({ families }) => groupOf(view, families, sizeOf(view, families).total));
+}
+
+const groupOf = (view: View, families: readonly Family[], total: number): Group => ({
+  total,
+  families,
+  place: () => placeOf(view, families),
+  picture: () => pictureOf(view, families),
+});
+
+/** Whether every commit of a family has a row: nothing of it is hidden, and no prompt of it was edited here. */
+const isPlain = ({ hidden, resumed, asked }: View, family: Family): boolean =>
+  (family.forks === 0 || !family.runs.some((run) => asked.has(run))) && !hidden.families.has(family) && !overlaps(family.sessions, resumed);
+
+const resumedSessions = (chain: ReadChain): ReadonlySet<string> =>
+  new Set(chain.db.all<{ sessionId: string }>('SELECT sessionId FROM resumed WHERE project = ?', chain.project).map(({ sessionId }) => sessionId));
+
+/** The families with a commit that matches a filter. */
+function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...others }: TipFilter): readonly Family[] {
+  const among = sessionId === undefined ? families.all : families.all.filter(({ sessions }) => sessions.has(sessionId));
+  const fields = Object.entries(others).filter(([, value]) => value !== undefined);
+  if (fields.length === 0) return among;
+  const runs = chain.db.all<{ run: number }>(
+    `SELECT DISTINCT run FROM context WHERE project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`,
+    chain.project,
+    ...fields.map(([, value]) => value as string),
+  );
+  const matching = new Set(runs.map(({ run }) => families.of(run)));
+  return among.filter((family) => matching.has(family));
+}
+
+/** The number of bytes that a commit takes in a picture, about. */
+const bytesPerCommit = 400;
+
+/** The name of the picture of families, and its state: it changes when one of them has a new commit, or when what is hidden changes. */
+function placeOf(view: View, families: readonly Family[]): Place {
+  const { chain, filter, archived, together, hidden, resumed } = view;
+  const sum = (of: (family: Family) => number): number => families.reduce((total, family) => total + of(family), 0);
+  const last = families.reduce((most, family) => Math.max(most, family.last), 0);
+  const marks = families.some((family) => hidden.families.has(family))
+    ? chain.db.one<{ state: string }>(`SELECT ${hidingState} AS state`)?.state
+    : '';
+  return {
+    name: JSON.stringify([families[0]?.runs[0], filter, archived, together]),
+    state: JSON.stringify([families.length, sum(({ commits }) => commits), sum(({ runs }) => runs.length), last, resumed.size, marks]),
+  };
+}
+
+/** The picture of families, which is kept. */
+function pictureOf(view: View, families: readonly Family[]): Picture {
+  const { name, state } = placeOf(view, families);
+  const commits = families.reduce((sum, family) => sum + family.commits, 0);
+  return kept(
+    view.chain,
+    'graph',
+    name,
+    state,
+    () => drawPicture(view, families),
+    ({ parts }) => (parts.isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit),
+  );
+}
+
+function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View, families: readonly Family[]): Picture {
+  const all = nodesOf(chain, families, ends());
+  const parts = turnPartsIn(chain, all);
+  const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
+  const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);
+  const subagents = new Set(
+    chain.db
+      .all<{ context: CommitSeq }>(
+        'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
+        chain.project,
+        runsOf(families),
+      )
+      .map(({ context }) => context),
+  );
+  return {
+    lanes: layOut(isFiltered ? matchingTrees(nodes, filter) : nodes, { together }),
+    turns: turnNumbers(all, subagents, parts),
+    parts,
+  };
+}
+
+/** Reads a value when it is needed first. */
+function once<Value>(read: () => Value): () => Value {
+  let known: { readonly value: Value } | undefined;
+  return () => {
+    known ??= { value: read() };
+    return known.value;
+  };
+}

@@ -1,0 +1,122 @@
+// The commits of families as a graph draws them.
+import type { CommitSeq } from '../base/index.js';
+import type { ContextRow, ReadChain } from './chain.js';
+import { type Family, runsOf, startedSql } from './families.js';
+import type { Node } from './lanes.js';
+import { matches, type TipFilter } from './read.js';
+import { placesOf, type TurnParts } from './turn-parts.js';
+
+export type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
+
+/** The commits that have rows, each below the row of the turn before it. An answer to an edited prompt belongs to the fork with the prompt. */
+export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): readonly GraphNode[] {
+  if (parts.folded.size === 0) return nodes;
+  const places = placesOf(nodes, parts);
+  return nodes.flatMap((node): GraphNode[] => {
+    const place = places.get(node.seq);
+    if (!place) return [];
+    const { parent, isAnswer } = place;
+    return [parent === node.parent && !isAnswer ? node : { ...node, parent, forked: node.forked || isAnswer }];
+  });
+}
+
+type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
+
+const storedNodes = (chain: ReadChain, families: readonly Family[]): StoredNode[] =>
+  chain.db
+    .all<Omit<StoredNode, 'forked'> & { readonly forked: number }>(
+      `SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
+        WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
+      runsOf(families),
+      chain.project,
+    )
+    .map((row) => ({ ...row, forked: row.forked === 1 }));
+
+/**
+ * The commits of families, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
+ * which its agent continued last.
+ */
+export function nodesOf(chain: ReadChain, families: readonly Family[], ends: readonly End[]): GraphNode[] {
+  const nodes = storedNodes(chain, families);
+  const started = new Map(
+    chain.db
+      .all<{ context: CommitSeq; starter: CommitSeq }>(
+        startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))'),
+        chain.project,
+        runsOf(families),
+      )
+      .map(({ context, starter }) => [context, starter] as const),
+  );
+  const current = currentTimes(nodes, ends);
+  return nodes.map((node) => {
+    const startedBy = started.get(node.seq);
+    const ended = current.get(node.seq);
+    return startedBy === undefined && ended === undefined
+      ? node
+      : { ...node, ...(startedBy !== undefined && { startedBy }), ...(ended !== undefined && { current: ended }) };
+  });
+}
+
+/** The newest end of an imported file, and whether an agent wrote the file after Resume. */
+export interface End {
+  readonly tip: CommitSeq | null;
+  readonly isResumed: 0 | 1;
+}
+
+/** The ends of all imported files, in the order of import. */
+export const endsIn = (chain: ReadChain): readonly End[] =>
+  chain.db.all<End>(
+    `SELECT CASE WHEN json_array_length(s.tips) = 1 THEN s.tips ->> 0
+                 ELSE (SELECT c.seq FROM json_each(s.tips) t JOIN context c ON c.seq = t.value ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1) END AS tip,
+            EXISTS (SELECT 1 FROM resumed r WHERE r.project = s.project AND r.sessionId = s.sessionId) AS isResumed
+       FROM source s WHERE s.project = ? ORDER BY s.no`,
+    chain.project,
+  );
+
+/**
+ * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
+ * such an end, and nowhere else: it never moves the trunk of the session that it left.
+ */
+function currentTimes(nodes: readonly StoredNode[], all: readonly End[]): ReadonlyMap<CommitSeq, number> {
+  const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
+  const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
+  const endOf = ({ tip }: End): StoredNode[] => {
+    const end = tip === null ? undefined : bySeq.get(tip);
+    return end ? [end] : [];
+  };
+  const current = new Map<CommitSeq, number>();
+  const parentOf = ({ parent }: StoredNode): StoredNode | undefined => (parent === null ? undefined : bySeq.get(parent));
+  // Sessions may share their first commits. These get the latest end.
+  const ends = all.filter(({ isResumed }) => isResumed === 0).flatMap(endOf);
+  for (const end of ends.sort(newestFirst))
+    for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = parentOf(node)) current.set(node.seq, end.createdAt);
+  const continued = new Set([...current.keys()].flatMap((seq) => bySeq.get(seq)?.parent ?? []));
+  for (const end of all.filter(({ isResumed }) => isResumed === 1).flatMap(endOf)) {
+    const added: StoredNode[] = [];
+    let node: StoredNode | undefined = end;
+    for (; node && !current.has(node.seq) && !node.forked; node = parentOf(node)) added.push(node);
+    if (!node || node.forked || continued.has(node.seq) || added.length === 0) continue;
+    for (const { seq, parent } of added) {
+      current.set(seq, end.createdAt);
+      if (parent !== null) continued.add(parent);
+    }
+  }
+  return current;
+}
+
+/** All commits that share a root with a commit of the filter, and the subagents started from them. */
+export function matchingTrees(nodes: readonly GraphNode[], filter: TipFilter): GraphNode[] {
+  const roots = new Map<CommitSeq, CommitSeq>();
+  for (const node of nodes) roots.set(node.seq, node.parent === null ? node.seq : (roots.get(node.parent) ?? node.seq));
+  const wanted = new Set(nodes.filter((node) => matches(node, filter)).map((node) => roots.get(node.seq)));
+  const startedIn = nodes.flatMap(({ seq, startedBy }) => (startedBy === undefined ? [] : [{ root: roots.get(seq), starter: roots.get(startedBy) }]));
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const { root, starter } of startedIn)
+      if (wanted.has(starter) && !wanted.has(root)) {
+        wanted.add(root);
+        grown = true;
+      }
+  }
+  return nodes.filter((node) => wanted.has(roots.get(node.seq)));
+}

@@ -1,0 +1,45 @@
+// The turns of a chain from the outlines of its commits, without the steps of a recording.
+import { type ContextRow, keep, lineage, outlineOf, parsedAlong, type ReadChain, recalled, type Step } from '../chain/index.js';
+import type { OutlineEntry } from '../formats/index.js';
+import { type Lasted, lastedIn } from './lasted.js';
+import { isTurn, type RecordedTurn as Recorded } from './recorder.js';
+
+/** A commit that is a turn, with the number of steps before it. */
+type CountedTurn = Omit<Recorded, keyof Lasted> & { readonly step: Step };
+
+/** The same with its duration. */
+export type RecordedTurn = CountedTurn & Lasted;
+
+/** The entries of a commit that a model was sent. */
+export const visibleIn = (chain: ReadChain, { artifact, format }: Step): readonly OutlineEntry[] =>
+  outlineOf(chain, artifact, format).entries.filter(({ hidden }) => !hidden);
+
+/** The commits that are turns up to a commit, in order. */
+export function turnsTo(chain: ReadChain, tip: ContextRow): readonly CountedTurn[] {
+  let first = 0;
+  return lineage(chain, tip)
+    .filter(isTurn)
+    .map((step): CountedTurn => {
+      const visible = visibleIn(chain, step);
+      const { seq, id: turnId, type, tokenCount: tokens } = step;
+      const turn = { seq, turnId, type, first, count: visible.length, errors: visible.filter(({ isError }) => isError).length, tokens, step };
+      first += visible.length;
+      return turn;
+    });
+}
+
+/** The number of bytes that a duration takes in memory, about. */
+const bytesPerDuration = 200;
+
+/** Turns with their durations, which their content says. Durations are kept, because a chain is listed again after each turn. */
+export function timed(chain: ReadChain, turns: readonly CountedTurn[]): RecordedTurn[] {
+  const nameOf = ({ artifact, format }: Step): string => `${artifact}:${format}`;
+  const known = new Map(turns.map(({ step }) => [nameOf(step), recalled<Lasted>(chain, 'duration', nameOf(step))] as const));
+  const missing = turns.flatMap(({ step }) => (known.get(nameOf(step)) ? [] : [step]));
+  for (const { step, parsed } of parsedAlong(chain, missing)) {
+    const lasted = lastedIn(parsed);
+    known.set(nameOf(step), lasted);
+    keep(chain, 'duration', nameOf(step), lasted, bytesPerDuration);
+  }
+  return turns.map((turn) => ({ ...turn, ...(known.get(nameOf(turn.step)) as Lasted) }));
+}

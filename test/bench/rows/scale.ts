@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Part, Row, Run } from '../measure.js';
+
+const script = join(dirname(fileURLToPath(import.meta.url)), 'scale.js');
+
+/** Runs the program of `scale.ts` and returns what it printed. */
+function scale(...words: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--max-old-space-size=8192', script, ...words], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function made(folder: string, kind: string, size: number): string {
+  const at = join(folder, `${kind}-${size}`);
+  mkdirSync(at, { recursive: true });
+  scale('make', kind, at, String(size));
+  return at;
+}
+
+interface Asked {
+  readonly ms: number;
+  readonly peakMegabytes: number;
+}
+
+/** The first answer of a procedure in a process of its own. */
+function asked(folder: string, [procedure, input]: readonly [string, object]): Asked {
+  const { answers, peakMegabytes } = JSON.parse(scale('ask', folder, procedure, JSON.stringify(input))) as {
+    answers: { ms: number }[];
+    peakMegabytes: number;
+  };
+  return { ms: answers[0]?.ms ?? 0, peakMegabytes };
+}
+
+const tip = { id: '$tip' };
+
+/** What the views of a context ask. */
+const views: readonly (readonly [string, object])[] = [
+  ['context.find', { ...tip, text: 'queue retries' }],
+  ['timeline.transcript', { ...tip, window: true }],
+  ['usage.largest', { ...tip, limit: 20 }],
+  ['usage.context', tip],
+  ['usage.calls', { ...tip, limit: 100 }],
+  ['turn.get', { turnId: '$tip' }],
+  ['turn.list', tip],
+  ['compose.preview', tip],
+];
+
+function longSession(folder: string, { quick }: Run): Row[] {
+  const [few, many] = quick ? [5_000, 25_000] : [25_000, 250_000];
+  const at = { few: made(folder, 'entries', few), many: made(folder, 'entries', many) };
+  const all = views.map((view) => ({ name: view[0], few: asked(at.few, view).ms, many: asked(at.many, view).ms }));
+  for (const each of Object.values(at)) rmSync(each, { recursive: true });
+  const worst = all.toSorted((a, b) => b.many - a.many)[0];
+  const figures = Object.fromEntries(all.flatMap(({ name, few, many }) => [[`${name} few ms`, few] as const, [`${name} many ms`, many] as const]));
+  const what = `first answer of the views at ${many.toLocaleString('en')} entries in one session, in seconds: the slowest`;
+  return [{ id: 'T38', what, ratio: (worst?.many ?? 0) / 1_000, must: 1, stretch: 0.4, better: 'less', note: worst?.name ?? '', figures }];
+}
+
+const lists: readonly (readonly [string, object])[] = [
+  ['project.info', {}],
+  ['context.show', tip],
+  ['session.list', { limit: 100 }],
+  ['context.graph', { offset: 0, limit: 100, together: true }],
+  ['context.graphMap', { together: true }],
+  ['search.query', { text: 'queue retries', limit: 20 }],
+];
+
+function manyCommits(folder: string, { quick }: Run): Row[] {
+  const [few, many] = quick ? [10_000, 100_000] : [10_000, 1_000_000];
+  const at = { few: made(folder, 'commits', few), many: made(folder, 'commits', many) };
+  const all = lists.map((list) => ({ name: list[0], few: asked(at.few, list).ms, many: asked(at.many, list).ms }));
+  for (const each of Object.values(at)) rmSync(each, { recursive: true });
+  const ratios = all.map(({ name, few, many }) => ({ name, ratio: many / few })).sort((a, b) => b.ratio - a.ratio);
+  return [
+    {
+      id: 'T44',
+      what: `${many.toLocaleString('en')} commits over ${few.toLocaleString('en')}, first answers: the slowest of ${lists.length}`,
+      ratio: ratios[0]?.ratio,
+      must: 2,
+      stretch: 1.2,
+      better: 'less',
+      note: ratios.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`).join(', '),
+      figures: Object.fromEntries(all.map(({ name, many }) => [`${name} ms`, many])),
+    },
+  ];
+}
+
+function manyCalls(folder: string, { quick }: Run): Row[] {
+  const size = quick ? 500 : 5_000;
+  const at = made(folder, 'sessions', size);
+  const sums: readonly (readonly [string, object])[] = [
+    ['usage.calls', {}],
+    ['usage.sessions', { limit: 100 }],
+    ['session.list', {}],
+    ['request.list', { limit: 100 }],
+  ];
+  const all = sums.map((sum) => ({ name: sum[0], ...asked(at, sum) }));
+  rmSync(at, { recursive: true });
+  const worst = all.toSorted((a, b) => b.peakMegabytes - a.peakMegabytes)[0];
+  const figures = Object.fromEntries(
+    all.flatMap(({ name, ms, peakMegabytes }) => [[`${name} MB`, peakMegabytes] as const, [`${name} ms`, ms] as const]),
+  );
+  const what = `peak memory of lists and sums over ${size.toLocaleString('en')} sessions, in MB: the largest`;
+  return [{ id: 'T42', what, ratio: worst?.peakMegabytes, must: 300, stretch: 150, better: 'less', note: worst?.name ?? '', figures }];
+}
+
+export const scaleParts: readonly Part[] = [
+  { rows: ['T38'], run: longSession },
+  { rows: ['T42'], run: manyCalls },
+  { rows: ['T44'], run: manyCommits },
+];

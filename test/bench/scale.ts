@@ -1,0 +1,114 @@
+/**
+ * Large projects, and the cost of one call on them, each in a process of its own.
+ *
+ *   scale make KIND FOLDER SIZE     KIND is commits, entries, turns or sessions
+ *   scale ask FOLDER PROCEDURE [INPUT…]
+ *
+ * `ask` opens the project in FOLDER like an engine and makes the call of each input in turn. It prints a list of milliseconds, processor
+ * milliseconds and bytes of each answer, and the peak memory. In an input, `$tip`, `$first` and `$session` stand for ids of the project.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRouterClient } from '@orpc/server';
+import type { Timestamp } from '../../src/core/base/index.js';
+import { addCommit } from '../../src/core/chain/index.js';
+import { createEngine, createSession, type Project } from '../../src/core/project/index.js';
+import { contextOf, router } from '../../src/core/router/index.js';
+import { indexInPieces } from '../../src/core/search/index.js';
+import { catchUpUsage, loadPrices } from '../../src/core/usage/index.js';
+import { importAll, openEngine } from './engine.js';
+import { largeSession, turns } from './material.js';
+import { peakKilobytes } from './peak.js';
+
+type Kind = 'commits' | 'entries' | 'turns' | 'sessions';
+
+type Made = ReturnType<typeof addCommit>;
+
+/** Commits in sessions of 1,000, of few different contents. Every session has a branch from its middle; that of every tenth is a fork. */
+function makeCommits({ chain }: Project, count: number): void {
+  const contents = turns(64, 9);
+  let parent: Made | null = null;
+  let middle: Made | null = null;
+  for (let from = 0; from < count; from += 10_000)
+    chain.artifacts.transaction(() => {
+      for (let number = from; number < Math.min(count, from + 10_000); number++) {
+        const place = number % 1_000;
+        const isFork = place === 950 && Math.floor(number / 1_000) % 10 === 0;
+        if (place === 0) parent = null;
+        if (place === 950) parent = middle;
+        const { no, ref } = chain.artifacts.put(Buffer.from(contents[number % 64] ?? ''), { contentType: 'application/x-ndjson' });
+        parent = addCommit(chain, {
+          ...{ parent, type: 'delta', artifact: no, ref, format: 'claude-code-v1', template: `t${number % 7}` },
+          ...{ principal: `p${number % 50}`, checkpoint: 'turn_boundary', sessionId: `s${Math.floor(number / 1_000)}` },
+          ...{ messageCount: 5, tokenCount: 400, errors: 0, entries: 3, forked: isFork },
+          createdAt: new Date(1_700_000_000_000 + number * 1_000).toISOString() as Timestamp,
+        });
+        if (place === 500) middle = parent;
+      }
+    });
+}
+
+/** Session files whose import makes the project. */
+function makeSessions({ chain }: Project, folder: string, kind: Exclude<Kind, 'commits'>, size: number): void {
+  const files = join(folder, 'files');
+  mkdirSync(files, { recursive: true });
+  const shapes = { entries: { turns: Math.ceil(size / 30), calls: 14 }, turns: { turns: size, calls: 1 }, sessions: { turns: 5, calls: 8 } };
+  const count = kind === 'sessions' ? size : 1;
+  const paths = Array.from({ length: count }, (_, number) => join(files, `${String(number).padStart(8, '0')}-0000-4000-8000-000000000036.jsonl`));
+  for (const [number, path] of paths.entries()) writeFileSync(path, largeSession(shapes[kind], number));
+  for (let from = 0; from < paths.length; from += 250) importAll(chain, paths.slice(from, from + 250));
+  rmSync(files, { recursive: true });
+}
+
+async function make(kind: Kind, folder: string, size: number): Promise<void> {
+  const project = openEngine(join(folder, 'project'));
+  if (kind === 'commits') makeCommits(project, size);
+  else makeSessions(project, folder, kind, size);
+  for (const _ of indexInPieces(project.chain));
+  await loadPrices();
+  for (const _ of catchUpUsage(project.chain));
+  project.close();
+}
+
+async function ask(folder: string, procedure: string, inputs: readonly string[]): Promise<void> {
+  const engine = createEngine({
+    dataDir: join(folder, 'data'),
+    agentRoots: [],
+    sampleDir: folder,
+    startup: { paths: [], project: null },
+    platform: process.platform,
+  });
+  const session = createSession(engine);
+  engine.trust(join(folder, 'project'));
+  const project = session.use(engine.open(join(folder, 'project')));
+  const ids = idsIn(project);
+  const client = createRouterClient(router, { context: contextOf(session) });
+  const call = procedure.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], client) as (
+    input: unknown,
+  ) => Promise<unknown>;
+  const startMegabytes = peakKilobytes() / 1024;
+  const answers = [];
+  for (const input of inputs.length > 0 ? inputs : ['{}']) {
+    const given = JSON.parse(input.replaceAll(/\$(tip|first|session)/g, (_, name: keyof typeof ids) => ids[name]));
+    const [from, cpu] = [performance.now(), process.cpuUsage()];
+    const answer = await call(given);
+    const { user, system } = process.cpuUsage(cpu);
+    answers.push({ ms: performance.now() - from, cpuMs: (user + system) / 1_000, bytes: (JSON.stringify(answer) ?? '').length });
+  }
+  console.log(JSON.stringify({ answers, startMegabytes, peakMegabytes: peakKilobytes() / 1024 }));
+  engine.close();
+  process.exit(0);
+}
+
+/** The ids that inputs may name: the newest commit, the first one, and a session. */
+function idsIn({ chain }: Project): { readonly tip: string; readonly first: string; readonly session: string } {
+  const idAt = (order: string): string =>
+    chain.db.one<{ id: string }>(`SELECT id FROM context WHERE forked = 0 ORDER BY seq ${order} LIMIT 1`)?.id ?? '';
+  const { sessionId } = chain.db.one<{ sessionId: string }>('SELECT sessionId FROM context ORDER BY seq DESC LIMIT 1') ?? { sessionId: '' };
+  return { tip: idAt('DESC'), first: idAt('ASC'), session: sessionId };
+}
+
+const [work, ...words] = process.argv.slice(2);
+if (work === 'make') await make(words[0] as Kind, words[1] ?? '', Number(words[2]));
+else if (work === 'ask') await ask(words[0] ?? '', words[1] ?? '', words.slice(2));
+else throw new Error('usage: scale make KIND FOLDER SIZE, or scale ask FOLDER PROCEDURE [INPUT…]');
