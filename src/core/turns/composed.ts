@@ -33,7 +33,9 @@ function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined 
 
 /** The system prompt of the nearest turn of an agent. */
 function cardPrompt(chain: ReadChain, base: ContextRow): string | undefined {
-  const near = lineage(chain, base).slice(-nearCalls).map(({ seq }) => seq);
+  const near = lineage(chain, base)
+    .slice(-nearCalls)
+    .map(({ seq }) => seq);
   const turns = turnsOfCommits(chain, near);
   const last = near.findLast((seq) => turns.has(seq));
   const turn = last === undefined ? undefined : turns.get(last);

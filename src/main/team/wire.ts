@@ -121,22 +121,20 @@ export const hubContract = {
     join: oc
       .input(project.extend({ hash, contentType: mediaType, size: seq.max(maxObjectBytes), parts: z.array(hash).min(1).max(maxParts) }))
       .output(z.object({})),
-    about: oc
-      .input(project.extend({ hashes }))
-      .output(
-        z
-          .array(
-            z
-              .object({
-                size: seq.max(maxObjectBytes),
-                contentType: mediaType,
-                isExpired: z.boolean(),
-                parts: z.array(hash).max(maxParts).optional(),
-              })
-              .nullable(),
-          )
-          .max(most.list),
-      ),
+    about: oc.input(project.extend({ hashes })).output(
+      z
+        .array(
+          z
+            .object({
+              size: seq.max(maxObjectBytes),
+              contentType: mediaType,
+              isExpired: z.boolean(),
+              parts: z.array(hash).max(maxParts).optional(),
+            })
+            .nullable(),
+        )
+        .max(most.list),
+    ),
   },
   projects: {
     list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role })).max(most.list)),

@@ -555,7 +555,9 @@ describe('a recorded context as layers', () => {
       origins: [{ commit, entryKey: 'k0' }],
     });
     expect(layers.find(({ layer }) => layer === 'system_prompt')).toMatchObject({ origin: 'Not recorded', present: false });
-    expect(dropped).toEqual([{ layer: 'checkpoint_messages', reason: 'events, and thinking that no provider signed, have no place in memory', messages: 1, tokens: 1 }]);
+    expect(dropped).toEqual([
+      { layer: 'checkpoint_messages', reason: 'events, and thinking that no provider signed, have no place in memory', messages: 1, tokens: 1 },
+    ]);
   });
 
   test('as a worker, the prompt is the query, and missing layers are listed', () => {
