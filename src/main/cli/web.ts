@@ -22,7 +22,14 @@ export function addWebCommand(program: Command): Command {
       if (!isLoopback(options.host))
         throw new UsageError(`--host ${options.host} is not a loopback address. Stemma serves on 127.0.0.1, ::1 or localhost only.`);
       const { port, host, open, bearerFile } = options;
-      await serveWindow({ paths, version: manifest.version, port, address: host, open, bearerFile: bearerFile === undefined ? undefined : resolve(bearerFile) });
+      await serveWindow({
+        paths,
+        version: manifest.version,
+        port,
+        address: host,
+        open,
+        bearerFile: bearerFile === undefined ? undefined : resolve(bearerFile),
+      });
     });
   return program;
 }
