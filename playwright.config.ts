@@ -30,7 +30,7 @@ const browser = {
  */
 export default defineConfig({
   testDir: 'test/e2e',
-  globalSetup: './test/support/run-folder.ts',
+  globalSetup: './test/support/run-folder.config.ts',
   testIgnore: filesWithoutPeers().map((path) => `**/${path}`),
   outputDir: 'test-results',
   // Limits for what hangs, wide enough for a small and busy machine. They measure nothing. An action has a limit of its own, so that a

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { built, copyHistories, type Machine, machine, type Ran } from './machine.js';
-import { runFolder } from './run-folder.js';
+import { runFolder } from './run-folder.config.js';
 
 /** What a copy of a prepared project holds: the sample with its story, or the histories of the sample alone. */
 export type Prepared = 'Sample' | 'Histories';
@@ -12,7 +12,7 @@ export type Prepared = 'Sample' | 'Histories';
 const made = new Map<Prepared, Promise<string>>();
 
 /** Puts a copy of a prepared project into a folder, and trusts it on a machine. Returns the folder. */
-export async function give(to: Machine, project: Prepared, dir = to.path(`${project}.stemma`)): Promise<string> {
+export async function giveProject(to: Machine, project: Prepared, dir = to.path(`${project}.stemma`)): Promise<string> {
   cpSync(join(await prepared(project), 'project.stemma'), dir, { recursive: true });
   succeeded(await to.ask('trust', dir));
   return dir;

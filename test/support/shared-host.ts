@@ -1,6 +1,6 @@
 import { expect, type Page } from '@playwright/test';
 import { machine, type WebHost } from './machine.js';
-import { give, historiesOfRun, type Prepared } from './prepared.js';
+import { giveProject, historiesOfRun, type Prepared } from './prepared.js';
 import { commits } from './window.js';
 
 /**
@@ -35,7 +35,7 @@ export async function sharedHost(): Promise<SharedHost> {
     folder,
     show,
     async open(page, project) {
-      const dir = await give(own, project, folder(project));
+      const dir = await giveProject(own, project, folder(project));
       await show(page, `/chain?project=${encodeURIComponent(dir)}`);
       await expect(commits(page).first()).toHaveAttribute('aria-selected', 'true');
       return dir;

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { give } from '../../support/prepared.js';
+import { giveProject } from '../../support/prepared.js';
 import { agentsWindow, complaints, composeIn, entries, openAgents, place, sheet } from '../../support/window.js';
 
 const send = (page: Page, name: string): Promise<void> => sheet(page).getByRole('button', { name, exact: true }).click();
@@ -219,7 +219,7 @@ test('[W65][W67] a composition goes to a model, and a commit gets tags and a ret
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await give(machine, 'Histories'));
+  const { url } = await machine.web(await giveProject(machine, 'Histories'));
   await page.goto(url);
   await page.getByRole('option', { name: /^Fix it, please/ }).click();
   await openAgents(page, 'Composition');

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from '../../support/e2e.js';
-import { give } from '../../support/prepared.js';
+import { giveProject } from '../../support/prepared.js';
 
 test('[T20] a damaged commit is marked in Chain, its details and Context', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
-  await give(machine, 'Histories', dir);
+  await giveProject(machine, 'Histories', dir);
   const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];
   const id = tips[0]?.id ?? '';
   // A changed byte of a row, as a bad disk leaves it.
@@ -51,7 +51,7 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', async
 
 test('a commit without its content says so in one line, and other rows keep their facts', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
-  await give(machine, 'Histories', dir);
+  await giveProject(machine, 'Histories', dir);
   const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', dir)).out) as { id: string; artifact: string }[];
   const id = tips[0]?.id ?? '';
   const db = new Database(join(dir, 'stemma.db'));

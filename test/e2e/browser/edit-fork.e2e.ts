@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '../../support/e2e.js';
-import { give } from '../../support/prepared.js';
+import { giveProject } from '../../support/prepared.js';
 import { entries } from '../../support/window.js';
 
 test('[W41] an edited prompt survives Escape, reload and restart, then runs', async ({ page, machine }) => {
@@ -11,7 +11,7 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   Object.assign(machine.env, { DISPLAY: ':99', TERMINAL: terminal });
   const project = machine.path('drafts.stemma');
   machine.giveHistory();
-  await give(machine, 'Histories', project);
+  await giveProject(machine, 'Histories', project);
   const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', project, '--input', '{}')).out) as {
     id: string;
     summary?: string;

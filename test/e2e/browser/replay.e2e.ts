@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { type Asked, completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { give } from '../../support/prepared.js';
+import { giveProject } from '../../support/prepared.js';
 import { commits, complaints, entries, openRunAgain, place } from '../../support/window.js';
 
 const prompt = /^Fix it, please\. Test first\./;
@@ -23,7 +23,7 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await give(machine, 'Sample'));
+  const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
   await expect(commits(page).first()).toBeVisible();
   await page.getByRole('option', { name: prompt }).click();
@@ -95,7 +95,7 @@ test('commits dropped on each other are compared, calls field by field, samples 
     return stream(response, messageEvents({ tool: 'Edit', input: edit, id: `t${replies}` }));
   });
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await give(machine, 'Sample'));
+  const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
   await commits(page).nth(1).dragTo(commits(page).first());
   await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
@@ -129,7 +129,7 @@ test('commits dropped on each other are compared, calls field by field, samples 
 });
 
 test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine }) => {
-  const { url } = await machine.web(await give(machine, 'Sample'));
+  const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
@@ -162,7 +162,7 @@ test('what-if: later turns run on a branch one by one and stop where replies div
   const lastSaid = ({ body }: Asked): string => JSON.stringify((body.messages as unknown[] | undefined)?.at(-1) ?? '');
   const server = await modelServer((response, asked) => stream(response, completionEvents(`You said ${lastSaid(asked).length} signs.`)));
   Object.assign(machine.env, { OPENAI_BASE_URL: server.url });
-  const { url } = await machine.web(await give(machine, 'Sample'));
+  const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);
@@ -202,7 +202,7 @@ test('an experiment: cases run, are checked and judged, and are exported as a ta
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
-  const { url } = await machine.web(await give(machine, 'Sample'));
+  const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
   await openRunAgain(page);

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from '../../support/e2e.js';
-import { give } from '../../support/prepared.js';
+import { giveProject } from '../../support/prepared.js';
 import { openSettings } from '../../support/window.js';
 
 test('Storage: space, cleanup, a check that finds and repairs damage, and a replica', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
-  await give(machine, 'Histories', dir);
+  await giveProject(machine, 'Histories', dir);
   const { url } = await machine.web(dir);
   await page.goto(url);
   await page.getByRole('button', { name: /^stored / }).click();
@@ -86,7 +86,7 @@ test('Storage: space, cleanup, a check that finds and repairs damage, and a repl
 test('[W5] the content of deleted sessions is freed after a preview, and then undo is refused', async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
   const call = (procedure: string, input: object) => machine.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));
-  await give(machine, 'Histories', dir);
+  await giveProject(machine, 'Histories', dir);
   const sessionId = '9dec3024-c217-4237-8dba-1d670b433c80';
   expect((await call('session.delete', { sessionId })).code).toBe(0);
   const { url } = await machine.web(dir);
