@@ -1,11 +1,6 @@
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
-import { createRouterClient } from '@orpc/server';
-import { createSession, type EngineOptions } from '../../core/project/index.js';
-import { contextOf, router } from '../../core/router/index.js';
-import { startEngine } from '../engine/index.js';
-import type { ContractClient } from '../launch/index.js';
-import { engineOptions, startWorker } from '../launch/index.js';
+import { type ContractClient, type EngineOptions, engineOptions, startWorker } from '../launch/index.js';
 
 /** The contract, answered by an engine in this process. */
 export interface Connection {
@@ -16,11 +11,10 @@ export interface Connection {
 /** Imports on this thread: a command waits for its import anyway, so starting another thread would only cost time. */
 const options = (performs = false): EngineOptions => ({ ...engineOptions(), worker: undefined, performs });
 
-/** Starts an engine on this thread. The caller closes it. */
-export function connect(): Connection {
-  const engine = startEngine(options());
-  const client = createRouterClient(router, { context: contextOf(createSession(engine)) }) as ContractClient;
-  return { client, close: () => engine.close() };
+/** Starts an engine on this thread, which loads it only then. The caller closes it. */
+export async function connect(): Promise<Connection> {
+  const { engineHere } = await import('./own-engine.js');
+  return engineHere(options());
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ProjectInfo } from '../../core/contract/index.js';
 import { untrusted } from '../../core/trust/index.js';
 import { type ChosenProject, type ContractClient, findProject } from '../launch/index.js';
 import { endBySignal, onEndSignal } from '../system/index.js';
-import type { Connection } from './client.js';
+import { type Connection, connect, connectThread } from './client.js';
 import { UsageError } from './errors.js';
 
 /** Options that choose the project of a command. */
@@ -113,9 +113,7 @@ export async function openChosen(
 
 /** Starts an engine on this thread, runs a command with it, and closes the engine. A signal ends the process at once. */
 export async function withEngine<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-  // The engine is loaded here, so that help and wrong usage are answered without it.
-  const { connect } = await import('./client.js');
-  const connection = connect();
+  const connection = await connect();
   try {
     return await work(connection);
   } finally {
@@ -130,7 +128,6 @@ export async function withEngine<T>(work: (connection: Connection) => Promise<T>
 export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Promise<T>, performs = false): Promise<T> {
   const stopper = new AbortController();
   const signals = onEndSignal(() => stopper.abort());
-  const { connectThread } = await import('./client.js');
   const connection = await connectThread(performs);
   let isDone = false;
   try {

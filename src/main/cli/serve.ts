@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { say } from '../terminal/index.js';
-import { addProjectChoice, type ProjectOptions, pathOption, withStoppableProject } from './command.js';
+import { addProjectChoice, type ProjectOptions, withStoppableProject } from './command.js';
 import { refusalOf, UsageError } from './errors.js';
-import { counted, portNumber } from './numbers.js';
+import { counted } from './numbers.js';
 import { setPolicyOf } from './policy-file.js';
 
-/** Adds `stemma mcp`, `stemma serve` and `stemma web`. Their servers are loaded only when they run, because other commands must start fast. */
+/** Adds `stemma mcp` and `stemma serve`. Their servers are loaded only when they run, because other commands must start fast. */
 export function addServeCommands(program: Command): void {
   addProjectChoice(program.command('mcp'))
     .description('serve tools to an agent (Model Context Protocol) on standard input and output')
@@ -44,19 +44,4 @@ export function addServeCommands(program: Command): void {
         true,
       ),
     );
-
-  program
-    .command('web [path...]')
-    .description('serve the window to a browser on this machine')
-    .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
-    .option('--host <address>', 'the loopback address to listen on', '127.0.0.1')
-    .option('--no-open', 'do not open a browser')
-    .option('--bearer-file <path>', 'write the bearer for scripts into this new file, which only you can read')
-    .action(async (paths: string[], options: { port: number; host: string; open: boolean; bearerFile?: string }) => {
-      const { isLoopback, serveWindow } = await import('../web/index.js');
-      if (!isLoopback(options.host))
-        throw new UsageError(`--host ${options.host} is not a loopback address. Stemma serves on 127.0.0.1, ::1 or localhost only.`);
-      const { port, host, open } = options;
-      await serveWindow({ paths, version: manifest.version, port, address: host, open, bearerFile: pathOption(options.bearerFile) });
-    });
 }

@@ -38,7 +38,8 @@ if (isNewEnough && command === 'answer-question') {
   printText(manifest.version);
 } else if (isNewEnough) {
   exitWhenOutputCloses();
-  const { run } = await import('./program.js');
+  // The window is opened most often, and needs least.
+  const { run } = await (command === undefined || command === 'web' ? import('./web.js') : import('./program.js'));
   await run(process.argv);
 } else {
   const newerNode = projectNode();

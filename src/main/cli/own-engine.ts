@@ -1,0 +1,12 @@
+import { createRouterClient } from '@orpc/server';
+import { createSession, type EngineOptions } from '../../core/project/index.js';
+import { contextOf, router } from '../../core/router/index.js';
+import { startEngine } from '../engine/index.js';
+import type { ContractClient } from '../launch/index.js';
+
+/** Starts an engine on this thread. Commands whose engine has a thread of its own never load this file, which takes most of a start. */
+export function engineHere(options: EngineOptions): { readonly client: ContractClient; close(): void } {
+  const engine = startEngine(options);
+  const client = createRouterClient(router, { context: contextOf(createSession(engine)) }) as ContractClient;
+  return { client, close: () => engine.close() };
+}
