@@ -104,6 +104,7 @@ describe('threads that read', () => {
       ids: [id],
       ticketId,
       dir,
+      path: join(scratch(), 'pack.zip'),
       sessionId: session?.sessionId,
       sourceId: source?.sourceId,
       requestId: calls[0]?.requestId,
