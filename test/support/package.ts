@@ -5,6 +5,7 @@ import { type Browser, chromium, type Page } from '@playwright/test';
 import { electronExecutable, test as withElectron } from './electron.js';
 import { built, node, root } from './machine.js';
 import { peer } from './peers.js';
+import { updateKey } from './update-feed.js';
 
 /** The built directory of the Linux package. */
 export interface Package {
@@ -69,6 +70,7 @@ export function buildPackage(): Package {
   const run = spawnSync(node, [builder, '--linux', 'dir', '--config', 'electron-builder.config.ts', '--publish', 'never', ...words], {
     cwd: root,
     encoding: 'utf8',
+    env: { ...process.env, STEMMA_UPDATE_KEY: updateKey },
   });
   if (run.status !== 0) throw new Error(`electron-builder failed:\n${run.stdout}\n${run.stderr}`);
   const folder = join(place, 'linux-unpacked');

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { Page } from '@playwright/test';
 import type { Machine, Ran } from '../../support/machine.js';
 import { expect, filesIn, type Package, test } from '../../support/package.js';
+import { releaseOf, startFeed } from '../../support/update-feed.js';
 import { entries, importAll, openContext, shownKeys } from '../../support/window.js';
 
 // One package for all of them: building it takes most of the time.
@@ -124,6 +125,54 @@ test('[D5] a second start of the packaged app passes its paths to the first and 
   expect(second.status).toBe(0);
   await expect(await app.page(1)).toHaveURL(/two\.stemma/);
   await picture(await app.page(1), 'second');
+});
+
+test('[D13] the packaged app takes a signed update of a feed, and nothing else', async ({ packaged, machine, open }) => {
+  await using feed = await startFeed();
+  test.skip(feed === undefined, 'this machine has no openssl, which makes the certificate of the feed');
+  if (feed === undefined) return;
+  // What an AppImage has around it: its own path, and the file that its builder writes.
+  const image = machine.path('Stemma.AppImage');
+  writeFileSync(image, 'the old version');
+  writeFileSync(join(packaged.resources, 'app-update.yml'), 'updaterCacheDirName: stemma-updater\n');
+  machine.env.APPIMAGE = image;
+  mkdirSync(machine.path('stemma'), { recursive: true });
+  writeFileSync(machine.path('stemma', 'updates.json'), JSON.stringify({ on: false, feed: feed.address }));
+  const app = await open('--ignore-certificate-errors');
+  const page = await app.page();
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Updates and diagnostics' }).click();
+  const button = page.getByRole('button', { name: 'Check for updates' });
+  const check = async (): Promise<string> => {
+    await button.click();
+    await expect(button).toBeEnabled();
+    return (
+      (await page
+        .getByRole('status')
+        .filter({ hasText: /update|version|feed/i })
+        .last()
+        .textContent()) ?? ''
+    );
+  };
+  expect(feed.asked).toEqual([]);
+  const next = Buffer.from('the new version');
+  const good = releaseOf('9.0.0', next);
+  feed.offer({ ...good, signature: '' });
+  expect(await check()).toContain('The update was refused: the manifest of the feed is not signed');
+  feed.offer({ ...good, manifest: good.manifest.replace('9.0.0', '9.0.1') });
+  expect(await check()).toContain('The update was refused: the signature of the manifest does not fit');
+  feed.offer(releaseOf('9.0.0', next, 'https://other.example/Stemma-9.0.0.AppImage'));
+  expect(await check()).toContain('The update was refused: it names a file on another server');
+  feed.offer(releaseOf('0.0.1', next));
+  expect(await check()).toContain('is the newest version');
+  feed.offer({ ...good, file: Buffer.from('another version') });
+  expect(await check()).toContain('The feed could not be read: sha512 checksum mismatch');
+  feed.offer(good);
+  expect(await check()).toContain('Stemma 9.0.0 is downloaded. It is installed when you quit Stemma.');
+  expect(readFileSync(image, 'utf8')).toBe('the old version');
+  process.kill(app.pid, 'SIGTERM');
+  await app.ended;
+  await expect.poll(() => readFileSync(image, 'utf8')).toBe('the new version');
 });
 
 test('[T54] a package ignores STEMMA_ENGINE_NODE in its commands, too', ({ packaged, machine }) => {
