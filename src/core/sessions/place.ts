@@ -32,9 +32,10 @@ export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): Commi
   };
   const whole = tip ? pathTo(forest, tip) : [];
   const path = turnsOn(forest, whole).filter((one) => forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip?.seq ?? one.seq));
+  const later = Map.groupBy(whole, ({ seq }) => forest.parts.partOf.get(seq));
   // A turn is named by its last commit, which holds the answer to its prompt.
   const turns = path.map((one, at) => {
-    const parts = [one, ...whole.filter(({ seq }) => forest.parts.partOf.get(seq) === one.seq)];
+    const parts = [one, ...(later.get(one.seq) ?? [])];
     const last = parts.pop() ?? one;
     return { commit: last.id, number: at + 1, title: one.summary ?? one.id, ...(parts.length > 0 && { parts: parts.map(({ id }) => id) }) };
   });
