@@ -64,8 +64,10 @@ export async function startFeed(): Promise<Feed | undefined> {
       ? offered?.manifest
       : path.endsWith('.yml.sig')
         ? offered?.signature
-        : path.endsWith('.AppImage') && offered?.file;
-    response.writeHead(body ? 200 : 404).end(body || '');
+        : path.endsWith('.AppImage')
+          ? offered?.file
+          : undefined;
+    response.writeHead(body === undefined ? 404 : 200).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
