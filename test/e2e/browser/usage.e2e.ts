@@ -44,6 +44,11 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
     .getByRole('region', { name: 'Chart' })
     .getByRole('button', { name: /: (≥ )?\$0\.0\d/ })
     .first();
+  // A bar is as high as its value: its parts fill it.
+  const stack = bar.locator('.usage-stack');
+  const filled = await stack.locator('i').evaluateAll((parts) => parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0));
+  expect(filled).toBeGreaterThan(0);
+  expect(Math.abs(filled - ((await stack.boundingBox())?.height ?? 0))).toBeLessThan(1);
   await bar.click();
   await expect(bar).toHaveAttribute('aria-pressed', 'true');
   await expect(page.getByRole('complementary').getByRole('button', { name: 'Fix the login' }).first()).toBeVisible();

@@ -67,7 +67,10 @@ export function Chart(props: ChartProps) {
               >
                 <span className="usage-stack" style={{ height: `${((heights[at] ?? 0) / top) * 100}%` }}>
                   {(stacks[at] ?? []).map((part, n) =>
-                    part > 0 ? <i key={series[n]} className={fillOf(series[n] ?? '', n)} style={{ flexGrow: part }} /> : null,
+                    part > 0 ? (
+                      // Parts in percent, because parts whose sum is below 1 would not fill the bar.
+                      <i key={series[n]} className={fillOf(series[n] ?? '', n)} style={{ flexGrow: (part / (heights[at] || 1)) * 100 }} />
+                    ) : null,
                   )}
                 </span>
                 <span className="usage-day faint" aria-hidden>
