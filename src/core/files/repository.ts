@@ -3,7 +3,7 @@ import { repositoryOf, textOf } from '../base/index.js';
 import { thisSystem } from '../system/index.js';
 import { readInside, statInside } from './inside.js';
 
-/** How far above a working folder the top of its checkout is searched. */
+/** How many folders above a working folder are searched for the top of its checkout. */
 const maxLevels = 12;
 /** The file `.git` of a worktree names a folder of its repository. */
 const maxBytes = 4_096;

@@ -153,7 +153,7 @@ export const writesIf = <Input>(isWriting: (input: Input) => boolean) =>
   base.use(
     of('writes', ({ next, context }, input: unknown) => {
       const session = engineOf(context);
-      // What is no object is refused after this, by its schema.
+      // A value that is not an object is refused afterward, by its schema.
       if (typeof input === 'object' && input !== null && isWriting(input as Input)) requireAccess(session, ({ mode }) => mode === 'read-only');
       return changing(session, next);
     }),

@@ -21,7 +21,7 @@ export interface Meter {
   beginCall(): void;
   /**
    * Begins a model call beside others of the job. It waits until the limits have room for all of them, each as large as the largest call so far, so
-   * that many calls at once exceed no limit that one after the other would keep.
+   * that parallel calls stay within every limit that calls in sequence would.
    */
   enter(signal: AbortSignal | undefined): Promise<OpenCall>;
   /**

@@ -41,7 +41,7 @@ function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; rea
   return groupsOf(chain, tip, timed(chain, turns)).map((group, at) => ({ group, row: rowOf(chain, group, at + 1, names) }));
 }
 
-/** The last turn. Only its own content is read; the outlines of the others say how many they are. */
+/** The last turn. Only its own content is read; the others are counted from their outlines. */
 function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group } | undefined {
   const turns = turnsTo(chain, tip);
   const groups = groupsOf(chain, tip, turns);

@@ -21,12 +21,7 @@ const cacheShare = (1 - writerShare) / mostReaders;
 /** An open project and the number of calls that read it. */
 interface Held extends OpenedForReading {
   calls: number;
-  /** Closes it after the last call. */
-  whenLeft: (() => void) | undefined;
 }
-
-/** The file of a project is replaced after this time at the latest, although a call still reads it. The call then fails. */
-const longestLeaveMs = 5_000;
 
 /**
  * Carries out the calls that read, on a thread of their own whose connection SQLite opened read-only. Long because all messages share the open
@@ -42,31 +37,20 @@ export function readForFront(): void {
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
   let { place } = order;
   let opened: Held | undefined;
+  /** The open project, and earlier ones that calls still read. */
+  const all = new Set<Held>();
   let live: ReadonlySet<string> = new Set();
   let count = 0;
 
   const usageSettings = (): string | undefined => ownUsageSettings(order.dataDir);
   const hold = (at: ReadPlace): Held => {
     const held = openForReading(at, { clock: systemClock, usageSettings, cacheShare, live: () => live as ReturnType<ReadProject['live']> });
-    return { ...held, calls: 0, whenLeft: undefined };
+    const counted = { ...held, calls: 0 };
+    all.add(counted);
+    return counted;
   };
-  /** Calls that still read, such as a long stream, end on the connection that they began with. */
-  const leave = (whenLeft: () => void, longestMs?: number): void => {
-    const held = opened;
-    opened = undefined;
-    if (held === undefined || held.calls === 0) {
-      held?.close();
-      whenLeft();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      held.whenLeft = undefined;
-      held.close();
-      whenLeft();
-    };
-    const timer = longestMs === undefined ? undefined : setTimeout(end, longestMs);
-    held.whenLeft = end;
+  const close = (held: Held): void => {
+    if (all.delete(held)) held.close();
   };
   const ask = (connection: number, question: AidQuestion): Promise<unknown> => {
     const answer = Promise.withResolvers<unknown>();
@@ -118,7 +102,7 @@ export function readForFront(): void {
       used.add(held);
     };
     const ended = (): void => {
-      for (const held of used) if (--held.calls === 0) held.whenLeft?.();
+      for (const held of used) if (--held.calls === 0 && held !== opened) close(held);
     };
     // The engine refuses frames that cannot be read. The thread that answers passes only those of oRPC.
     handler.message(socket, frame as string, { context: { reading: readingFor(connection, using) } }).then(ended, ended);
@@ -135,10 +119,14 @@ export function readForFront(): void {
         if (socket) handler.close(socket);
         return;
       }
-      case 'place':
-        leave(() => undefined);
+      case 'place': {
+        // Calls that still read, such as a long stream, end on the connection that they began with.
+        const before = opened;
+        opened = undefined;
+        if (before?.calls === 0) close(before);
         ({ place } = message);
         return;
+      }
       case 'live':
         live = new Set(message.tips);
         return;
@@ -152,7 +140,10 @@ export function readForFront(): void {
         return;
       }
       case 'leave':
-        leave(() => say({ kind: 'left' }), longestLeaveMs);
+        // The file is about to be replaced, so nobody reads it any longer.
+        opened = undefined;
+        for (const held of all) close(held);
+        say({ kind: 'left' });
     }
   });
 }

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { api } from '../client';
 import { askToLaunch } from '../forms';
 import { Button, say } from '../parts';
-import { addressOf, go, refreshProject, useKeptQuery, useNavigation, useProject } from '../state';
+import { go, refreshProject, useKeptQuery, useNavigation, useProject } from '../state';
 import { JobList, useJobGroups } from '../views/jobs';
 import { NewSpace, SpaceList, useSpaces } from '../views/timeline';
-import { viewsIn } from './views';
+import { PageLinks } from './PageLinks';
 
 /** What agents do in the project: runs by state, turns that wait, spaces, and the pages with everything else. */
 export function View({ project }: { project: string }) {
@@ -38,24 +38,7 @@ export function View({ project }: { project: string }) {
         <WaitingTurns project={project} />
         <Spaces project={project} />
       </div>
-      <nav className="agents-pages" aria-label="Pages">
-        {viewsIn('agents').map(({ id, title, keys }) => (
-          <a
-            key={id}
-            href={addressOf({ view: id })}
-            className="page-link nav-link"
-            title={`${title} (${keys})`}
-            aria-current={id === route.view ? 'page' : undefined}
-            onClick={(event) => {
-              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-              event.preventDefault();
-              go({ view: id });
-            }}
-          >
-            {title}
-          </a>
-        ))}
-      </nav>
+      <PageLinks place="agents" className="agents-pages" />
     </aside>
   );
 }

@@ -1,5 +1,6 @@
 import { ChevronLeft } from 'lucide-react';
-import { addressOf, go, isPage, useNavigation, useOpenDir } from '../state';
+import { go, isPage, useNavigation, useOpenDir } from '../state';
+import { PageLinks } from './PageLinks';
 import { backFrom, viewOf, viewsIn } from './views';
 
 /** The bar above a view: on a page, the way back to the view from which it was opened; in a place with several views, links to these views. */
@@ -19,27 +20,7 @@ export function PageBar() {
       </div>
     );
   }
-  const siblings = viewsIn(view.place);
   // The pane of Agents has its own links.
-  if (siblings.length < 2 || (view.place === 'agents' && project !== undefined)) return null;
-  return (
-    <nav className="page-bar row" aria-label="Pages">
-      {siblings.map(({ id, title, keys }) => (
-        <a
-          key={id}
-          href={addressOf({ view: id })}
-          className="page-link nav-link"
-          title={`${title} (${keys})`}
-          aria-current={id === route.view ? 'page' : undefined}
-          onClick={(event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            go({ view: id });
-          }}
-        >
-          {title}
-        </a>
-      ))}
-    </nav>
-  );
+  if (viewsIn(view.place).length < 2 || (view.place === 'agents' && project !== undefined)) return null;
+  return <PageLinks place={view.place} className="page-bar row" />;
 }

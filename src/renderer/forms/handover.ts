@@ -172,7 +172,7 @@ const profile: FormField = {
   required: true,
 };
 
-/** The value of the choice that writes a new profile. A name of a profile has no line break. */
+/** The value of the choice to write a new profile. It has a line break, which no profile's name has. */
 const newProfile = '\nnew';
 const isNew = ({ profileName }: FormValues): boolean => profileName === newProfile;
 

@@ -77,7 +77,7 @@ describe('the folder of a resumed session', () => {
     expect(resumeIn(chain, roots, { id: tip.id, cwd: folder, dryRun: true })).toMatchObject({ cwd: folder, cwdExists: true });
   });
 
-  test('[O8] a session of a Linux inside Windows continues there, in the shell of its person', () => {
+  test('[O8] a WSL session continues in its own Linux system, in the shell of the person', () => {
     const chain = emptyChain();
     const home = '\\\\wsl.localhost\\Ubuntu\\home\\me';
     const file = join(scratch(), 's1.jsonl');

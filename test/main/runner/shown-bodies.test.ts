@@ -1,13 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { putProfile } from '../../../src/core/cards/index.js';
-import { anthropicProvider, geminiProvider, openaiProvider, responsesProvider } from '../../../src/main/providers/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
-import { door } from '../../support/door.js';
-import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
+import { completionEvents, messageEvents, stream } from '../../support/model-server.js';
+import { behindServer, type Wire, wires } from '../../support/wires.js';
 
-const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
-type Wire = (typeof wires)[number];
 type Body = Record<string, unknown>;
 
 const usage = { status: 'completed', usage: { input_tokens: 9, output_tokens: 2 } };
@@ -77,7 +74,8 @@ const thinks = (tool: string): Readonly<Record<Wire, unknown[]>> => ({
 async function behind(wire: Wire, ...answers: unknown[][]) {
   const peeked: unknown[] = [];
   let look: (() => Promise<unknown>) | undefined;
-  const server = await modelServer(
+  const { server, ...made } = await behindServer(
+    wire,
     ...answers.map((events) => (response: Parameters<typeof stream>[0]) => {
       void (async () => {
         peeked.push(await look?.());
@@ -85,15 +83,6 @@ async function behind(wire: Wire, ...answers: unknown[][]) {
       })();
     }),
   );
-  onTestFinished(() => server.close());
-  const place = { url: server.url, id: 'model', title: 'Model', key: 'k' };
-  const provider = {
-    anthropic: () => anthropicProvider(place),
-    openai: () => openaiProvider(place),
-    responses: () => responsesProvider(place),
-    gemini: () => geminiProvider(place),
-  }[wire]();
-  const made = door({ providers: [provider] });
   /** The bodies without what the provider adds about the stream. */
   const bodies = (): Body[] => server.asked.map(({ body: { stream: _, stream_options: __, ...body } }) => body);
   return {

@@ -1,12 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { putProfile } from '../../../src/core/cards/index.js';
 import type { Message } from '../../../src/core/contract/index.js';
-import { anthropicProvider, geminiProvider, openaiProvider, responsesProvider } from '../../../src/main/providers/index.js';
-import { door } from '../../support/door.js';
-import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
-
-const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
-type Wire = (typeof wires)[number];
+import { completionEvents, messageEvents, stream } from '../../support/model-server.js';
+import { behindServer, type Wire, wires } from '../../support/wires.js';
 
 type Body = Record<string, unknown>;
 
@@ -23,16 +19,7 @@ const replies: Readonly<Record<Wire, unknown[]>> = {
 
 /** A project with a provider of this wire behind a loopback server, and the bodies that reached the server. */
 async function behind(wire: Wire) {
-  const server = await modelServer((response) => stream(response, replies[wire]));
-  onTestFinished(() => server.close());
-  const place = { url: server.url, id: 'model', title: 'Model', key: 'k' };
-  const provider = {
-    anthropic: () => anthropicProvider(place),
-    openai: () => openaiProvider(place),
-    responses: () => responsesProvider(place),
-    gemini: () => geminiProvider(place),
-  }[wire]();
-  const made = door({ providers: [provider] });
+  const { server, ...made } = await behindServer(wire, (response) => stream(response, replies[wire]));
   const bodies = (): Body[] => server.asked.map(({ body }) => body).filter((body) => Object.keys(body).length > 0);
   return { ...made, bodies, performer: { provider: 'model', model: 'm' } };
 }

@@ -34,7 +34,7 @@ interface Read {
   readonly value: Json | undefined;
 }
 
-/** The values of a list, or of lines. A value is undefined if it is no JSON. */
+/** The values of a list, or of lines. A value is undefined if it is not JSON. */
 function recordsIn(document: Uint8Array): readonly Read[] {
   const text = textOf(document).replace(/^\uFEFF/, '');
   const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;

@@ -230,7 +230,7 @@ const Marks = ({ mark }: { mark: CallMark | undefined }) => (
       </span>
     )}
     {mark?.model !== undefined && (
-      <span className="badge" title="Another model than the call before">
+      <span className="badge" title="A different model than in the call before">
         {mark.model}
       </span>
     )}

@@ -19,13 +19,15 @@ export function Prices() {
   return (
     <section aria-label="Prices">
       <h2>Prices</h2>
-      <p className="muted">US dollars for a million tokens. Your own prices come first, from their day on, and all calls are priced again.</p>
+      <p className="muted">
+        US dollars per million tokens. Your own prices replace the built-in ones from the day that you set. All calls are then priced again.
+      </p>
       <Answer query={query} what="Cannot list the prices" loading="Loading the prices" lines={4}>
         {(table) => (
           <>
             <Models models={table.models} />
             <h3>Your own prices</h3>
-            {table.own.length === 0 && <p className="muted">None. The built-in prices count.</p>}
+            {table.own.length === 0 && <p className="muted">None. The built-in prices apply.</p>}
             <ul className="storage-replicas" aria-label="Your own prices">
               {table.own.map(({ model, from, rows }) => (
                 <li key={`${model} ${from}`} className="row">
@@ -38,7 +40,7 @@ export function Prices() {
                     question="Remove these prices?"
                     onRemove={() => void remove(() => api.price.remove({ model, from })).then(reload)}
                   >
-                    The built-in prices count again.
+                    The built-in prices apply again.
                   </RemoveButton>
                 </li>
               ))}
@@ -51,17 +53,18 @@ export function Prices() {
             <ul className="muted">
               {table.factors.map(({ pattern, speed, tier, geo, factor, source }) => (
                 <li key={`${pattern} ${speed} ${tier} ${geo}`} title={source}>
-                  {factor} × for {speed ?? tier ?? geo} of <span className="mono">{pattern}</span>
+                  {factor} × {speed ? `at ${speed} speed` : tier ? `in the ${tier} tier` : `in the region ${geo}`}, for models that match{' '}
+                  <span className="mono">{pattern}</span>
                 </li>
               ))}
               {table.tools.map(({ pattern, tool, price, source }) => (
                 <li key={`${pattern} ${tool}`} title={source}>
-                  ${price} for each {tool} of <span className="mono">{pattern}</span>
+                  ${price} for each {toolWords(tool)}, for models that match <span className="mono">{pattern}</span>
                 </li>
               ))}
             </ul>
             <p className="muted">
-              By {table.list.name} of {table.list.date} and Stemma's own table of {table.asOf}.
+              From {table.list.name} of {table.list.date} and Stemma's own table of {table.asOf}.
             </p>
           </>
         )}
@@ -70,11 +73,14 @@ export function Prices() {
   );
 }
 
+/** A name such as `webSearch` in words. */
+const toolWords = (tool: string): string => tool.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 const wordsOf = ({ above = 0, input, output }: Row): string => `${above > 0 ? `above ${say.exact(above)} tokens ` : ''}$${input} in, $${output} out`;
 
 function Models({ models }: Pick<PriceTable, 'models'>) {
   if (models.length === 0) return <p>The open project has no calls of a named model.</p>;
-  const columns = ['Model', 'Input above', 'Input', 'Output', 'Cache read', 'Cache write', 'For an hour', 'Window', 'From'];
+  const columns = ['Model', 'Input above', 'Input', 'Output', 'Cache read', 'Cache write', 'Cache write, 1 hour', 'Window', 'From'];
   return (
     <table className="prices">
       <thead>
@@ -111,15 +117,15 @@ function Models({ models }: Pick<PriceTable, 'models'>) {
 
 const priceForm = (onSaved: () => void): FormSpec => ({
   title: 'Prices of a model',
-  intro: 'US dollars for a million tokens. Cache prices that are empty cost as much as the input.',
+  intro: 'US dollars per million tokens. An empty cache price counts as the price of the input.',
   fields: [
-    { name: 'model', label: 'Model', hint: 'A star at its end stands for any ending.', required: true },
+    { name: 'model', label: 'Model', hint: 'A star at the end stands for any ending.', required: true },
     { name: 'from', label: 'From', placeholder: '2026-01-31', required: true },
     { name: 'input', label: 'Input', kind: 'number', required: true, field: 'rows.0.input' },
     { name: 'output', label: 'Output', kind: 'number', required: true, field: 'rows.0.output' },
     { name: 'cacheRead', label: 'Cache read', kind: 'number', field: 'rows.0.cacheRead' },
     { name: 'cacheWrite', label: 'Cache write', kind: 'number', field: 'rows.0.cacheWrite' },
-    { name: 'cacheWrite1h', label: 'Cache write for an hour', kind: 'number', field: 'rows.0.cacheWrite1h' },
+    { name: 'cacheWrite1h', label: 'Cache write, 1 hour', kind: 'number', field: 'rows.0.cacheWrite1h' },
   ],
   start: { model: '', from: '', input: '', output: '', cacheRead: '', cacheWrite: '', cacheWrite1h: '' },
   action: 'Save',
