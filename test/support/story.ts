@@ -119,7 +119,7 @@ export const withoutTimes = (text: string): string =>
 
 /** Compares blocks with the golden file, which UPDATE_DOCS=1 writes. With a mask, both are compared without what it leaves out. */
 export function expectGolden(name: string, text: string, mask?: (text: string) => string): void {
-  const folder = join(root, 'test/fixtures/story');
+  const folder = join(root, 'test/main/runner/story');
   const path = join(folder, `${name}.txt`);
   if (process.env.UPDATE_DOCS && !mask) {
     mkdirSync(folder, { recursive: true });
