@@ -6,6 +6,7 @@ import { push } from '../../src/core/sync/index.js';
 import { openHubDatabase, openHubObjects, serveHub } from '../../src/main/hub/index.js';
 import { hubClient } from '../../src/main/team/index.js';
 import { chainWith, startTestHub, type TestHub } from '../support/hub.js';
+import { scratch } from '../support/project.js';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -35,10 +36,10 @@ const megabyte = 1024 * 1024;
 const json = { 'Content-Type': 'application/json' };
 
 /** Another hub process with limits of its own. */
-async function limited(limits: Parameters<typeof serveHub>[0]['limits']) {
+async function limited(limits: Parameters<typeof serveHub>[0]['limits'], spans?: string) {
   const database = await openHubDatabase(hub.databaseUrl);
   const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
-  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', limits });
+  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', limits, spans });
   onTestFinished(() => running.close().then(database.close));
   return `http://127.0.0.1:${running.port}`;
 }
@@ -103,6 +104,73 @@ describe('the door of a hub', () => {
     expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
     // A proxy on this machine names the address that it serves.
     expect((await post(address, 'projects/list', 'stm_other', {}, { 'x-forwarded-for': '192.0.2.7' })).status).toBe(401);
+  });
+
+  test('[E64] all addresses of a network of IPv6 count as one', async () => {
+    const address = await limited({ refused: { atOnce: 2, perSecond: 0.001 } });
+    const from = (name: string) => post(address, 'projects/list', 'stm_guess', {}, { 'x-forwarded-for': name });
+    const names = ['2001:db8:1:2::1', '2001:0DB8:1:2:3:4:5:6', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1', '2001:db8:1::1', '192.0.2.1', '192.0.2.2'];
+    const statuses: number[] = [];
+    for (const name of names) statuses.push((await from(name)).status);
+    expect(statuses).toEqual([401, 401, 429, 401, 401, 401, 401]);
+  });
+
+  test.each([
+    ['a share page', (n: number) => ({ method: 'GET', path: `/share/p/stm_guess${n}` }), 403, 503],
+    ['spans', (n: number) => ({ method: 'POST', path: '/v1/traces', headers: { authorization: `Bearer stm_guess${n}` } }), 401, 503],
+    ['metrics', (n: number) => ({ method: 'GET', path: '/metrics', headers: { authorization: `Bearer stm_guess${n}` } }), 403, 403],
+  ])('[E64] [E65] guesses of tokens by %s are stopped and in the audit log, too', async (doing, guess, refused, stopped) => {
+    const address = await limited({ refused: { atOnce: 3, perSecond: 0.001 } }, scratch());
+    const statuses: number[] = [];
+    for (let n = 0; n < 6; n++) {
+      const { path, ...how } = guess(n);
+      statuses.push((await fetch(`${address}${path}`, how)).status);
+    }
+    expect(statuses).toEqual([refused, refused, refused, stopped, stopped, stopped]);
+    // The address is known to all doors of this hub.
+    expect((await post(address, 'projects/list', 'stm_other', {})).status).toBe(429);
+    const action = `refused ${doing.replace(/^a /, '')}`;
+    expect(await hub.query(`SELECT count(*)::int AS n FROM audit WHERE action = '${action}' AND what LIKE 'UNAUTHORIZED%'`)).toEqual([{ n: 1 }]);
+  });
+
+  test('[E63] a flood of headers, a call that is no POST and a body of another kind are refused, and the hub goes on', async () => {
+    const authorization = `Authorization: Bearer ${hub.admin}`;
+    expect(await send(`POST /rpc/sync/hello HTTP/1.1\r\nHost: hub\r\n${'A: b\r\n'.repeat(20_000)}\r\n`)).toMatch(/^HTTP\/1.1 431 /);
+    for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS'])
+      expect(await send(`${method} /rpc/sync/hello HTTP/1.1\r\nHost: hub\r\n${authorization}\r\nContent-Length: ${megabyte}\r\n\r\n`)).toMatch(
+        /^HTTP\/1.1 405 /,
+      );
+    expect(await send(`GET /share/a/b HTTP/1.1\r\nHost: hub\r\nContent-Length: ${megabyte}\r\n\r\n`)).toMatch(/^HTTP\/1.1 403 /);
+    const deep = `{"json":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    const part = (head: string): string => `--b\r\n${head}\r\n\r\n${deep}\r\n--b--\r\n`;
+    const named = 'Content-Disposition: form-data; name="data"';
+    for (const [type, body] of [
+      ['application/x-www-form-urlencoded', 'a&'.repeat(megabyte)],
+      ['multipart/form-data; x=boundary=a; boundary=b', part(named)],
+      ['multipart/form-data; boundary=b', part(`X: filename="x\r\n${named}`)],
+    ] as const) {
+      const answer = await post(hub.address, 'sync/send', hub.admin, body, { 'content-type': type });
+      expect([answer.status, (await answer.json()) as unknown]).toEqual([400, { json: expect.objectContaining({ message: expect.stringContaining('does not read this body') }) }]);
+    }
+    expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
+  });
+
+  test('[E64] a stranger who asks often whether the hub is healthy costs one connection to the database', async () => {
+    const database = await openHubDatabase(hub.databaseUrl);
+    const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
+    let [running, most] = [0, 0];
+    const counted: typeof database = {
+      ...database,
+      inProject: async (...call) => {
+        most = Math.max(most, ++running);
+        return database.inProject(...call).finally(() => (running -= 1)) as never;
+      },
+    };
+    const served = await serveHub({ database: counted, objects, port: 0, host: '127.0.0.1' });
+    onTestFinished(() => served.close().then(database.close));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`http://127.0.0.1:${served.port}/health`)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    expect(most).toBe(1);
   });
 
   test('[E65] a refused call is in the audit log, with its procedure and code, and no content', async () => {

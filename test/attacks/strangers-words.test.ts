@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../src/core/base/index.js';
 import { pull, push } from '../../src/core/sync/index.js';
 import type { ModelProvider, ModelRequest } from '../../src/core/turns/index.js';
+import { openAgents } from '../../src/main/runner/index.js';
 import { agentDoor } from '../support/agent-door.js';
 import { answer, call, prompt, result } from '../support/claude-lines.js';
 import { door } from '../support/door.js';
@@ -161,6 +163,52 @@ test('[U13] a command-line agent gets the sentence as a rule of its own, before 
   await read(await mine.client.runner.start(started));
   expect(mine.orders.map(({ rules }) => rules?.includes(sentence))).toEqual([true]);
   expectJudged(mine.orders.map(({ rules, prompt: words }) => `${rules}\n\n${words}`)[0] ?? '');
+});
+
+/** An agent over ACP: keeps the instructions of its settings, the session that it imports and the prompt, in the order in which its model reads them. */
+const overAcp = `#!${process.execPath}
+const { appendFileSync, readFileSync } = require('node:fs');
+const [command, path] = process.argv.slice(2);
+const note = (text) => appendFileSync(process.env.OPENCODE_NOTES, text + '\\n');
+if (command === 'import') note(readFileSync(path, 'utf8'));
+if (command === 'acp') {
+  const { instructions = [] } = JSON.parse(process.env.OPENCODE_CONFIG_CONTENT);
+  const read = readFileSync(process.env.OPENCODE_NOTES, 'utf8');
+  require('node:fs').writeFileSync(process.env.OPENCODE_NOTES, instructions.map((each) => readFileSync(each, 'utf8') + '\\n').join('') + read);
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const answer = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    if (method !== 'session/prompt') return answer({ protocolVersion: 1, sessionId: 's1' });
+    note(JSON.stringify(params.prompt));
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Done.' } };
+    console.log(JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { update } }));
+    answer({ stopReason: 'end_turn' });
+  }).on('close', () => process.exit(0));
+}
+`;
+
+test('[U13] an agent over ACP gets the sentence before the session that it resumes', async () => {
+  const sent = await strange();
+  const home = scratch();
+  const [program, notes, own] = ['opencode', 'notes', 'own.md'].map((name) => join(home, name)) as [string, string, string];
+  writeFileSync(program, overAcp, { mode: 0o755 });
+  writeFileSync(notes, '');
+  writeFileSync(own, 'Rules of the person.');
+  const settings = JSON.stringify({ instructions: [own] });
+  const env = { PATH: process.env.PATH, HOME: home, STEMMA_OPENCODE: program, OPENCODE_NOTES: notes, OPENCODE_CONFIG_CONTENT: settings };
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('stemma-rules-'));
+  const mine = door({ agents: openAgents({ env, stemma: ['stemma'] }), agentRoots: [{ agent: 'opencode', root: join(home, 'sessions') }] });
+  await pull(mine.chain, sent.hub as FakeHub, { place: 'https://hub.example/shop' });
+  const { id } = await mine.client.context.fork({ id: sent.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Go on.' } }] as never });
+  const { result } = await read(
+    await mine.client.runner.start({ what: { commit: id }, performer: { agent: 'opencode', folder: home } } as never),
+  );
+  expect(result.status).toBe('success');
+  const words = readFileSync(notes, 'utf8');
+  expectJudged(words);
+  expect(words).toContain('Rules of the person.');
+  // The file of the rules is gone.
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('stemma-rules-'))).toEqual(before);
 });
 
 test('[U13] the result of a tool that shows a stranger’s ticket begins with the sentence', async () => {

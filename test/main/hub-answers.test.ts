@@ -30,6 +30,8 @@ const link = { ...member, id: 2, name: 'Link to ctx-1', isLink: true, madeBy: 1 
 
 /** What an honest hub answers to each call without a parcel. */
 const honest: Readonly<Record<string, unknown>> = {
+  'sync/lack': { items: [0], objects: [] },
+  'sync/send': { seq: 4, stored: 1, refused: [{ kind: 'context', key: 'a', reason: 'It is bad.' }] },
   'sync/hello': { id: 'hub', seq: 3, role: 'admin', name: 'Ann', retention: 30, people: ['Bob'] },
   'projects/create': { project: 'shop' },
   'projects/retain': { project: 'shop', days: 30 },
@@ -69,6 +71,7 @@ async function connected(hub: string) {
   session.use(engine.create({ dir: join(dataDir, 'mine') }));
   const client = createRouterClient(router, { context: contextOf(session) });
   await client.team.connect({ hub, project: 'shop', token: 'stm_mine' });
+  await client.context.fork({ id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'hello' } }] as never });
   return client;
 }
 
@@ -90,6 +93,17 @@ const calls: Readonly<Record<string, { readonly reads: readonly string[]; readon
   },
   revoke: { reads: ['members/revoke'], call: (client) => client.team.revoke({ id: 1 } as never) },
   audit: { reads: ['audit/list'], call: (client) => client.team.audit({} as never) },
+  push: { reads: ['sync/lack', 'sync/send'], call: (client) => client.team.push({}) },
+  'share of a commit': {
+    reads: ['members/share', 'sync/lack', 'sync/send'],
+    call: async (client) => {
+      const [tip] = await client.context.tips({});
+      const made = await client.team.share({ commit: tip?.id as never, role: 'reader' });
+      expect(made.token).toMatch(/^stm_[\w-]+$/);
+      expect(made.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/share\/shop\/stm_[\w-]+$/);
+      return made;
+    },
+  },
   retain: { reads: ['projects/retain', 'sync/hello'], call: (client) => client.team.retain({ days: 30 }) },
 };
 

@@ -7,6 +7,8 @@ const S3rver = peer('s3rver') as typeof import('s3rver').default;
 export interface FaultyBucket {
   readonly port: number;
   fault: 'none' | 'hangs' | 'lies' | 'fails';
+  /** When the last false answer was given, in milliseconds. */
+  liedAt: number;
   close(): Promise<void>;
 }
 
@@ -19,9 +21,10 @@ export async function startFaultyBucket(directory: string): Promise<FaultyBucket
     outgoing.on('error', () => {});
     if (bucket.fault === 'hangs') return void incoming.resume();
     if (bucket.fault === 'lies')
-      return void incoming
-        .resume()
-        .on('end', () => outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in to this network</html>'));
+      return void incoming.resume().on('end', () => {
+        bucket.liedAt = performance.now();
+        outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in to this network</html>');
+      });
     if (bucket.fault === 'fails') return void incoming.resume().on('end', () => outgoing.writeHead(503).end());
     const passed = request({ port: far, host: '127.0.0.1', path: incoming.url, method: incoming.method, headers: incoming.headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -34,6 +37,7 @@ export async function startFaultyBucket(directory: string): Promise<FaultyBucket
   const bucket: FaultyBucket = {
     port: (line.address() as { port: number }).port,
     fault: 'none',
+    liedAt: 0,
     close: async () => {
       line.closeAllConnections();
       line.close();

@@ -8,4 +8,11 @@ export { judgeCompaction } from './judge.js';
 export { listInstantiations, listSummaries, versionsOfCommit } from './missing.js';
 export { layerSources, projectServices } from './retrievers.js';
 export { extractive, type SummarizeInput, summarizeCommits } from './summaries.js';
-export { defaultSummarizer, openSummarizer, type Summarizer, type SummarizerPlan, type SummarizerSettings } from './summarizer.js';
+export {
+  defaultSummarizer,
+  openSummarizer,
+  type Summarizer,
+  type SummarizerPlan,
+  type SummarizerSettings,
+  unsavedSummarizer,
+} from './summarizer.js';

@@ -13,15 +13,16 @@ export interface SummarizerPlan {
   /** The most model calls in a day (UTC). */
   readonly callsPerDay: number;
   readonly perMinute: number;
-  /** The day of the last call, and the number of calls on that day. */
-  readonly day?: string;
-  readonly calls?: number;
 }
 
-/** Keeps the plan of one project on this machine. */
+/** Keeps the plan of one project on this machine, and the calls of each day of all its processes. */
 export interface SummarizerSettings {
   get(): SummarizerPlan | undefined;
   set(plan: SummarizerPlan | undefined): void;
+  /** The calls of a day (YYYY-MM-DD). */
+  calls(day: string): number;
+  /** Counts one more call of a day. False if there were `most` already, in whatever process. */
+  claim(day: string, most: number): boolean;
 }
 
 export type SummarizerStatus = OutputOf<'context.summarizer'>;
@@ -42,6 +43,21 @@ export const defaultSummarizer: SummarizerPlan = { provider: null, model: null, 
 const quietMs = 30_000;
 const batchSize = 16;
 
+/** Settings of a summarizer that are kept in memory only. It is off at first. */
+export function unsavedSummarizer(): SummarizerSettings {
+  let plan: SummarizerPlan | undefined;
+  const counts = new Map<string, number>();
+  const calls = (day: string): number => counts.get(day) ?? 0;
+  return {
+    get: () => plan,
+    set: (next) => {
+      plan = next;
+    },
+    calls,
+    claim: (day, most) => calls(day) < most && counts.set(day, calls(day) + 1).size > 0,
+  };
+}
+
 /** Creates the summarizer of a project. Nothing runs before `wake` or `work`. */
 export function openSummarizer(
   chain: WriteChain,
@@ -57,28 +73,23 @@ export function openSummarizer(
   let problem: string | null = null;
 
   const today = (): string => new Date(chain.clock()).toISOString().slice(0, 10);
-  const callsToday = (plan: SummarizerPlan | undefined): number => (plan?.day === today() ? (plan.calls ?? 0) : 0);
-  const note = (calls: number): void => {
-    const plan = settings.get();
-    if (plan) settings.set({ ...plan, day: today(), calls: callsToday(plan) + calls });
-  };
   const run = async (): Promise<void> => {
     problem = null;
     for (;;) {
       const plan = settings.get();
       if (!plan || closing.signal.aborted) return;
       const isModel = plan.provider !== null;
-      const left = isModel ? plan.callsPerDay - callsToday(plan) : batchSize;
-      const ids = nextMissing(chain, unreadable, Math.min(batchSize, left));
-      if (left <= 0 && nextMissing(chain, unreadable, 1).length) problem = `The budget of ${plan.callsPerDay} calls a day is used.`;
+      const ids = nextMissing(chain, unreadable, isModel ? 1 : batchSize);
       const [id] = ids;
       if (id === undefined) return;
-      // One commit at a time with a model, so that every call is counted even if the next one fails.
+      // One commit at a time with a model. Its call is counted before it is made, because another process may work on the same project.
+      if (isModel && !settings.claim(today(), plan.callsPerDay)) {
+        problem = `The budget of ${plan.callsPerDay} calls a day is used.`;
+        return;
+      }
       const { provider, model, perMinute } = plan;
       const asked = { ids: isModel ? [id] : ids, perMinute, ...(provider !== null && { provider }), ...(model !== null && { model }) };
-      const steps = summarizeCommits(chain, asked, providers(), closing.signal);
-      if (isModel) note(1);
-      const result = await finished(steps);
+      const result = await finished(summarizeCommits(chain, asked, providers(), closing.signal));
       summarized += result.summarized;
       for (const each of result.skipped) unreadable.add(each.id);
     }
@@ -96,7 +107,7 @@ export function openSummarizer(
   const status = (): SummarizerStatus => {
     const plan = settings.get();
     const { provider, model, callsPerDay, perMinute } = plan ?? defaultSummarizer;
-    const counts = { callsToday: callsToday(plan), running: running !== undefined, summarized, missing: countMissing(chain), problem };
+    const counts = { callsToday: settings.calls(today()), running: running !== undefined, summarized, missing: countMissing(chain), problem };
     return { enabled: plan !== undefined, provider, model, callsPerDay, perMinute, ...counts };
   };
   const wake = (): void => {
@@ -108,8 +119,7 @@ export function openSummarizer(
   return {
     status,
     set: (plan) => {
-      const before = settings.get();
-      settings.set(plan && { ...plan, ...(before?.day !== undefined && { day: before.day, calls: before.calls ?? 0 }) });
+      settings.set(plan);
       wake();
       return status();
     },

@@ -7,6 +7,7 @@ export * from './defined.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './json.js';
+export * from './nesting.js';
 export * from './recent.js';
 export * from './repository.js';
 export * from './steps.js';

@@ -5,9 +5,9 @@ import { memoryFolders, thisSystem } from '../system/index.js';
 import { fileErrorCode } from './reasons.js';
 
 /** The purpose of a temporary folder. It is part of the folder's name. */
-export type TemporaryKind = 'read' | 'follow' | 'repair';
+export type TemporaryKind = 'read' | 'follow' | 'repair' | 'rules';
 
-const temporaryName = /^stemma-(?:read|follow|repair)-(\d+-\d+)-\w+$/;
+const temporaryName = /^stemma-(?:read|follow|repair|rules)-(\d+-\d+)-\w+$/;
 
 /** Names this process uniquely among all that share a disk: its process id and the id's namespace (a container has its own). */
 export const processName = `${process.pid}-${numberSpace()}`;

@@ -1,4 +1,4 @@
-import { openSummarizer, type Summarizer, type SummarizerSettings } from '../assist/index.js';
+import { openSummarizer, type Summarizer, type SummarizerSettings, unsavedSummarizer } from '../assist/index.js';
 import { type Clock, type ContextId, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
@@ -58,15 +58,6 @@ export interface ForProjects {
 }
 const nothing: ForProjects = { replicas: noReplicas };
 
-/** Summarizer settings that are kept in memory only. The summarizer is off at first. */
-function off(): SummarizerSettings {
-  let plan: ReturnType<SummarizerSettings['get']>;
-  const set = (next: typeof plan): void => {
-    plan = next;
-  };
-  return { get: () => plan, set };
-}
-
 /** Creates a project folder, trusts it and opens it. @throws the errors of `makeFolder`. */
 export const createProject = (input: NewProject, clock: Clock, machine?: ForProjects): Project =>
   openProject(makeFolder(input, clock, machine?.trusted), clock, machine);
@@ -94,7 +85,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
       : (kind: UpkeepPart, signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind } }, signal, folder.db));
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
-  const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? off(), machine.providers ?? (() => []));
+  const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? unsavedSummarizer(), machine.providers ?? (() => []));
   const mayWrite = access.mode === 'read-write';
   if (mayWrite) replicas.wake();
   const wake = (): void => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Json, parseJson } from '../base/index.js';
+import { isBounded, type Json, parseJson } from '../base/index.js';
 import {
   agent,
   agentTurn,
@@ -25,7 +25,6 @@ import {
   trigger,
   verdicts,
 } from '../contract/index.js';
-import { isBounded } from './nesting.js';
 
 /** The most characters of a name, of a line, and of a text. */
 const lengths = { name: 400, line: 10_000, text: 64 * 1024 * 1024 } as const;

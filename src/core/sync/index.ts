@@ -4,7 +4,6 @@
 
 export { fixedFields } from './commits.js';
 export type { Hub, HubRole, ManagedHub, ObjectFacts, SignIn, WholeObject } from './hub.js';
-export { isBounded } from './nesting.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { inOrder, type Reference, referencesOf } from './order.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';

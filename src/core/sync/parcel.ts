@@ -1,7 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { blake3Of } from '../artifacts/index.js';
-import { badRequest, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
-import { isBounded } from './nesting.js';
+import { badRequest, isBounded, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
 import { digestOf, type Item, type Sender } from './rows.js';
 import { checkMediaType } from './schemas.js';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { isContractProcedure } from '@orpc/contract';
 import { ORPCError } from '@orpc/server';
 import { RPCHandler } from '@orpc/server/fetch';
@@ -8,7 +9,7 @@ import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
 import { allows, type Caller, callerOf, holderIn, requireAction } from './access.js';
 import { readBody } from './body.js';
-import { type Gate, type GateLimits, openGate } from './gate.js';
+import { type GateLimits, openGate } from './gate.js';
 import { type HubContext, nameOfError } from './procedure.js';
 import type { Refusals } from './refusals.js';
 import { hubRouter } from './service.js';
@@ -34,8 +35,12 @@ export const usualLimits: CallLimits = {
 export interface Door {
   /** Answers a call of a procedure. Returns false for any other path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
-  /** Runs other work for an address within its limits, such as a page of a share link. @throws UNAVAILABLE. */
-  within<T>(request: IncomingMessage, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs other work for a caller, such as a page of a share link, within the limits of the token and the address. The audit log calls it `doing`. The
+   * token is that of the request, unless `authorization` gives another.
+   * @throws UNAUTHORIZED; UNAVAILABLE with `retryAfterMs`; what the work throws
+   */
+  admit<T>(request: IncomingMessage, doing: string, work: (caller: Caller) => Promise<T>, authorization?: string): Promise<T>;
 }
 
 const namesIn = (node: object, path: string[] = []): string[] =>
@@ -58,8 +63,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
   const valid = recent<string, true>(keptTokens);
   const { database, oidc, metrics, refusals, onProblem } = services;
 
-  const identify = async (request: IncomingMessage, address: string): Promise<Caller> => {
-    const { authorization } = request.headers;
+  const identify = async (authorization: string | undefined, address: string): Promise<Caller> => {
     const name = createHash('sha256')
       .update(authorization ?? '')
       .digest('base64');
@@ -74,40 +78,59 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       throw error;
     }
   };
-  const call = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
-    const [started, address, procedure] = [performance.now(), addressOf(request), path.slice('/rpc/'.length).replaceAll('/', '.')];
+  const admit: Door['admit'] = async (request, doing, work, authorization = request.headers.authorization) => {
+    const address = addressOf(request);
     const ends: (() => void)[] = [];
     let caller: Caller | undefined;
     try {
-      caller = await identify(request, address);
-      requireMay(caller, procedure);
+      caller = await identify(authorization, address);
       ends.push(await addresses.enter(address), await tokens.enter(String(caller.grants[0].no)));
-      const body = await readBody(request, procedure === takesParcel);
-      ends.push(body.release);
+      return await work(caller);
+    } catch (error) {
+      const refusal = asRefusal(error, doing);
+      if (refusal instanceof ORPCError) {
+        const holder = caller && holderIn(caller, undefined);
+        await refusals.note({
+          holder,
+          address: holder ? undefined : address,
+          procedure: doing,
+          code: refusal.code,
+          field: stringAt(refusal.data, 'field'),
+        });
+      }
+      throw error;
+    } finally {
+      for (const end of ends) end();
+    }
+  };
+  const handled = async (caller: Caller, request: IncomingMessage, path: string, procedure: string): Promise<Response> => {
+    requireMay(caller, procedure);
+    const body = await readBody(request, procedure === takesParcel);
+    try {
       const type = request.headers['content-type'];
-      const { response: answer } = await handler.handle(
-        new Request(`http://hub${path}`, {
-          method: 'POST',
-          headers: { ...(type !== undefined && { 'content-type': type }) },
-          body: body.bytes as never,
-        }),
-        { prefix: '/rpc', context: { ...services, authorization: undefined, caller } },
-      );
-      if (!answer) throw new Error('the procedure is not implemented');
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length }).end(bytes);
+      const given = { method: 'POST', headers: { ...(type !== undefined && { 'content-type': type }) }, body: body.bytes as never };
+      const context = { ...services, authorization: undefined, caller };
+      const { response } = await handler.handle(new Request(`http://hub${path}`, given), { prefix: '/rpc', context });
+      if (!response) throw new Error('the procedure is not implemented');
+      return response;
+    } finally {
+      body.release();
+    }
+  };
+  const call = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+    const [started, procedure] = [performance.now(), path.slice('/rpc/'.length).replaceAll('/', '.')];
+    try {
+      await admit(request, procedure, async (caller) => {
+        const answer = await handled(caller, request, path, procedure);
+        const bytes = Buffer.from(await answer.arrayBuffer());
+        response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length }).end(bytes);
+      });
     } catch (error) {
       const refusal = asRefusal(error, procedure);
       const isFault = !(refusal instanceof ORPCError);
       metrics?.called(procedure, isFault ? 'INTERNAL_SERVER_ERROR' : refusal.code, performance.now() - started);
       if (isFault) onProblem?.(`${procedure} failed: ${nameOfError(error)}`);
-      else {
-        const holder = caller && holderIn(caller, undefined);
-        await refusals.note({ holder, address: holder ? undefined : address, procedure, code: refusal.code, field: stringAt(refusal.data, 'field') });
-      }
       refuse(request, response, isFault ? new ORPCError('INTERNAL_SERVER_ERROR') : refusal);
-    } finally {
-      for (const end of ends) end();
     }
   };
   return {
@@ -117,17 +140,8 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       else void call(request, response, path);
       return true;
     },
-    within: async (request, work) => within(addresses, addressOf(request), work),
+    admit,
   };
-}
-
-async function within<T>(gate: Gate, name: string, work: () => Promise<T>): Promise<T> {
-  const end = await gate.enter(name);
-  try {
-    return await work();
-  } finally {
-    end();
-  }
 }
 
 /** @throws UNAUTHORIZED if no role of the caller may call the procedure, so that its body is not read. */
@@ -166,5 +180,18 @@ function addressOf({ socket, headers }: IncomingMessage): string {
   const isNear = /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1$|f[cd])/.test(peer);
   const passedOn = headers['x-forwarded-for'];
   const last = (Array.isArray(passedOn) ? passedOn.at(-1) : passedOn)?.split(',').at(-1)?.trim();
-  return isNear && last !== undefined && /^[\da-fA-F.:]{2,45}$/.test(last) ? last : peer;
+  return networkOf(isNear && last !== undefined && isIP(last) !== 0 ? last.replace(/^::ffff:(?=\d+\.)/i, '') : peer);
+}
+
+/** An address of IPv6 as its network of 64 bits: a caller has all addresses in it. */
+function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
+  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array<string>(Math.max(0, missing)).fill('0'), ...groups(tail ?? '')];
+  return `${all
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
 }

@@ -1,18 +1,18 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
-import { callerOf, newToken } from './access.js';
+import { newToken } from './access.js';
 import { type HubDatabase, proveUsable } from './database.js';
 import { openCommitFormats } from './items.js';
 import { openHubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { openRefusals } from './refusals.js';
-import { type CallLimits, openDoor, usualLimits } from './rpc.js';
+import { type CallLimits, type Door, openDoor, usualLimits } from './rpc.js';
 import { openShareRoute } from './shared-web.js';
 import { openShareViews } from './shares.js';
 import { openHubSpans } from './spans.js';
-import { createTlsServer, type TlsFiles } from './tls.js';
+import { createTlsServer, type TlsFiles, timeLimits } from './tls.js';
 
 /** A running hub. */
 export interface RunningHub {
@@ -62,6 +62,7 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   const services = { database, objects, oidc, views: openShareViews(), formats: openCommitFormats() };
   const door = openDoor({ ...services, metrics, refusals, onProblem }, { ...usualLimits, ...options.limits });
   const answerShare = openShareRoute(services, door);
+  const isHealthy = openHealth(database);
   const spans = options.spans === undefined ? undefined : openHubSpans({ ...services, metrics, refusals }, options.spans, onProblem, door);
   const listener: RequestListener = (request, response) => {
     const started = performance.now();
@@ -71,11 +72,11 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
       onRequest?.({ at: new Date().toISOString(), path, status: response.statusCode, ms: Math.round(performance.now() - started) }),
     );
     if (path === '/health') {
-      void isHealthy(database).then((ok) => response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ ok })));
+      void isHealthy().then((ok) => response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ ok })));
       return;
     }
     if (path === '/metrics')
-      return void mayScrape(database, request).then((may) =>
+      return void mayScrape(door, request).then((may) =>
         may
           ? metrics.answer(request, response)
           : response
@@ -88,11 +89,9 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
       .writeHead(404, { 'content-type': 'text/plain', connection: 'close' })
       .end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
   };
-  const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(listener);
+  const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(timeLimits, listener);
   // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
-  server.headersTimeout = headersMs;
-  server.requestTimeout = requestMs;
   await listening(server, port, host);
   const scraped = options.metricsPort === undefined ? undefined : createServer((request, response) => metrics.answer(request, response));
   if (scraped) await listening(scraped, options.metricsPort as number, '127.0.0.1');
@@ -110,9 +109,6 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   };
 }
 
-/** Milliseconds until the headers of a request, and the whole request, must have arrived. */
-const headersMs = 20_000;
-const requestMs = 300_000;
 /** Milliseconds that running calls get before the hub ends. */
 const closeMs = 2_000;
 /** Milliseconds after which an idle connection is closed. */
@@ -125,20 +121,26 @@ const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: 
   });
 
 /** True for admins of the whole hub. */
-async function mayScrape(database: HubDatabase, { headers }: IncomingMessage): Promise<boolean> {
-  try {
-    const { grants } = await callerOf(database, headers.authorization, undefined);
-    return grants.some(({ role, project }) => role === 'admin' && project === null);
-  } catch {
-    return false;
-  }
-}
+const mayScrape = (door: Door, request: IncomingMessage): Promise<boolean> =>
+  door
+    .admit(request, 'metrics', async ({ grants }) => grants.some(({ role, project }) => role === 'admin' && project === null))
+    .catch(() => false);
 
-const isHealthy = (database: HubDatabase): Promise<boolean> =>
-  proveUsable(database).then(
-    () => true,
-    () => false,
-  );
+/** Asks the database for all who ask at the same time: nobody needs a token for that, so it must not cost a connection for each. */
+function openHealth(database: HubDatabase): () => Promise<boolean> {
+  let asked: Promise<boolean> | undefined;
+  return () => {
+    asked ??= proveUsable(database)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asked = undefined;
+      });
+    return asked;
+  };
+}
 
 /** Makes the first admin token of a hub. Undefined if it has one. */
 export async function firstToken({ all }: HubDatabase): Promise<string | undefined> {

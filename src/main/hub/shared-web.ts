@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRouterClient } from '@orpc/server';
 import { StemmaError, stringAt } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
-import { callerOf, holderIn } from './access.js';
+import { type Caller, holderIn } from './access.js';
 import type { HubContext } from './procedure.js';
 import type { Door } from './rpc.js';
 import { hubRouter } from './service.js';
@@ -11,19 +11,18 @@ import { frameOf, framePolicy, openSharedPages, refusalPage } from './shared-pag
 const route = /^\/share\/([^/]+)\/([^/]+)(\/page)?$/;
 
 /** The HTTP status of each refusal. Any other error is a fault of the hub. */
-const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUND: 404, BAD_REQUEST: 400 };
+const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUND: 404, BAD_REQUEST: 400, UNAVAILABLE: 503 };
 
 /**
  * Serves `/share/PROJECT/TOKEN` (the page of a link) and `/share/PROJECT/TOKEN/page` (the session in its frame). The handler returns false for other
  * paths.
  */
-export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<Door, 'within'>) {
+export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<Door, 'admit'>) {
   const pages = openSharedPages();
-  const answer = async (request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
-    const authorization = `Bearer ${token}`;
-    const { shared, role, expiresAt } = holderIn(await callerOf(services.database, authorization, undefined), project);
+  const answer = async (caller: Caller, request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
+    const { shared, role, expiresAt } = holderIn(caller, project);
     if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
-    const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization } }), project);
+    const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization: undefined, caller } }), project);
     await hub.hello();
     if (isPage) return pages.page(token, hub, shared);
     const isSecure = 'encrypted' in request.socket || request.headers['x-forwarded-proto'] === 'https';
@@ -48,13 +47,13 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>, door
     if (request.method !== 'GET') end(405, 'text/plain', 'A share link is read with GET.\n');
     else
       void door
-        .within(request, () => answer(request, project, token, isPage !== undefined))
+        .admit(request, 'share page', (caller) => answer(caller, request, project, token, isPage !== undefined), `Bearer ${token}`)
         .then(
           (text) => end(200, 'text/html', text),
           (error: unknown) => {
             const status = statuses[stringAt(error, 'code') ?? ''];
             const page =
-              status === undefined
+              status === undefined || status === statuses.UNAVAILABLE
                 ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
                 : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
             end(status ?? 500, 'text/html', page);

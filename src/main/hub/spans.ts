@@ -9,7 +9,7 @@ import { atOnce, createProject, openProject } from '../../core/project/index.js'
 import { push } from '../../core/sync/index.js';
 import { answerExport, isExportPath, openReceiver, type Receiver } from '../otlp/index.js';
 import { hubOver } from '../team/index.js';
-import { callerOf, holderIn, projectFor, requireAction } from './access.js';
+import { type Caller, holderIn, projectFor, requireAction } from './access.js';
 import type { HubContext } from './procedure.js';
 import type { Door } from './rpc.js';
 import { hubRouter } from './service.js';
@@ -43,7 +43,7 @@ export function openHubSpans(
   services: Omit<HubContext, 'authorization'>,
   dir: string,
   problem: (message: string) => void,
-  door: Pick<Door, 'within'>,
+  door: Pick<Door, 'admit'>,
 ): HubSpans {
   const inboxes = new Map<string, Inbox>();
   let closing: Promise<unknown> = Promise.resolve();
@@ -60,12 +60,12 @@ export function openHubSpans(
       }
     return inbox;
   };
-  const answer = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
-    const { database, oidc } = services;
+  const answer = async (caller: Caller, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+    const { database } = services;
     const { authorization = '' } = request.headers;
     const named = request.headers[projectHeader];
     const given = typeof named === 'string' ? named : undefined;
-    const holder = holderIn(await callerOf(database, authorization, oidc), given);
+    const holder = holderIn(caller, given);
     if (holder.shared !== null) throw new StemmaError('UNAUTHORIZED', 'A share link cannot send spans.', { field: 'token' });
     const own = given ?? holder.opens?.name;
     if (own === undefined) throw badRequest(projectHeader, `This token opens several projects. Name one in the header ${projectHeader}.`);
@@ -77,7 +77,7 @@ export function openHubSpans(
     answer: (request, response, path) => {
       if (!isExportPath(path)) return false;
       void door
-        .within(request, () => answer(request, response, path))
+        .admit(request, 'spans', (caller) => answer(caller, request, response, path))
         .catch((error: unknown) => {
           const isRefusal = error instanceof StemmaError;
           if (!isRefusal) problem('Spans were not taken.');

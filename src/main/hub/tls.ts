@@ -11,6 +11,12 @@ export interface TlsFiles {
   readonly key: string;
 }
 
+/**
+ * Milliseconds until the headers of a request, and the whole request, must have arrived, and between two looks at that: a connection that sends a byte
+ * now and then must not stay.
+ */
+export const timeLimits = { headersTimeout: 20_000, requestTimeout: 300_000, connectionsCheckingInterval: 5_000 } as const;
+
 /** Milliseconds between two checks of the files. Unlike a watch, polling also notices when a link points to a new folder. */
 const lookMs = 10_000;
 /** The largest file with certificates, in bytes. */
@@ -26,7 +32,7 @@ export function createTlsServer(files: TlsFiles, listener: RequestListener, tell
   const asProblem = (error: unknown): string => `Cannot use the certificate ${files.cert} with the key ${files.key}: ${(error as Error).message}`;
   let server: Server;
   try {
-    server = createServer(read(), listener);
+    server = createServer({ ...timeLimits, ...read() }, listener);
   } catch (error) {
     throw badRequest('tls-cert', asProblem(error));
   }

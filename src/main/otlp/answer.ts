@@ -19,23 +19,35 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
     if (request.method !== 'POST') throw new Refused(405, 'Send exports with POST.');
     const body = await bytesOf(request);
     const signal = paths.get(path);
-    if (signal) receiver.take(signal, receivedIn(signal, body, type, request.headers['content-encoding']));
+    if (signal) receiver.take(signal, ...receivedIn(signal, body, type, request.headers['content-encoding']));
     // An empty message means that everything was accepted.
     response.writeHead(200, { 'content-type': isJson ? 'application/json' : 'application/x-protobuf' }).end(isJson ? '{}' : '');
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    response.writeHead(error.status, { 'content-type': 'application/json', ...(error.status === 413 && { connection: 'close' }) });
+    response.writeHead(error.status, { 'content-type': 'application/json', ...(!request.complete && { connection: 'close' }) });
     response.end(JSON.stringify({ code: 3, message: error.message }));
   }
 }
 
+/** The most bytes of all bodies that are read at the same time, and those that have arrived. */
+const maxAtOnce = 4 * maxExportBytes;
+let held = 0;
+
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxExportBytes) throw new Refused(413, `The body has more than ${maxExportBytes} bytes.`);
-    chunks.push(chunk);
+  const tooMuch = new Refused(413, `The body has more than ${maxExportBytes} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxExportBytes) throw tooMuch;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      if (size + chunk.length > maxExportBytes) throw tooMuch;
+      if (held + chunk.length > maxAtOnce) throw new Refused(503, 'Too many exports arrive at the moment. Send this one again later.');
+      size += chunk.length;
+      held += chunk.length;
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    held -= size;
   }
-  return Buffer.concat(chunks);
 }

@@ -1,5 +1,7 @@
 import { gunzipSync, inflateSync } from 'node:zlib';
 import protobuf from 'protobufjs/light.js';
+import { isBounded } from '../../core/base/index.js';
+import { requireBounded } from './bounds.js';
 import { exportSchema } from './schema.js';
 
 /** A span or log in the form of OTLP JSON, with its resource and scope. */
@@ -26,41 +28,67 @@ export class Refused extends Error {
   }
 }
 
-/** The largest request in bytes after decompression. Exporters send a few hundred spans at a time. */
+/** The largest request in bytes, before and after decompression. Exporters send a few hundred spans at a time. */
 export const maxExportBytes = 64 * 1024 * 1024;
+/** The most bytes for each compressed byte, and the size that may have any ratio. Spans pack to about a tenth. */
+const ratio = { most: 200, freeBytes: 4 * 1024 * 1024 } as const;
+/** The most levels and values of an export as JSON: each takes far more memory than its bytes. */
+const jsonBounds = { levels: 200, members: 2_000_000 } as const;
+/** The most bytes of resources and scopes, which are stored with each trace. */
+const maxRepeatedBytes = 2 * maxExportBytes;
 
 let schema: protobuf.Root | undefined;
 const messageOf = (signal: Signal): protobuf.Type => {
-  schema ??= protobuf.Root.fromJSON(exportSchema as unknown as protobuf.INamespace);
+  if (!schema) {
+    schema = protobuf.Root.fromJSON(exportSchema as unknown as protobuf.INamespace);
+    schema.resolveAll();
+  }
   return schema.lookupType(signals[signal].message);
 };
 
-/** Reads the spans or logs of a request. @throws Refused for a body that is not an export of this signal. */
-export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', encoding = ''): readonly Received[] {
+/** Reads the spans or logs of a request, and the number of their bytes. @throws Refused for a body that is not an export of this signal. */
+export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', encoding = ''): [received: readonly Received[], bytes: number] {
   const bytes = unpacked(body, encoding);
-  if (/^application\/x-protobuf\b/i.test(contentType)) return itemsOf(signal, fromProtobuf(signal, bytes));
-  if (/^application\/json\b/i.test(contentType)) return itemsOf(signal, fromJson(bytes));
-  throw new Refused(415, 'Send application/x-protobuf or application/json.');
+  const isProtobuf = /^application\/x-protobuf\b/i.test(contentType);
+  if (!isProtobuf && !/^application\/json\b/i.test(contentType)) throw new Refused(415, 'Send application/x-protobuf or application/json.');
+  const received = itemsOf(signal, isProtobuf ? fromProtobuf(signal, bytes) : fromJson(bytes));
+  const repeated = repeatedBytes(received);
+  if (repeated > maxRepeatedBytes)
+    throw new Refused(413, 'The resources and scopes of these spans are too large, because each trace is stored with them. Send fewer traces at a time.');
+  return [received, bytes.length + repeated];
+}
+
+/** The bytes that resources and scopes take when each trace is stored with its own copy. */
+function repeatedBytes(received: readonly Received[]): number {
+  const sizes = new Map<unknown, { readonly bytes: number; readonly traces: Set<unknown> }>();
+  let sum = 0;
+  for (const { resource, scope, item } of received)
+    for (const each of [resource, scope]) {
+      if (each === undefined) continue;
+      const size = sizes.get(each) ?? { bytes: JSON.stringify(each).length, traces: new Set() };
+      sizes.set(each, size);
+      if (size.traces.has(item.traceId)) continue;
+      size.traces.add(item.traceId);
+      sum += size.bytes;
+    }
+  return sum;
 }
 
 function unpacked(body: Uint8Array, encoding: string): Uint8Array {
+  const maxOutputLength = Math.min(maxExportBytes, Math.max(ratio.freeBytes, ratio.most * body.length));
   try {
     if (encoding === '' || encoding === 'identity') return body;
-    if (encoding === 'gzip') return gunzipSync(body, { maxOutputLength: maxExportBytes });
-    if (encoding === 'deflate') return inflateSync(body, { maxOutputLength: maxExportBytes });
+    if (encoding === 'gzip') return gunzipSync(body, { maxOutputLength });
+    if (encoding === 'deflate') return inflateSync(body, { maxOutputLength });
   } catch (error) {
     throw new Refused(400, `The body cannot be unpacked: ${(error as Error).message}`);
   }
   throw new Refused(415, `The encoding ${JSON.stringify(encoding.slice(0, 40))} is unknown. Send gzip, deflate or none.`);
 }
 
-/** The most objects of an export as JSON: each takes far more memory than its bytes. */
-const maxObjects = 2_000_000;
-/** The number of beginnings of objects, those within texts included. */
-const objectsIn = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => (byte === 0x7b ? sum + 1 : sum), 0);
-
 function fromJson(bytes: Uint8Array): unknown {
-  if (objectsIn(bytes) > maxObjects) throw new Refused(400, `The body has more than ${maxObjects} objects. Send fewer spans at a time.`);
+  if (!isBounded(bytes, jsonBounds))
+    throw new Refused(400, `The body is nested more than ${jsonBounds.levels} levels deep, or has too many values. Send fewer spans at a time.`);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
@@ -72,6 +100,7 @@ function fromJson(bytes: Uint8Array): unknown {
 function fromProtobuf(signal: Signal, bytes: Uint8Array): unknown {
   try {
     const type = messageOf(signal);
+    requireBounded(type, bytes);
     return withHexIds(signal, type.toObject(type.decode(bytes), { longs: String, bytes: String, enums: Number }));
   } catch (error) {
     throw new Refused(400, `The body is not an OTLP export of ${signal}: ${(error as Error).message}`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateFile, privateFolder } from '../../core/files/index.js';
-import { type Received, type Signal, signals } from './decode.js';
+import { type Received, Refused, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
   /** The folder for received spans, with one file for each conversation. The path of the file becomes the path of the source. */
@@ -14,7 +14,8 @@ export interface ReceiverOptions {
 
 /** Keeps spans and their logs until their trace is complete, then stores and imports them. */
 export interface Receiver {
-  take(signal: Signal, received: readonly Received[]): void;
+  /** Takes an export of this many bytes. @throws Refused if too much of earlier exports is not stored yet. */
+  take(signal: Signal, received: readonly Received[], bytes: number): void;
   /** Stores everything now. */
   flush(): Promise<void>;
   /** Stores everything and stops. */
@@ -23,8 +24,10 @@ export interface Receiver {
 
 /** The time without new spans after which a trace is stored, in milliseconds: `complete` after its outermost span came, `open` before. */
 const quiet = { complete: 500, open: 20_000 } as const;
-/** The most spans and logs that wait for their traces. Above this number, everything is stored at once. */
-const maxWaiting = 20_000;
+/** The most spans and logs that wait for their traces, and their bytes. Above them, everything is stored at once. */
+const maxWaiting = { items: 20_000, bytes: 64 * 1024 * 1024 } as const;
+/** The most bytes of exports that are not stored yet. Further ones are refused until then. */
+const maxHeldBytes = 128 * 1024 * 1024;
 
 /** The attributes that name a conversation, as the reader of spans knows them. */
 const conversationNames = ['gen_ai.conversation.id', 'session.id', 'langfuse.session.id', 'copilot_chat.chat_session_id'];
@@ -35,12 +38,16 @@ interface Trace {
   readonly spans: Received[];
   /** The logs of the spans, because some tools record messages as logs. */
   readonly logs: Received[];
+  /** Their part of the bytes that were received. */
+  bytes: number;
   conversation: string | undefined;
   isGenAi: boolean;
   /** Whether its outermost span has come. */
   isComplete: boolean;
   timer: NodeJS.Timeout | undefined;
 }
+
+const newTrace = (): Trace => ({ spans: [], logs: [], bytes: 0, conversation: undefined, isGenAi: false, isComplete: false, timer: undefined });
 
 /**
  * Opens a receiver. A trace is usually one turn: its outermost span comes last. Traces of one conversation go to one file, so that the conversation
@@ -51,7 +58,9 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
   const traces = new Map<string, Trace>();
   /** The conversation of each stored trace, for spans that arrive later. */
   const conversations = new Map<string, string>();
-  let waiting = 0;
+  const waiting = { items: 0, bytes: 0 };
+  /** Bytes of traces that are being stored. */
+  let storing = 0;
   let work: Promise<unknown> = Promise.resolve();
 
   const store = (id: string): void => {
@@ -59,7 +68,8 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
     if (!trace) return;
     clearTimeout(trace.timer);
     traces.delete(id);
-    waiting -= trace.spans.length + trace.logs.length;
+    waiting.items -= trace.spans.length + trace.logs.length;
+    waiting.bytes -= trace.bytes;
     const conversation = trace.conversation ?? conversations.get(id);
     if (trace.spans.length === 0 && !conversations.has(id)) {
       if (trace.isGenAi) problem(new Error(`Logs of the trace ${id} came without its spans, so they were not stored.`));
@@ -69,13 +79,17 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
     const name = conversation ?? id;
     remember(conversations, id, name);
     const path = join(folder, `${fileName(name)}.jsonl`);
+    storing += trace.bytes;
     work = work
       .then(() => {
         mkdirSync(folder, { recursive: true, mode: privateFolder });
         appendFileSync(path, `${JSON.stringify(documentOf(trace))}\n`, { mode: privateFile });
         return importFile(path);
       })
-      .catch(problem);
+      .catch(problem)
+      .finally(() => {
+        storing -= trace.bytes;
+      });
   };
 
   const flush = async (): Promise<void> => {
@@ -84,15 +98,18 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
   };
 
   return {
-    take(signal, all) {
+    take(signal, all, bytes) {
+      if (waiting.bytes + storing > maxHeldBytes) throw new Refused(503, 'Earlier spans are not stored yet. Send these again later.');
       for (const received of all) {
         const { item } = received;
         const id = typeof item.traceId === 'string' ? item.traceId : '';
         if (signal === 'logs' && (id === '' || !item.spanId)) continue;
-        const trace = traces.get(id) ?? { spans: [], logs: [], conversation: undefined, isGenAi: false, isComplete: false, timer: undefined };
+        const trace = traces.get(id) ?? newTrace();
         traces.set(id, trace);
         trace[signal].push(received);
-        waiting += 1;
+        trace.bytes += bytes / all.length;
+        waiting.items += 1;
+        waiting.bytes += bytes / all.length;
         const attributes = attributesOf(item);
         trace.isGenAi ||= attributes.some(({ key }) => genAi.test(key));
         trace.conversation ??= conversationNames.flatMap((name) => attributes.find(({ key }) => key === name)?.text ?? [])[0];
@@ -102,7 +119,7 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
         trace.timer = setTimeout(store, isLate || trace.isComplete ? quiet.complete : quiet.open, id);
         trace.timer.unref();
       }
-      if (waiting > maxWaiting) void flush();
+      if (waiting.items > maxWaiting.items || waiting.bytes > maxWaiting.bytes) void flush();
     },
     flush,
     close: flush,
@@ -160,9 +177,13 @@ function lateSpan(log: Received['item']): Received['item'] {
 
 function listsOf(signal: Signal, received: readonly Received[]): object {
   const { resources, scopes, items } = signals[signal];
-  const by = (one: 'resource' | 'scope', some: readonly Received[]): Received[][] => [
-    ...Map.groupBy(some, (received) => JSON.stringify(received[one])).values(),
-  ];
+  // The spans of an export share their resource, which can be large.
+  const texts = new Map<unknown, string | undefined>();
+  const textOf = (value: unknown): string | undefined => {
+    if (!texts.has(value)) texts.set(value, JSON.stringify(value));
+    return texts.get(value);
+  };
+  const by = (one: 'resource' | 'scope', some: readonly Received[]): Received[][] => [...Map.groupBy(some, (each) => textOf(each[one])).values()];
   return {
     [resources]: by('resource', received).map((ofResource) => ({
       resource: ofResource[0]?.resource,

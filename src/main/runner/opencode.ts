@@ -1,6 +1,7 @@
-import { dirname } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isObject, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
-import { readInside } from '../../core/files/index.js';
+import { makeTemporary, privateFile, readInside, removeQuietly } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { programOutput } from '../system/index.js';
 import { runAcp } from './acp.js';
@@ -48,20 +49,30 @@ const providers: Readonly<Record<string, Own>> = {
   'google-vertex-anthropic': 'vertex',
 };
 
-/** The person's own settings with one addition: without it, a refused permission ends the turn before the model can answer. */
-function settingsBeside(own: string | undefined): JsonObject {
+/**
+ * The person's own settings with additions. A refused permission does not end the turn before the model can answer. Instructions are part of the
+ * system prompt, so the rules stand before the session that is loaded, which may contain texts of others.
+ */
+function settingsBeside(own: string | undefined, rules: string | undefined): JsonObject {
   const given = own === undefined ? undefined : parseJson(own);
   const settings = isObject(given) ? given : {};
-  return { ...settings, experimental: { ...objectAt(settings, 'experimental'), continue_loop_on_deny: true } };
+  return {
+    ...settings,
+    ...(rules !== undefined && { instructions: [rules, ...(Array.isArray(settings.instructions) ? settings.instructions : [])] }),
+    experimental: { ...objectAt(settings, 'experimental'), continue_loop_on_deny: true },
+  };
 }
 
 async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
   const allowed = allowedEnvironment(machine.env, keysFor(order.model), order.environment, [/^OPENCODE_[A-Z0-9_]+$/]);
   yield* noticeOf(title, allowed);
+  const place = order.rules === undefined ? undefined : makeTemporary('rules');
+  const rules = place && join(place, 'rules.md');
+  if (rules !== undefined) writeFileSync(rules, order.rules ?? '', { mode: privateFile });
   const env = {
     ...allowed.env,
     OPENCODE_PERMISSION: JSON.stringify(permissions[order.permissions]),
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(settingsBeside(machine.env.OPENCODE_CONFIG_CONTENT)),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(settingsBeside(machine.env.OPENCODE_CONFIG_CONTENT, rules)),
   };
   const command = findAgent(machine, name, variable) ?? name;
   const options = { cwd: order.folder, env, timeout: commandMs };
@@ -75,6 +86,7 @@ async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSi
     const mcp = order.mcp && mcpServer(machine, order.mcp);
     yield* runAcp({ title, program, order, mcp, load: opened, opened: (id) => (opened = id) });
   } finally {
+    if (place !== undefined) removeQuietly(place);
     // The chain contains the session, which the person did not start, so OpenCode's copy is deleted. Stopping a job does not wait for this.
     const gone = opened === undefined ? undefined : programOutput(command, ['session', 'delete', opened], options).catch(() => {});
     if (!signal.aborted) await gone;

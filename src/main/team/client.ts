@@ -5,6 +5,7 @@ import type { ContractRouterClient } from '@orpc/contract';
 import type { z } from 'zod';
 import { errorCodes, StemmaError } from '../../core/base/index.js';
 import { type HubAddress, type ManagedHub, unpackTexts } from '../../core/sync/index.js';
+import { excessIn } from './bounded.js';
 import type { Logins } from './logins.js';
 import { type HubContract, hubContract } from './wire.js';
 
@@ -14,6 +15,8 @@ export type HubClient = ContractRouterClient<HubContract>;
 const answerMs = 120_000;
 /** The largest answer of a call, as it is sent. A hub answers with parcels of some 40 MB at most. */
 const maxAnswerBytes = 256 * 1024 * 1024;
+/** The most of an answer besides its parcels. */
+const answerBounds = { parts: 8, json: { levels: 32, members: 2_000_000 } } as const;
 
 /**
  * Calls a hub, with a token or as the person who signed in there. Refusals keep their code and message; if the hub does not answer, the call fails
@@ -52,26 +55,32 @@ async function fetchPatiently(request: Request, init: RequestInit): Promise<Resp
   }
 }
 
-/** The answer, which fails as soon as it is too large: it would fill the memory before anybody looks at it. */
-function limited(hub: string, answer: Response): Response {
-  const tooLarge = (): StemmaError =>
-    new StemmaError('UNAVAILABLE', `The hub ${hub} answers with more than ${maxAnswerBytes / 1024 ** 2} MB to one call. Its answer was not read.`, {
-      hub,
-    });
+/**
+ * The answer, read to its end. It fails as soon as it is too large, and before anything parses what would cost too much memory.
+ * @throws UNAVAILABLE
+ */
+async function limited(hub: string, answer: Response): Promise<Response> {
+  const refused = (what: string): StemmaError =>
+    new StemmaError('UNAVAILABLE', `The hub ${hub} answers with ${what}. Its answer was not read.`, { hub, reason: 'bad answer' });
+  const tooLarge = refused(`more than ${maxAnswerBytes / 1024 ** 2} MB to one call`);
   if (!answer.body) return answer;
   if (Number(answer.headers.get('content-length') ?? 0) > maxAnswerBytes) {
     void answer.body.cancel().catch(() => {});
-    throw tooLarge();
+    throw tooLarge;
   }
-  let left = maxAnswerBytes;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, stream) {
-      left -= chunk.length;
-      if (left < 0) stream.error(tooLarge());
-      else stream.enqueue(chunk);
-    },
-  });
-  return new Response(answer.body.pipeThrough(counted), answer);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw tooLarge;
+    chunks.push(chunk);
+  }
+  const bytes = Buffer.concat(chunks);
+  const type = answer.headers.get('content-type') ?? '';
+  // An answer that is a file has a content disposition.
+  const excess = answer.headers.has('content-disposition') ? undefined : excessIn(bytes, type, answerBounds);
+  if (excess !== undefined) throw refused(`a body that this machine does not read: ${excess}`);
+  return new Response(bytes, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
 }
 
 /**

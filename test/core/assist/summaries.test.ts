@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
   extractive,
@@ -6,14 +11,17 @@ import {
   type SummarizeInput,
   type SummarizerPlan,
   summarizeCommits,
+  unsavedSummarizer,
 } from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, show } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
+import { openSummarizerSettings } from '../../../src/core/project/summaries.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { bundle } from '../../support/bundle.js';
 import { door } from '../../support/door.js';
-import { emptyProject } from '../../support/project.js';
+import { emptyProject, scratch } from '../../support/project.js';
 
 function turns(project: Project, count: number): ContextId[] {
   const ids: ContextId[] = [];
@@ -124,13 +132,7 @@ describe('summaries', () => {
 
 describe('the summarizer', () => {
   const plan: SummarizerPlan = { provider: 'fake', model: null, callsPerDay: 2, perMinute: 100_000 };
-  function service(project: Project, providers: readonly ModelProvider[]) {
-    let kept: SummarizerPlan | undefined;
-    const set = (next: typeof kept): void => {
-      kept = next;
-    };
-    return openSummarizer(project.chain, { get: () => kept, set }, () => providers);
-  }
+  const service = (project: Project, providers: readonly ModelProvider[]) => openSummarizer(project.chain, unsavedSummarizer(), () => providers);
 
   test('[C27] does nothing until it is turned on, and then fills what is missing within its budget', async () => {
     const project = emptyProject();
@@ -167,6 +169,51 @@ describe('the summarizer', () => {
     expect(summarizer.status()).toMatchObject({ missing: 0, summarized: 2, callsToday: 1, problem: null });
     summarizer.close();
   });
+});
+
+test('[C27] the budget of a day holds for all processes that work on a project at the same time', async () => {
+  const dataDir = scratch();
+  const project = emptyProject();
+  turns(project, 12);
+  const plan: SummarizerPlan = { provider: 'fake', model: null, callsPerDay: 5, perMinute: 100_000 };
+  openSummarizerSettings(dataDir, project.dir).set(plan);
+  let [calls, running, most] = [0, 0, 0];
+  const slow: ModelProvider = {
+    ...model(() => ''),
+    async *stream() {
+      calls += 1;
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      yield { kind: 'text', delta: `Summary ${calls}.` };
+    },
+  };
+  // Each has settings of its own, as each process has.
+  const summarizers = Array.from({ length: 4 }, () => openSummarizer(project.chain, openSummarizerSettings(dataDir, project.dir), () => [slow]));
+  await Promise.all(summarizers.map((each) => each.work()));
+  expect(most).toBeGreaterThan(1);
+  expect(calls).toBe(5);
+  for (const each of summarizers) expect(each.status()).toMatchObject({ callsToday: 5, problem: expect.stringContaining('budget of 5') });
+  // Another project has a budget of its own, and so does the next day.
+  const other = openSummarizerSettings(dataDir, join(dataDir, 'other'));
+  expect([other.calls('2026-01-01'), other.claim('2026-01-01', 1), other.claim('2026-01-01', 1)]).toEqual([0, true, false]);
+  const own = openSummarizerSettings(dataDir, project.dir);
+  expect([own.claim('2099-01-01', 1), own.calls('2099-01-01'), readdirSync(join(dataDir, 'summaries')).length]).toEqual([true, 1, 2]);
+});
+
+test('[C27] processes that claim calls at the same time get no more than the budget', async () => {
+  const dataDir = scratch();
+  const settings = await bundle('src/core/project/summaries.ts', 'summarizer-claims');
+  const work = `const { openSummarizerSettings } = await import(${JSON.stringify(pathToFileURL(settings).href)});
+    const settings = openSummarizerSettings(${JSON.stringify(dataDir)}, '/project');
+    while (Date.now() < ${Date.now() + 1_000});
+    let got = 0;
+    while (settings.claim('2026-01-01', 300)) got += 1;
+    console.log(got);`;
+  const run = async (): Promise<string> => (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', work])).stdout;
+  const got = await Promise.all([run(), run(), run()]);
+  expect(got.map(Number).reduce((a, b) => a + b)).toBe(300);
 });
 
 test('[C13, C27] the changes of summary and tags, and the starts from a context, can be read', async () => {

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pull, push } from '../../../src/core/sync/index.js';
-import { openHubDatabase } from '../../../src/main/hub/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
 import { chainWith, commitText, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
@@ -13,44 +12,47 @@ beforeAll(async () => {
 afterAll(() => hub?.close());
 
 /** Adds items without content to a project, and leaves the statistics as they were when the table was empty. */
-async function fill(project: string, items: number): Promise<number> {
+async function fill(project: string, count: number): Promise<number> {
   const [row] = await hub.query<{ no: number }>(`SELECT no FROM project WHERE name = '${project}'`);
   const no = row?.no ?? 0;
   await hub.query('ALTER TABLE item SET (autovacuum_enabled = off)');
   await hub.query('ANALYZE item');
   await hub.query(
     `INSERT INTO item (project, seq, kind, name, digest, body)
-     SELECT ${no}, seq, 'sessionMark', sha256(seq::text::bytea), sha256('x'), '{}' FROM generate_series(1, ${items}) seq`,
+     SELECT ${no}, seq, 'sessionMark', sha256(seq::text::bytea), sha256('x'), '{}' FROM generate_series(1, ${count}) seq`,
   );
   return no;
 }
 
+/** The issue measured 248 ms for each hello and push at this number. */
+const items = 200_000;
+
 describe('the queries of a hub', () => {
-  test('[E69] the newest item is found by an index, also with old statistics', async () => {
-    await hub.project('large');
-    const no = await fill('large', 50_000);
-    const database = await openHubDatabase(hub.databaseUrl);
-    onTestFinished(() => database.close());
-    // The statements of a call, with their plans.
-    const plans: string[] = [];
+  test('[E69] hello, a push and a page read few rows of 200,000 by an index, also with old statistics', async () => {
+    const remote = await hub.project('large');
+    const no = await fill('large', items);
+    const mine = chainWith('on top of many');
+    // The statements of the calls, with their values and the rows that they return.
     const statements = vi.spyOn(pg.Client.prototype, 'query');
     onTestFinished(() => statements.mockRestore());
     await hub.client().sync.hello({ project: 'large' });
-    const selects = statements.mock.calls.map(([text]) => String(text)).filter((text) => /^select .*"item"/i.test(text));
+    await push(mine, remote);
+    await hub.client().sync.items({ project: 'large', after: items - 5 });
+    const selects = (statements.mock.calls as unknown as [string, unknown[]?][]).filter(([text]) => /^\s*select\b.*\bitem\b/is.test(String(text)));
     statements.mockRestore();
-    expect(selects.length).toBeGreaterThan(0);
+    expect(selects.length).toBeGreaterThan(4);
     const begin = (await import('../../../src/main/hub/database.js')).beginSql(no, true, 30_000);
     const client = new pg.Client({ connectionString: hub.databaseUrl });
     await client.connect();
     onTestFinished(() => client.end());
     await client.query(begin);
-    for (const text of selects) {
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>({ text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}`, values: [1] });
-      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    for (const [text, values = []] of selects) {
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>({ text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}`, values });
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan, text).not.toMatch(/Seq Scan on item/);
+      for (const [, count] of plan.matchAll(/actual rows=([\d.]+)/g)) expect(Number(count), `${text}\n${plan}`).toBeLessThan(100);
+      for (const [, count] of plan.matchAll(/Rows Removed by \w+: (\d+)/g)) expect(Number(count), `${text}\n${plan}`).toBeLessThan(100);
     }
-    expect(plans.join('\n')).toMatch(/Index (Only )?Scan Backward using item_pkey/);
-    expect(plans.join('\n')).not.toMatch(/Seq Scan|Sort/);
-    expect(plans.join('\n')).toMatch(/rows=1(\.00)? /);
   });
 
   test('[E69] a list of projects counts nothing', async () => {

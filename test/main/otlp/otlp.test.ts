@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -210,11 +212,109 @@ test('[F42] 200,000 spans without an outermost one are taken in proportional tim
     item: { traceId: 't', spanId: String(at), parentSpanId: 'p' },
   }));
   const before = performance.now();
-  receiver.take('spans', spans);
+  receiver.take('spans', spans, 0);
   expect(performance.now() - before).toBeLessThan(20_000);
 });
 
 test('[F42] an export of millions of empty spans is refused before it is parsed', async () => {
   const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[${'{},'.repeat(5_000_000)}{}]}]}]}`;
   expect((await send(await receiving(), body)).status).toBe(400);
+});
+
+/** The number of bytes as protobuf writes it. */
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
+}
+
+/** A field of any length. */
+const long = (number: number, content: Uint8Array): Buffer => Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(content.length)]), content]);
+
+/** An attribute whose value is a list in a list, and so on. */
+function nested(levels: number): Buffer {
+  let value = Buffer.from(field(1, 'x'));
+  for (let at = 0; at < levels; at++) value = long(5, long(1, value));
+  return long(9, Buffer.concat([field(1, 'key'), long(2, value)]));
+}
+
+const inSpan = (content: Uint8Array): Buffer => long(1, long(2, long(2, content)));
+const repeated = (one: Uint8Array, times: number): Buffer => Buffer.concat(Array.from({ length: times }, () => one));
+const nestedJson = `{"arrayValue":{"values":[`.repeat(2_000) + ']}}'.repeat(2_000);
+
+test.each([
+  ['lists in lists', () => inSpan(nested(2_000)), protobuf],
+  ['lists in lists, as JSON', () => Buffer.from(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"value":${nestedJson}}]}]}]}]}`), {}],
+  ['millions of empty spans', () => long(1, long(2, repeated(Buffer.from([0x12, 0]), 3_000_000))), protobuf],
+  ['millions of empty attributes', () => inSpan(repeated(Buffer.from([0x4a, 0]), 3_000_000)), protobuf],
+  ['millions of fields of no message', () => inSpan(repeated(Buffer.from([0x50, 1]), 5_000_000)), protobuf],
+  ['millions of empty lists, as JSON', () => Buffer.from(`{"resourceSpans":[${'[],'.repeat(5_000_000)}[]]}`), {}],
+  ['a length beyond the end', () => Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x7f, 0]), protobuf],
+  ['a length that does not end', () => Buffer.from([0x0a, ...Array(20).fill(0xff)]), protobuf],
+  ['a group', () => Buffer.from(Array(100_000).fill(0x0b)), protobuf],
+])('[F42] an export of %s is refused before it is decoded, packed too', async (_, make, kind) => {
+  const receiver = await receiving();
+  const body = make();
+  const before = process.memoryUsage().rss;
+  for (const [bytes, more] of [
+    [body, {}],
+    [gzipSync(body), { 'content-encoding': 'gzip' }],
+  ] as const) {
+    const started = performance.now();
+    const answer = await send(receiver, bytes, { ...kind, ...more });
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { message: string }).message).not.toMatch(/call stack/i);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 ** 2);
+  expect((await send(receiver, fixture('turn-1.pb'), protobuf)).status).toBe(200);
+  await receiver.server.close();
+  expect(receiver.problems).toEqual([]);
+});
+
+test('[F42] a small packed body does not unpack without bound', async () => {
+  const receiver = await receiving();
+  const body = gzipSync(Buffer.alloc(60 * 1024 ** 2, 0x20), { level: 9 });
+  expect(body.length).toBeLessThan(100_000);
+  const before = process.memoryUsage().rss;
+  for (let i = 0; i < 4; i++) expect((await send(receiver, body, { 'content-encoding': 'gzip' })).status).toBe(400);
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 ** 2);
+  // A body that says that it is too long is refused before it arrives.
+  const { server } = receiver;
+  const socket = connect(server.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write(`POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${2 ** 30}\r\n\r\n`);
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
+});
+
+test('[F42] a large resource is neither written for each of thousands of traces nor compared for each span', async () => {
+  const receiver = await receiving();
+  const resource = { attributes: [{ key: 'text', value: { stringValue: 'x'.repeat(1_000_000) } }] };
+  const exportOf = (spans: readonly object[]): Buffer => gzipSync(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }));
+  const packed = { 'content-encoding': 'gzip' };
+  const genAi = [{ key: 'gen_ai.operation.name', value: { stringValue: 'chat' } }];
+  const traces = Array.from({ length: 5_000 }, (_, at) => ({ traceId: at.toString(16).padStart(32, '0'), spanId: '1', attributes: genAi }));
+  expect((await send(receiver, exportOf(traces), packed)).status).toBe(413);
+  const spans = traces.map((span, at) => ({ ...span, traceId: '1'.repeat(32), spanId: at.toString(16).padStart(16, '0') }));
+  const started = performance.now();
+  expect((await send(receiver, exportOf(spans), packed)).status).toBe(200);
+  await receiver.server.close();
+  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(readdirSync(receiver.folder)).toHaveLength(1);
+});
+
+test('[F42] while spans are stored slower than they arrive, further ones are refused for a while', async () => {
+  let store: () => void = () => {};
+  const slow = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  const receiver = openReceiver({ folder: join(scratch(), 'received'), importFile: () => slow, problem: () => {} });
+  const attributes = [{ key: 'gen_ai.operation.name', value: { stringValue: 'chat' } }];
+  const one = (at: number) => ({ resource: {}, scope: {}, item: { traceId: `t${at}`, spanId: '1', attributes } });
+  const bytes = 60 * 1024 ** 2;
+  for (let at = 0; at < 3; at++) receiver.take('spans', [one(at)], bytes);
+  expect(() => receiver.take('spans', [one(4)], bytes)).toThrow('not stored yet');
+  store();
+  await receiver.flush();
+  receiver.take('spans', [one(5)], bytes);
+  await receiver.close();
 });

@@ -1,11 +1,16 @@
 /** The most levels of JSON that a sender may nest, and the most lists, objects and members: parsing more costs too much memory. */
-const most = { levels: 200, members: 12_000_000 } as const;
+export interface JsonBounds {
+  readonly levels: number;
+  readonly members: number;
+}
+
+const usual: JsonBounds = { levels: 200, members: 12_000_000 };
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c] as const;
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /** Whether JSON of a stranger can be parsed and written again with bounded memory and stack. It need not be valid JSON. */
-export function isBounded(text: Uint8Array): boolean {
+export function isBounded(text: Uint8Array, most: JsonBounds = usual): boolean {
   let levels = 0;
   let members = 0;
   for (let at = 0; at < text.length; at++) {
