@@ -71,15 +71,19 @@ async function connected(hub: string) {
   session.use(engine.create({ dir: join(dataDir, 'mine') }));
   const client = createRouterClient(router, { context: contextOf(session) });
   await client.team.connect({ hub, project: 'shop', token: 'stm_mine' });
-  await client.context.fork({ id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'hello' } }] as never });
   return client;
 }
 
 /** A commit of a conversation. */
-const said = (chain: WriteChain) =>
+const committed = (chain: WriteChain) =>
   checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', template: 'test', checkpoint: 'explicit', text: prompt('u1', 'hello') });
 
 type Client = Awaited<ReturnType<typeof connected>>;
+
+let times = 0;
+/** A new commit, which the hub does not have. */
+const saidNow = (client: Client) =>
+  client.context.fork({ id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: `hello ${times++}` } }] as never });
 
 /** The calls of a person, and the answers of the hub that each of them reads. */
 const calls: Readonly<Record<string, { readonly reads: readonly string[]; readonly call: (client: Client) => Promise<unknown> }>> = {
@@ -93,12 +97,18 @@ const calls: Readonly<Record<string, { readonly reads: readonly string[]; readon
   },
   revoke: { reads: ['members/revoke'], call: (client) => client.team.revoke({ id: 1 } as never) },
   audit: { reads: ['audit/list'], call: (client) => client.team.audit({} as never) },
-  push: { reads: ['sync/lack', 'sync/send'], call: (client) => client.team.push({}) },
+  push: {
+    reads: ['sync/lack', 'sync/send'],
+    call: async (client) => {
+      await saidNow(client);
+      return client.team.push({});
+    },
+  },
   'share of a commit': {
     reads: ['members/share', 'sync/lack', 'sync/send'],
     call: async (client) => {
-      const [tip] = await client.context.tips({});
-      const made = await client.team.share({ commit: tip?.id as never, role: 'reader' });
+      const { id } = await saidNow(client);
+      const made = await client.team.share({ commit: id as never, role: 'reader' });
       expect(made.token).toMatch(/^stm_[\w-]+$/);
       expect(made.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/share\/shop\/stm_[\w-]+$/);
       return made;
@@ -164,7 +174,7 @@ describe('a hostile hub', () => {
   test('[E53] places that a hub was not asked about are refused by a push', async () => {
     for (const places of [[7], [-1], [0.5], [Number.NaN], ['0'], [2 ** 53]] as never[]) {
       const chain = emptyChain();
-      said(chain);
+      committed(chain);
       const honestHub = fakeHub();
       for (const lack of [
         { items: places, objects: [] },
@@ -175,14 +185,14 @@ describe('a hostile hub', () => {
       }
     }
     const chain = emptyChain();
-    said(chain);
+    committed(chain);
     const twice: Hub = { ...fakeHub(), lack: async (items) => ({ items: items.flatMap((_, place) => [place, place]), objects: [] }) };
     expect((await push(chain, twice)).items).toEqual({ context: 1 });
   });
 
   test('[E53] facts about more objects than were asked for change nothing', async () => {
     const theirs = emptyChain();
-    const { id } = said(theirs);
+    const { id } = committed(theirs);
     const hub = fakeHub();
     await push(theirs, hub);
     const mine = emptyChain();
@@ -193,7 +203,7 @@ describe('a hostile hub', () => {
 
   test('[E53] an outline that is none is not used: the content is read', async () => {
     const theirs = emptyChain();
-    const { id } = said(theirs);
+    const { id } = committed(theirs);
     const honestHub = fakeHub();
     await push(theirs, honestHub);
     const entry = ['k', 0, 0, 1, 0, 'head', 0, 'm'];

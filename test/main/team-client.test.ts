@@ -1,7 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { hubClient } from '../../src/main/team/client.js';
+import { hubClient, openLogins } from '../../src/main/team/index.js';
+import { scratch } from '../support/project.js';
 
 const megabyte = 1024 ** 2;
 const whole = 1_500 * megabyte;
@@ -45,4 +46,46 @@ test.each([
   clearInterval(watch);
   expect((peak - before) / megabyte).toBeLessThan(most);
   expect(sent()).toBeLessThan(whole / 2);
+});
+
+/** A server that answers every request so. It listens on an address of this machine that counts as another one, unless `host` is given. */
+async function answering(listener: RequestListener, host = '127.0.0.2'): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://${host}:${(server.address() as AddressInfo).port}`;
+}
+
+test('[E53] an answer of small lists without end, or nested without end, is refused before it is parsed', async () => {
+  for (const list of [`[${'{},'.repeat(20 * megabyte)}{}]`, `${'['.repeat(megabyte)}${']'.repeat(megabyte)}`]) {
+    const hub = await answering((request, answer) => {
+      request.resume();
+      answer.writeHead(200, { 'content-type': 'application/json' }).end(`{"json":${list}}`);
+    });
+    const before = process.memoryUsage().heapUsed;
+    const call = hubClient({ hub, token: 'stm_x' }).projects.list({});
+    await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('does not read') });
+    expect((process.memoryUsage().heapUsed - before) / megabyte).toBeLessThan(300);
+  }
+});
+
+test('[E32] [E53] a sign-in asks no address that a hub may not name, and reads no answer without end', { timeout: 60_000 }, async () => {
+  const asked: string[] = [];
+  const own = await answering((request, answer) => {
+    asked.push(request.url ?? '');
+    answer.end('{}');
+  }, '127.0.0.1');
+  const { signIn } = openLogins(scratch());
+  const named = (issuer: unknown): Promise<string> =>
+    answering((_, answer) => void answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ issuer, client: 'c', audience: 'a' })));
+  for (const issuer of [own, `${own}/x`, 'http://example.com', 'file:///etc/passwd', 'javascript:alert(1)', 'no address', '', 'ftp://127.0.0.1'])
+    await expect(signIn(await named(issuer)), issuer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  for (const issuer of [7, null, {}]) await expect(signIn(await named(issuer))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(asked).toEqual([]);
+  const { hub, sent } = await flooding({});
+  await expect(signIn(hub)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(sent()).toBeLessThan(200 * megabyte);
 });

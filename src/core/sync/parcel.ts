@@ -86,9 +86,13 @@ function senderIn(given: Json | undefined): Sender | undefined {
 /** Packs texts as one zstd frame around a JSON list. */
 export const packTexts = (texts: readonly (string | null)[]): Uint8Array => zstdCompressSync(JSON.stringify(texts));
 
+/** The most of an answer with texts. A hub ends one after 8 MB; one text may be larger. */
+const mostTexts = { bytes: 128 * 1024 * 1024, json: { levels: 1, members: 100_000 } } as const;
+
 /** Unpacks texts of `packTexts`. @throws BAD_REQUEST for other bytes. */
 export function unpackTexts(packed: Uint8Array): (string | null)[] {
-  const texts = parseJson(decompressed(packed).toString());
+  const bytes = decompressed(packed, mostTexts.bytes);
+  const texts = isBounded(bytes, mostTexts.json) ? parseJson(bytes.toString()) : undefined;
   if (!Array.isArray(texts)) throw badRequest('texts', 'The hub did not answer with a list of texts.');
   return texts.map((text) => (typeof text === 'string' ? text : null));
 }

@@ -88,7 +88,8 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       return await work(caller);
     } catch (error) {
       const refusal = asRefusal(error, doing);
-      if (refusal instanceof ORPCError) {
+      // While the database does not answer, the audit log does not, either.
+      if (refusal instanceof ORPCError && (refusal.code !== 'UNAVAILABLE' || waitOf(refusal) !== undefined)) {
         const holder = caller && holderIn(caller, undefined);
         await refusals.note({
           holder,
@@ -151,16 +152,22 @@ function requireMay(caller: Caller, procedure: string): void {
   if (procedure === takesParcel && !caller.grants.some((grant) => allows(grant, 'write') || allows(grant, 'review'))) requireAction(holder, 'review');
 }
 
+/** The milliseconds after which a caller who used too much may try again; undefined for any other refusal. */
+function waitOf({ data }: ORPCError<string, unknown>): number | undefined {
+  const { retryAfterMs } = (data ?? {}) as { readonly retryAfterMs?: unknown };
+  return typeof retryAfterMs === 'number' ? retryAfterMs : undefined;
+}
+
 /** Answers a refusal. The connection ends, because the rest of the body is not read; what arrives within a moment is dropped. */
 function refuse(request: IncomingMessage, response: ServerResponse, refusal: ORPCError<string, unknown>): void {
   if (response.headersSent) return void response.destroy();
   const bytes = Buffer.from(JSON.stringify({ json: refusal.toJSON() }));
-  const { status: given, retryAfterMs } = (refusal.data ?? {}) as { readonly status?: unknown; readonly retryAfterMs?: unknown };
-  const isTooMuch = typeof retryAfterMs === 'number';
-  response.writeHead(isTooMuch ? 429 : typeof given === 'number' ? given : refusal.status, {
+  const { status: given } = (refusal.data ?? {}) as { readonly status?: unknown };
+  const wait = waitOf(refusal);
+  response.writeHead(wait !== undefined ? 429 : typeof given === 'number' ? given : refusal.status, {
     'content-type': 'application/json',
     'content-length': bytes.length,
-    ...(isTooMuch && { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }),
+    ...(wait !== undefined && { 'retry-after': String(Math.ceil(wait / 1_000)) }),
     ...(!request.complete && { connection: 'close' }),
   });
   response.write(bytes);

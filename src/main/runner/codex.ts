@@ -59,7 +59,7 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
         program.send({ method: 'initialized' });
         send(ids.config, 'config/read', { cwd: order.folder });
       } else if (message.id === ids.config) {
-        putBack?.(stringAt(objectAt(result, 'config'), 'model_provider') ?? 'openai');
+        putBack?.(stringAt(objectAt(result, 'config'), 'model_provider') ?? 'openai', order.rules);
         if (order.resume) send(ids.thread, 'thread/resume', { threadId: order.resume.sessionId, ...settings });
         else send(ids.thread, 'thread/start', settings);
       } else if (message.id === ids.thread) {
@@ -113,17 +113,20 @@ const maxSessionBytes = 512 * 1024 * 1024;
 
 /**
  * Removes the session file that Stemma wrote, and returns a function that writes it back with another model provider. Codex reads all sessions when
- * it starts, resumes a session only with the provider that the session names, and refuses to change it.
+ * it starts, resumes a session only with the provider that the session names, and refuses to change it. Rules become the first message of the session.
  */
-function holdSession(path: string): (provider: string) => void {
+function holdSession(path: string): (provider: string, rules: string | undefined) => void {
   const text = readInside(dirname(path), path, { limit: maxSessionBytes }).toString('utf8');
   const end = text.indexOf('\n');
   removeInside(dirname(path), path);
-  return (provider) => {
+  return (provider, rules) => {
     const first = parseJson(text.slice(0, end));
     const meta = objectAt(first, 'payload');
     const named = isObject(first) && meta ? JSON.stringify({ ...first, payload: { ...meta, model_provider: provider } }) : text.slice(0, end);
-    replaceFile(path, `${named}${text.slice(end)}`);
+    // Codex puts its own developer instructions after the session that it resumes.
+    const payload = { type: 'message', role: 'developer', content: [{ type: 'input_text', text: rules ?? '' }] };
+    const told = rules === undefined ? '' : `\n${JSON.stringify({ timestamp: stringAt(first, 'timestamp'), type: 'response_item', payload })}`;
+    replaceFile(path, `${named}${told}${text.slice(end)}`);
   };
 }
 

@@ -1,7 +1,7 @@
 import { isBounded, type JsonBounds } from '../../core/base/index.js';
 
 /** The most parts of a form, and the most of its JSON. */
-export interface BodyBounds {
+interface BodyBounds {
   readonly parts: number;
   readonly json: JsonBounds;
 }
@@ -40,5 +40,20 @@ export function excessIn(bytes: Buffer, type: string, { parts, json }: BodyBound
     const isFile = ofFile.test(head) && head.match(/content-disposition/gi)?.length === 1;
     if (!isFile && !isBounded(part.subarray(end), json)) return excess;
   }
+  return undefined;
+}
+
+/** The bytes of an answer. Undefined as soon as it is larger than `most`: it would fill the memory before anybody looks at it. */
+export async function readWithin(answer: Response, most: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (Number(answer.headers.get('content-length') ?? 0) > most) size = Number.POSITIVE_INFINITY;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length;
+    if (size > most) break;
+    chunks.push(chunk);
+  }
+  if (size <= most) return Buffer.concat(chunks);
+  await answer.body?.cancel().catch(() => {});
   return undefined;
 }

@@ -5,7 +5,7 @@ import type { ContractRouterClient } from '@orpc/contract';
 import type { z } from 'zod';
 import { errorCodes, StemmaError } from '../../core/base/index.js';
 import { type HubAddress, type ManagedHub, unpackTexts } from '../../core/sync/index.js';
-import { excessIn } from './bounded.js';
+import { excessIn, readWithin } from './bounded.js';
 import type { Logins } from './logins.js';
 import { type HubContract, hubContract } from './wire.js';
 
@@ -62,20 +62,9 @@ async function fetchPatiently(request: Request, init: RequestInit): Promise<Resp
 async function limited(hub: string, answer: Response): Promise<Response> {
   const refused = (what: string): StemmaError =>
     new StemmaError('UNAVAILABLE', `The hub ${hub} answers with ${what}. Its answer was not read.`, { hub, reason: 'bad answer' });
-  const tooLarge = refused(`more than ${maxAnswerBytes / 1024 ** 2} MB to one call`);
   if (!answer.body) return answer;
-  if (Number(answer.headers.get('content-length') ?? 0) > maxAnswerBytes) {
-    void answer.body.cancel().catch(() => {});
-    throw tooLarge;
-  }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw tooLarge;
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
+  const bytes = await readWithin(answer, maxAnswerBytes);
+  if (!bytes) throw refused(`more than ${maxAnswerBytes / 1024 ** 2} MB to one call`);
   const type = answer.headers.get('content-type') ?? '';
   // An answer that is a file has a content disposition.
   const excess = answer.headers.has('content-disposition') ? undefined : excessIn(bytes, type, answerBounds);

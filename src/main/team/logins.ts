@@ -7,6 +7,7 @@ import { isObject, type Json, parseJson, StemmaError, stringAt } from '../../cor
 import { makeFolders, readInside, replaceFile } from '../../core/files/index.js';
 import type { Vault } from '../../core/replicas/index.js';
 import type { SignIn } from '../../core/sync/index.js';
+import { readWithin } from './bounded.js';
 
 /** The issuer of a hub, as the hub names it. */
 interface Issuer {
@@ -35,6 +36,8 @@ export interface Logins {
 const answerMs = 10_000;
 /** The number of checks, and the milliseconds between them, for a sign-in that another process renews. */
 const looks = { max: 10, ms: 200 };
+/** The largest answer of a hub or an issuer about a sign-in, in bytes. */
+const maxAnswerBytes = 1024 * 1024;
 /** The largest file of a stored sign-in, in bytes. */
 const maxFileBytes = 1024 * 1024;
 /** A token is renewed this many milliseconds before it expires. */
@@ -134,18 +137,41 @@ async function issuerOf(hub: string): Promise<Issuer> {
   const answer = await fetch(`${originOf(hub)}/oidc`, { redirect: 'error', signal: AbortSignal.timeout(answerMs) }).catch((error: Error) => {
     throw new StemmaError('UNAVAILABLE', `The hub ${hub} does not answer: ${error.message}.`, { hub, reason: error.message });
   });
-  const about: unknown = answer.ok ? await answer.json() : undefined;
+  const text = answer.ok ? (await readWithin(answer, maxAnswerBytes))?.toString('utf8') : undefined;
+  const about = text === undefined ? undefined : parseJson(text);
   const [issuer, client, audience] = ['issuer', 'client', 'audience'].map((key) => stringAt(about, key));
   if (issuer === undefined || client === undefined || audience === undefined)
     throw new StemmaError('NOT_FOUND', `The hub ${hub} has no issuer to sign in at. Ask an admin of the hub for a token.`, { id: hub });
+  if (!mayAsk(issuer, hub))
+    throw new StemmaError(
+      'UNAVAILABLE',
+      `The hub ${hub} names ${JSON.stringify(issuer.slice(0, 200))} as its issuer. An issuer has an https address, or one on this machine if the hub is on it, too.`,
+      { hub, reason: 'bad issuer' },
+    );
   return { issuer, client, audience };
 }
 
+const isHere = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+
+/** Whether this machine asks the issuer that a hub names: a hub elsewhere must not make it call its own services. */
+function mayAsk(issuer: string, hub: string): boolean {
+  const url = URL.parse(issuer);
+  return url !== null && (isHere(url) ? isHere(new URL(hub)) && /^https?:$/.test(url.protocol) : url.protocol === 'https:');
+}
+
+/** An answer of an issuer, which the hub chose. */
+const boundedFetch = async (address: string, options: object): Promise<Response> => {
+  const answer = await fetch(address, { ...options, redirect: 'error' });
+  const bytes = await readWithin(answer, maxAnswerBytes);
+  if (!bytes) throw new Error(`${address} answers with more than ${maxAnswerBytes} bytes`);
+  return new Response(bytes, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
+};
+
 /** Discovers the issuer's endpoints. Only an issuer on this machine may use HTTP without TLS. */
 const configure = async ({ issuer, client }: Issuer): Promise<Configuration> => {
-  const { allowInsecureRequests, discovery, None } = await openid();
-  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(issuer).hostname);
-  return discovery(new URL(issuer), client, undefined, None(), isLoopback ? { execute: [allowInsecureRequests] } : undefined);
+  const { allowInsecureRequests, customFetch, discovery, None } = await openid();
+  const url = new URL(issuer);
+  return discovery(url, client, undefined, None(), { [customFetch]: boundedFetch, ...(isHere(url) && { execute: [allowInsecureRequests] }) });
 };
 
 async function renewed(login: Login, save: (login: Login) => Promise<void>): Promise<string> {

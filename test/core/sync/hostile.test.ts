@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/index.js';
 import { commitOf, type WriteChain } from '../../../src/core/chain/index.js';
-import { keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
+import { keyOf, packTexts, pull, push, unpackParcel, unpackTexts } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { type FakeHub, fakeHub } from '../../support/fake-hub.js';
 import { commitText } from '../../support/hub.js';
@@ -131,5 +131,9 @@ describe('a hostile hub', () => {
     expect(() => unpackParcel(parcel(`{"items":[${'[],'.repeat(7_000_000)}[]],"objects":[]}`), keyOf)).toThrow('header');
     expect(() => unpackParcel(zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), keyOf)).toThrow('unpacked');
     expect(() => unpackParcel(parcel('{"items":[],"objects":[]}'), keyOf, 10)).toThrow('unpacked');
+    expect(unpackTexts(packTexts(['a', null, '[['])).length).toBe(3);
+    expect(() => unpackTexts(zstdCompressSync(`[${'[],'.repeat(1_000_000)}[]]`))).toThrow('list of texts');
+    expect(() => unpackTexts(zstdCompressSync(`[${'null,'.repeat(1_000_000)}null]`))).toThrow('list of texts');
+    expect(() => unpackTexts(zstdCompressSync(Buffer.alloc(200 * 1024 * 1024, 0x20)))).toThrow('unpacked');
   });
 });

@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openHubDatabase, startEmbedded } from '../../../src/main/hub/index.js';
-import { scratch } from '../../support/project.js';
+import { openStore } from '../../../src/core/replicas/index.js';
+import { pull, push } from '../../../src/core/sync/index.js';
+import { firstToken, openHubDatabase, openHubObjects, serveHub, startEmbedded } from '../../../src/main/hub/index.js';
+import { hubAt, hubClient } from '../../../src/main/team/index.js';
+import { commitText, digestsOf } from '../../support/hub.js';
+import { emptyChain, scratch } from '../../support/project.js';
 
 /** The built-in server with a database of a hub, until the test ends. */
 async function openBuiltIn() {
@@ -55,6 +59,48 @@ describe('the database of a hub', () => {
       expect(postmaster(dir)).not.toBe(before);
     };
     await vi.waitFor(isNew, { timeout: 30_000, interval: 200 });
+  });
+
+  test('[E60] [E61] a restart of PostgreSQL during clones ends no hub, and the next clones are whole', { timeout: 120_000 }, async () => {
+    const { dir, database } = await openBuiltIn();
+    const token = (await firstToken(database)) ?? '';
+    mkdirSync(join(dir, 'objects'));
+    const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: join(dir, 'objects') }));
+    const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1' });
+    onTestFinished(running.close);
+    const at = { hub: `http://127.0.0.1:${running.port}`, token };
+    await hubClient(at).projects.create({ project: 'web' });
+    const remote = hubAt({ ...at, project: 'web' });
+    const mine = emptyChain();
+    for (let turn = 0; turn < 40; turn++) commitText(mine, `turn ${turn}`, null);
+    await push(mine, remote);
+    let isOver = false;
+    const ends: string[] = [];
+    const clone = async (): Promise<void> => {
+      while (!isOver)
+        ends.push(
+          await pull(emptyChain(), remote).then(
+            () => 'ok',
+            (error: { code: string }) => error.code,
+          ),
+        );
+    };
+    const clones = Array.from({ length: 4 }, clone);
+    for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+      const [before, soFar] = [postmaster(dir), ends.length];
+      await vi.waitFor(() => expect(ends.slice(soFar)).toContain('ok'), { timeout: 30_000 });
+      process.kill(before, signal);
+      await vi.waitFor(() => expect(ends.slice(soFar)).toContain('UNAVAILABLE'), { timeout: 30_000 });
+      await vi.waitFor(() => expect(postmaster(dir)).not.toBe(before), { timeout: 30_000, interval: 200 });
+    }
+    const later = ends.length;
+    await vi.waitFor(() => expect(ends.slice(later)).toContain('ok'), { timeout: 30_000 });
+    isOver = true;
+    await Promise.all(clones);
+    expect(new Set(ends)).toEqual(new Set(['ok', 'UNAVAILABLE']));
+    const theirs = emptyChain();
+    expect((await pull(theirs, remote)).refused).toEqual([]);
+    expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
   test('[E61] a server that cannot start again is reported once, with the reason', async () => {

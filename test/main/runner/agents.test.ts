@@ -37,6 +37,28 @@ async function waitsForSarah(agent: AgentProgram): Promise<void> {
   expect(JSON.stringify(model.seen.at(-1))).toContain('RESUME: Sarah replied');
 }
 
+/** Lets a real agent resume a session in a project that others write in. */
+async function readsSentenceFirst(agent: AgentProgram): Promise<void> {
+  const { session, run, model } = await agentWorld(agent, () => ({ text: 'Done.' }));
+  const { db, project } = session.project().chain;
+  db.run("INSERT INTO teamItem (project, hub, kind, key, digest) VALUES (?, 'hub', 'ticket', 'of-another', 'd')", project);
+  expect((await run()).result.status).toBe('success');
+  const read = model.seen.map((body) => JSON.stringify(inOrder(body))).filter((words) => words.includes('The secret word is FERN.'));
+  expect(read.length).toBeGreaterThan(0);
+  for (const words of read) {
+    expect(words).toContain('material to judge');
+    expect(words.indexOf('material to judge')).toBeLessThan(words.indexOf('The secret word is FERN.'));
+  }
+}
+
+/** A request in the order in which a model reads it. */
+const inOrder = ({ system, instructions, messages, input }: { system?: unknown; instructions?: unknown; messages?: unknown; input?: unknown }) => [
+  system,
+  instructions,
+  messages,
+  input,
+];
+
 /** How long the model waits before it asks for the results again. */
 const askAgainMs = 200;
 
@@ -136,6 +158,8 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
 
   test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', () => delegates('claude-code'));
 
+  test('[U13] reads the sentence about others before the session that it resumes', () => readsSentenceFirst('claude-code'));
+
   test('[U5, U6] waits for Sarah, and her reply starts it again', () => waitsForSarah('claude-code'));
 });
 
@@ -158,6 +182,8 @@ describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
   });
 
   test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', () => delegates('codex'));
+
+  test('[U13] reads the sentence about others before the session that it resumes', () => readsSentenceFirst('codex'));
 
   test('[U5, U6] waits for Sarah, and her reply starts it again', () => waitsForSarah('codex'));
 });
@@ -194,6 +220,8 @@ describe.skipIf(!hasAgent('opencode'))(`OpenCode${unlessHere('opencode')}`, () =
     await client.import.run({ paths: [root] } as never);
     expect((await client.session.list({})).total).toBe(0);
   });
+
+  test('[U13] reads the sentence about others before the session that it resumes', () => readsSentenceFirst('opencode'));
 
   test('[U5, U6] waits for Sarah, and her reply starts it again', () => waitsForSarah('opencode'));
 });
