@@ -150,7 +150,10 @@ describe('the door of a hub', () => {
       ['multipart/form-data; boundary=b', part(`X: filename="x\r\n${named}`)],
     ] as const) {
       const answer = await post(hub.address, 'sync/send', hub.admin, body, { 'content-type': type });
-      expect([answer.status, (await answer.json()) as unknown]).toEqual([400, { json: expect.objectContaining({ message: expect.stringContaining('does not read this body') }) }]);
+      expect([answer.status, (await answer.json()) as unknown]).toEqual([
+        400,
+        { json: expect.objectContaining({ message: expect.stringContaining('does not read this body') }) },
+      ]);
     }
     expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
   });

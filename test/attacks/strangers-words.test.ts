@@ -199,10 +199,11 @@ test('[U13] an agent over ACP gets the sentence before the session that it resum
   const before = readdirSync(tmpdir()).filter((name) => name.startsWith('stemma-rules-'));
   const mine = door({ agents: openAgents({ env, stemma: ['stemma'] }), agentRoots: [{ agent: 'opencode', root: join(home, 'sessions') }] });
   await pull(mine.chain, sent.hub as FakeHub, { place: 'https://hub.example/shop' });
-  const { id } = await mine.client.context.fork({ id: sent.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Go on.' } }] as never });
-  const { result } = await read(
-    await mine.client.runner.start({ what: { commit: id }, performer: { agent: 'opencode', folder: home } } as never),
-  );
+  const { id } = await mine.client.context.fork({
+    id: sent.id,
+    edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Go on.' } }] as never,
+  });
+  const { result } = await read(await mine.client.runner.start({ what: { commit: id }, performer: { agent: 'opencode', folder: home } } as never));
   expect(result.status).toBe('success');
   const words = readFileSync(notes, 'utf8');
   expectJudged(words);

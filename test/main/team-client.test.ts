@@ -80,7 +80,9 @@ test('[E32] [E53] a sign-in asks no address that a hub may not name, and reads n
   }, '127.0.0.1');
   const { signIn } = openLogins(scratch());
   const named = (issuer: unknown): Promise<string> =>
-    answering((_, answer) => void answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ issuer, client: 'c', audience: 'a' })));
+    answering(
+      (_, answer) => void answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ issuer, client: 'c', audience: 'a' })),
+    );
   for (const issuer of [own, `${own}/x`, 'http://example.com', 'file:///etc/passwd', 'javascript:alert(1)', 'no address', '', 'ftp://127.0.0.1'])
     await expect(signIn(await named(issuer)), issuer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   for (const issuer of [7, null, {}]) await expect(signIn(await named(issuer))).rejects.toMatchObject({ code: 'NOT_FOUND' });

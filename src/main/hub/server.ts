@@ -122,9 +122,7 @@ const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: 
 
 /** True for admins of the whole hub. */
 const mayScrape = (door: Door, request: IncomingMessage): Promise<boolean> =>
-  door
-    .admit(request, 'metrics', async ({ grants }) => grants.some(({ role, project }) => role === 'admin' && project === null))
-    .catch(() => false);
+  door.admit(request, 'metrics', async ({ grants }) => grants.some(({ role, project }) => role === 'admin' && project === null)).catch(() => false);
 
 /** Asks the database for all who ask at the same time: nobody needs a token for that, so it must not cost a connection for each. */
 function openHealth(database: HubDatabase): () => Promise<boolean> {

@@ -24,6 +24,13 @@ export function requireBounded(type: protobuf.Type, bytes: Uint8Array): void {
     }
     throw new Error('a number of it does not end');
   };
+  /** The length of the value that follows a tag. */
+  const lengthOf = (wire: number, end: number): number => {
+    const length = wire === delimited ? number(end) : fixedBytes[wire];
+    if (length === undefined) throw new Error(`it has a field of the unknown kind ${wire}`);
+    if (at + length > end) throw new Error('a length of it goes beyond its end');
+    return length;
+  };
   const message = (of: protobuf.Type, end: number, level: number): void => {
     messages += 1;
     if (level > most.levels) throw new Error(`it is nested more than ${most.levels} levels deep`);
@@ -35,12 +42,10 @@ export function requireBounded(type: protobuf.Type, bytes: Uint8Array): void {
       const wire = tag % 8;
       if (wire === varint) number(end);
       else {
-        const length = wire === delimited ? number(end) : fixedBytes[wire];
-        if (length === undefined) throw new Error(`it has a field of the unknown kind ${wire}`);
+        const length = lengthOf(wire, end);
         const last = at + length;
-        if (last > end) throw new Error('a length of it goes beyond its end');
-        const below = wire === delimited ? (of.fieldsById[Math.floor(tag / 8)]?.resolvedType as protobuf.Type | null | undefined) : undefined;
-        if (below) message(below, last, level + 1);
+        const below = wire === delimited ? of.fieldsById[Math.floor(tag / 8)]?.resolvedType : undefined;
+        if (below) message(below as protobuf.Type, last, level + 1);
         at = last;
       }
     }

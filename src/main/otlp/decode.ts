@@ -54,7 +54,10 @@ export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', e
   const received = itemsOf(signal, isProtobuf ? fromProtobuf(signal, bytes) : fromJson(bytes));
   const repeated = repeatedBytes(received);
   if (repeated > maxRepeatedBytes)
-    throw new Refused(413, 'The resources and scopes of these spans are too large, because each trace is stored with them. Send fewer traces at a time.');
+    throw new Refused(
+      413,
+      'The resources and scopes of these spans are too large, because each trace is stored with them. Send fewer traces at a time.',
+    );
   return [received, bytes.length + repeated];
 }
 

@@ -18,8 +18,8 @@ import { checkpoint, show } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { openSummarizerSettings } from '../../../src/core/project/summaries.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
-import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { bundle } from '../../support/bundle.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 import { emptyProject, scratch } from '../../support/project.js';
 
