@@ -105,7 +105,7 @@ const calls: Readonly<Record<string, { readonly reads: readonly string[]; readon
     },
   },
   'share of a commit': {
-    reads: ['members/share', 'sync/lack', 'sync/send'],
+    reads: ['members/share'],
     call: async (client) => {
       const { id } = await saidNow(client);
       const made = await client.team.share({ commit: id as never, role: 'reader' });
