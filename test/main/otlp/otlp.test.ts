@@ -231,7 +231,7 @@ const long = (number: number, content: Uint8Array): Buffer => Buffer.concat([Buf
 
 /** An attribute whose value is a list in a list, and so on. */
 function nested(levels: number): Buffer {
-  let value = Buffer.from(field(1, 'x'));
+  let value: Buffer = field(1, 'x');
   for (let at = 0; at < levels; at++) value = long(5, long(1, value));
   return long(9, Buffer.concat([field(1, 'key'), long(2, value)]));
 }
