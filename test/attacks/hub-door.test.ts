@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from '../../src/core/replicas/index.js';
 import { push } from '../../src/core/sync/index.js';
 import { openHubDatabase, openHubObjects, serveHub } from '../../src/main/hub/index.js';
@@ -156,6 +157,32 @@ describe('the door of a hub', () => {
       ]);
     }
     expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
+  });
+
+  test('[E64] a caller who does not read its answers keeps its turns, and other callers are answered', async () => {
+    const address = await limited({ token: { running: 2, waiting: 0, budgetMs: 60_000, refill: 4 } });
+    const chain = chainWith(randomBytes(12 * megabyte).toString('base64'));
+    await push(chain, await hub.project('unread'));
+    const hashes = chain.db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));
+    const { token } = await hub.client().members.add({ project: 'unread', name: 'never reads', role: 'reader' });
+    const body = JSON.stringify({ json: { project: 'unread', hashes } });
+    const deaf = Array.from({ length: 2 }, () => {
+      const socket = connect(Number(new URL(address).port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.pause();
+      socket.write(`${head('/rpc/sync/objects', { ...json, Authorization: `Bearer ${token}`, 'Content-Length': body.length })}${body}`);
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of deaf) socket.destroy();
+    });
+    const hello = (as: string) => post(address, 'sync/hello', as, { project: 'unread' });
+    await vi.waitFor(async () => expect((await hello(token)).status).toBe(429), { timeout: 20_000 });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect((await hello(token)).status).toBe(429);
+    expect((await hello(hub.admin)).status).toBe(200);
+    for (const socket of deaf) socket.destroy();
+    await vi.waitFor(async () => expect((await hello(token)).status).toBe(200), { timeout: 20_000 });
   });
 
   test('[E64] a stranger who asks often whether the hub is healthy costs one connection to the database', async () => {

@@ -125,6 +125,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
         const answer = await handled(caller, request, path, procedure);
         const bytes = Buffer.from(await answer.arrayBuffer());
         response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': bytes.length }).end(bytes);
+        await sent(response);
       });
     } catch (error) {
       const refusal = asRefusal(error, procedure);
@@ -150,6 +151,12 @@ function requireMay(caller: Caller, procedure: string): void {
   const holder = holderIn(caller, undefined);
   requireOpen(holder, procedure);
   if (procedure === takesParcel && !caller.grants.some((grant) => allows(grant, 'write') || allows(grant, 'review'))) requireAction(holder, 'review');
+}
+
+/** Waits until an answer has left: a caller who does not read its answers keeps its turns, so that they cannot fill the memory. */
+export async function sent(response: ServerResponse): Promise<void> {
+  if (response.writableFinished || response.destroyed) return;
+  await new Promise((resolve) => response.once('finish', resolve).once('close', resolve));
 }
 
 /** The milliseconds after which a caller who used too much may try again; undefined for any other refusal. */

@@ -92,6 +92,7 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(timeLimits, listener);
   // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
+  server.setTimeout(stillMs);
   await listening(server, port, host);
   const scraped = options.metricsPort === undefined ? undefined : createServer((request, response) => metrics.answer(request, response));
   if (scraped) await listening(scraped, options.metricsPort as number, '127.0.0.1');
@@ -111,6 +112,8 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
 
 /** Milliseconds that running calls get before the hub ends. */
 const closeMs = 2_000;
+/** Milliseconds after which a connection is closed on which nothing moves, although an answer is on its way: longer than any call takes. */
+const stillMs = 120_000;
 /** Milliseconds after which an idle connection is closed. */
 const idleMs = 75_000;
 

@@ -4,7 +4,7 @@ import { StemmaError, stringAt } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
 import { type Caller, holderIn } from './access.js';
 import type { HubContext } from './procedure.js';
-import type { Door } from './rpc.js';
+import { type Door, sent } from './rpc.js';
 import { hubRouter } from './service.js';
 import { frameOf, framePolicy, openSharedPages, refusalPage } from './shared-page.js';
 
@@ -47,18 +47,23 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>, door
     if (request.method !== 'GET') end(405, 'text/plain', 'A share link is read with GET.\n');
     else
       void door
-        .admit(request, 'share page', (caller) => answer(caller, request, project, token, isPage !== undefined), `Bearer ${token}`)
-        .then(
-          (text) => end(200, 'text/html', text),
-          (error: unknown) => {
-            const status = statuses[stringAt(error, 'code') ?? ''];
-            const page =
-              status === undefined || status === statuses.UNAVAILABLE
-                ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
-                : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
-            end(status ?? 500, 'text/html', page);
+        .admit(
+          request,
+          'share page',
+          async (caller) => {
+            end(200, 'text/html', await answer(caller, request, project, token, isPage !== undefined));
+            await sent(response);
           },
-        );
+          `Bearer ${token}`,
+        )
+        .catch((error: unknown) => {
+          const status = statuses[stringAt(error, 'code') ?? ''];
+          const page =
+            status === undefined || status === statuses.UNAVAILABLE
+              ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
+              : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
+          end(status ?? 500, 'text/html', page);
+        });
     return true;
   };
 }
