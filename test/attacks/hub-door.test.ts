@@ -161,7 +161,7 @@ describe('the door of a hub', () => {
 
   test('[E64] a caller who does not read its answers keeps its turns, and other callers are answered', async () => {
     const address = await limited({ token: { running: 2, waiting: 0, budgetMs: 60_000, refill: 4 } });
-    const chain = chainWith(randomBytes(12 * megabyte).toString('base64'));
+    const chain = chainWith(randomBytes(18 * megabyte).toString('base64'));
     await push(chain, await hub.project('unread'));
     const hashes = chain.db.all<{ hash: Buffer }>('SELECT hash FROM artifact').map(({ hash }) => hash.toString('hex'));
     const { token } = await hub.client().members.add({ project: 'unread', name: 'never reads', role: 'reader' });
