@@ -39,6 +39,7 @@ async function waitsForSarah(agent: AgentProgram): Promise<void> {
 
 /** Lets a real agent resume a session in a project that others write in. */
 async function readsSentenceFirst(agent: AgentProgram): Promise<void> {
+  await ensureBuilt();
   const { session, run, model } = await agentWorld(agent, () => ({ text: 'Done.' }));
   const { db, project } = session.project().chain;
   db.run("INSERT INTO teamItem (project, hub, kind, key, digest) VALUES (?, 'hub', 'ticket', 'of-another', 'd')", project);
