@@ -197,7 +197,7 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/otlp',
-    folders: [core('files')],
+    folders: [core('base'), core('files')],
     packages: ['node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path', 'node:zlib', 'protobufjs'],
   },
   {

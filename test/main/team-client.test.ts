@@ -59,7 +59,7 @@ async function answering(listener: RequestListener, host = '127.0.0.2'): Promise
   return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
-test('[E53] an answer of small lists without end, or nested without end, is refused before it is parsed', async () => {
+test('[E53] an answer of many values or levels is refused before it is parsed', async () => {
   for (const list of [`[${'{},'.repeat(20 * megabyte)}{}]`, `${'['.repeat(megabyte)}${']'.repeat(megabyte)}`]) {
     const hub = await answering((request, answer) => {
       request.resume();
@@ -72,7 +72,7 @@ test('[E53] an answer of small lists without end, or nested without end, is refu
   }
 });
 
-test('[E32] [E53] a sign-in asks no address that a hub may not name, and reads no answer without end', { timeout: 60_000 }, async () => {
+test('[E32] [E53] a sign-in asks no address that a hub may not name', { timeout: 60_000 }, async () => {
   const asked: string[] = [];
   const own = await answering((request, answer) => {
     asked.push(request.url ?? '');

@@ -87,18 +87,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       ends.push(await addresses.enter(address), await tokens.enter(String(caller.grants[0].no)));
       return await work(caller);
     } catch (error) {
-      const refusal = asRefusal(error, doing);
-      // While the database does not answer, the audit log does not, either.
-      if (refusal instanceof ORPCError && (refusal.code !== 'UNAVAILABLE' || waitOf(refusal) !== undefined)) {
-        const holder = caller && holderIn(caller, undefined);
-        await refusals.note({
-          holder,
-          address: holder ? undefined : address,
-          procedure: doing,
-          code: refusal.code,
-          field: stringAt(refusal.data, 'field'),
-        });
-      }
+      await noteRefusal(refusals, { error, doing, caller, address });
       throw error;
     } finally {
       for (const end of ends) end();
@@ -144,6 +133,22 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
     },
     admit,
   };
+}
+
+interface Refused {
+  readonly error: unknown;
+  readonly doing: string;
+  readonly caller: Caller | undefined;
+  readonly address: string;
+}
+
+/** Notes a refused call in the audit log. While the database does not answer, the log does not, either. */
+async function noteRefusal(refusals: Refusals, { error, doing, caller, address }: Refused): Promise<void> {
+  const refusal = asRefusal(error, doing);
+  if (!(refusal instanceof ORPCError) || (refusal.code === 'UNAVAILABLE' && waitOf(refusal) === undefined)) return;
+  const holder = caller && holderIn(caller, undefined);
+  const field = stringAt(refusal.data, 'field');
+  await refusals.note({ holder, address: holder ? undefined : address, procedure: doing, code: refusal.code, field });
 }
 
 /** @throws UNAUTHORIZED if no role of the caller may call the procedure, so that its body is not read. */

@@ -28,7 +28,7 @@ async function fill(project: string, count: number): Promise<number> {
 const items = 200_000;
 
 describe('the queries of a hub', () => {
-  test('[E69] hello, a push and a page read few rows of 200,000 by an index, also with old statistics', async () => {
+  test('[E69] hello, a push and a page read few of 200,000 rows, with old statistics', async () => {
     const remote = await hub.project('large');
     const no = await fill('large', items);
     const mine = chainWith('on top of many');
