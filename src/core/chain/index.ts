@@ -6,6 +6,7 @@ export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writa
 export { type ContextRow, contextColumns, intactColumn, type Offer, offer, personOf, type ReadChain, type Step, type WriteChain } from './chain.js';
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
+export { goesOnWithTurn, noteGrowth } from './continued-turns.js';
 export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export {
   type ContextEntry,

@@ -2,6 +2,7 @@
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
 import { type Outline, promptAt } from '../formats/index.js';
 import type { ReadChain } from './chain.js';
+import { grownCommits, openingOf } from './continued-turns.js';
 import { type Families, type Family, familiesOf, runsOf } from './families.js';
 import { commitAt } from './find.js';
 import { kept } from './kept.js';
@@ -17,7 +18,7 @@ export interface TurnParts {
   readonly folded: ReadonlySet<CommitSeq>;
   /** Commits for the state before an edited prompt, which older versions stored. They are no turns. */
   readonly states: ReadonlySet<CommitSeq>;
-  /** Commits with which an agent continued by itself after a compaction. Nobody typed a prompt in them. */
+  /** Commits in which nobody typed a prompt: an agent continued by itself after a compaction, or the file was imported within a turn. */
   readonly continuations: ReadonlySet<CommitSeq>;
   /** Whether content was missing, so that another reading may find more. */
   readonly isIncomplete: boolean;
@@ -129,10 +130,12 @@ class Parts implements TurnParts {
   /** The forks that an agent resumed: by the session's id, and by the fork's parent. */
   readonly #bySession: ReadonlyMap<string, CommitSeq>;
   readonly #byParent = new Map<CommitSeq | null, CommitSeq[]>();
+  readonly #grown: ReadonlySet<CommitSeq>;
   readonly #chain: ReadChain;
 
   constructor(chain: ReadChain) {
     this.#chain = chain;
+    this.#grown = grownCommits(chain);
     const rows = chain.db.all<{ sessionId: string; context: CommitSeq; parent: CommitSeq | null }>(
       `SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1`,
       chain.project,
@@ -144,6 +147,7 @@ class Parts implements TurnParts {
   /** Adds a commit after its parent. */
   add(node: Node): void {
     const { seq, parent, type } = node;
+    if (this.#grown.has(seq)) this.continuations.add(seq);
     if (type === 'compaction') this.#compactions.add(seq);
     this.#countChild(parent);
     if (type === 'snapshot') return;
@@ -230,15 +234,6 @@ class Parts implements TurnParts {
 
 const joined = (entries: Outline['entries']): string => entries.map(({ key }) => key).join('\n');
 const keysOf = ({ entries }: Outline): string => joined(entries.filter(({ hidden }) => !hidden));
-
-/** The beginning of the prompt that a person typed before the first reply of a delta; undefined if nobody typed one. */
-function openingOf({ entries }: Outline): string | undefined {
-  const visible = entries.filter(({ hidden }) => !hidden);
-  const reply = visible.findIndex(({ role }) => role === 'assistant');
-  const before = reply < 0 ? visible : visible.slice(0, reply);
-  const at = promptAt(before);
-  return at === undefined ? undefined : (before[at]?.head ?? '');
-}
 
 /** Where the graph draws a commit: below which parent, and whether as the answer to a prompt that was edited here. */
 export interface Drawn {

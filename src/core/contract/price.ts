@@ -24,6 +24,8 @@ const model = name.describe('The model. A star at its end stands for any ending.
 const priced = z.object({ model: z.string(), from: z.string(), rows: z.array(priceRow) });
 export type OwnPriced = z.output<typeof priced>;
 
+const models = z.string().describe('The models that the pattern matches, in words.');
+
 export const priceTable = z.object({
   /** The built-in list of prices, and the day of its version. */
   list: z.object({ name: z.string(), date: z.string() }),
@@ -45,6 +47,7 @@ export const priceTable = z.object({
   factors: z.array(
     z.object({
       pattern: z.string(),
+      models,
       speed: z.string().optional(),
       tier: z.string().optional(),
       geo: z.string().optional(),
@@ -52,8 +55,8 @@ export const priceTable = z.object({
       source: z.string(),
     }),
   ),
-  tools: z.array(z.object({ pattern: z.string(), tool: z.string(), price: z.number(), source: z.string() })),
-  windows: z.array(z.object({ pattern: z.string(), limit: z.number().int(), long: z.number().int().optional(), source: z.string() })),
+  tools: z.array(z.object({ pattern: z.string(), models, tool: z.string(), price: z.number(), source: z.string() })),
+  windows: z.array(z.object({ pattern: z.string(), models, limit: z.number().int(), long: z.number().int().optional(), source: z.string() })),
 });
 export type PriceTable = z.output<typeof priceTable>;
 

@@ -27,6 +27,7 @@ import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, type InTransaction, store } from './storing.js';
+import { commitsWaitingFor } from './waiting.js';
 
 /** The unit of a commit: a turn, or a round of tool calls. */
 type Granularity = PlanContext['granularity'];
@@ -306,7 +307,8 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();
-  const { known, isStillTrue } = trackedRecords(chain);
+  const waiting = commitsWaitingFor(chain, path);
+  const { known, isStillTrue } = trackedRecords(chain, waiting);
   const context: PlanContext = {
     path,
     ...(scan && { scan }),
@@ -332,7 +334,8 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     const contentIsRead = (): void => {
       if (file.hasChanged(hash)) throw changed();
     };
-    const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed, last: asked.last }, inTransaction, contentIsRead);
+    const about = { plan, grown, calls, waiting, signed: asked.signed, last: asked.last };
+    const stored = store(chain, { found, file, hash, ...about }, inTransaction, contentIsRead);
     return origin ? withOrigin(stored, origin) : stored;
   } catch (error) {
     if (error instanceof Outdated) return undefined;

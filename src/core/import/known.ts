@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { holderOf, type ReadChain } from '../chain/index.js';
 import type { KnownRecords } from '../formats/index.js';
 import type { SourceRow } from './sources.js';
 
@@ -14,9 +14,18 @@ export const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): Kno
     ) !== undefined,
 });
 
-/** The records that the project contains. `isStillTrue` tells whether the records that a plan found missing are still missing. */
-export function trackedRecords(chain: ReadChain): { readonly known: KnownRecords; readonly isStillTrue: (made: readonly CommitSeq[]) => boolean } {
-  const { has } = knownRecords(chain);
+/**
+ * The records that the project contains, except those of the commits of `except`. `isStillTrue` tells whether the records that a plan found missing are
+ * still missing.
+ */
+export function trackedRecords(
+  chain: ReadChain,
+  except: ReadonlySet<CommitSeq>,
+): { readonly known: KnownRecords; readonly isStillTrue: (made: readonly CommitSeq[]) => boolean } {
+  const has = (record: string): boolean => {
+    const holder = holderOf(chain, record);
+    return holder !== undefined && !except.has(holder);
+  };
   const unknown: string[] = [];
   const ask = (record: string): boolean => {
     const isKnown = has(record);
@@ -29,12 +38,7 @@ export function trackedRecords(chain: ReadChain): { readonly known: KnownRecords
           AND context NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
       chain.project,
       JSON.stringify(unknown),
-      JSON.stringify(made),
+      JSON.stringify([...made, ...except]),
     );
   return { known: { has: ask }, isStillTrue };
 }
-
-/** The records that the project contains. */
-const knownRecords = (chain: ReadChain): KnownRecords => ({
-  has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
-});

@@ -1,5 +1,15 @@
 import { type ArtifactNo, type ArtifactRef, type ByteRange, type CommitSeq, timestampOf } from '../base/index.js';
-import { addCommit, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline, type WriteChain } from '../chain/index.js';
+import {
+  addCommit,
+  type ContextRow,
+  commitAt,
+  commitEndingAt,
+  noteGrowth,
+  remember,
+  rememberAll,
+  saveOutline,
+  type WriteChain,
+} from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, formatOf, type ImportPlan, type Outlined, outlined, type PlannedCommit, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
@@ -10,7 +20,7 @@ import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, sid
 import type { Until } from './regroup.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
-import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
+import { attachWaiting, rememberWaiting, type Store, takeRecordsBack } from './waiting.js';
 
 /** The result of importing one file. */
 export interface FileResult extends Omit<ImportResult, 'bytes' | 'requests' | 'ms'> {
@@ -29,6 +39,8 @@ interface Storing {
   readonly calls: ReadCalls | undefined;
   /** The checkpoint of the commit that the agent would resume, if this file contains it. */
   readonly last: Checkpoint | undefined;
+  /** The commits of sessions that wait for this file. */
+  readonly waiting: ReadonlySet<CommitSeq>;
 }
 
 /** The bytes that one transaction stores before their commits. The files of most sessions are smaller and are stored by one transaction. */
@@ -168,7 +180,7 @@ class Storer {
 
   *#commitsUntil(until: number, counted: CountedCommit[]): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     const { chain, made } = this;
-    const { found, file, plan, last } = this.storing;
+    const { found, file, plan, last, grown, waiting } = this.storing;
     const tip = plan.tips.at(-1);
     while (!this.hasAll) {
       const number = made.seqs.length;
@@ -183,8 +195,10 @@ class Storer {
         content,
         made,
         signed: { ...this.#own, checkpoint },
+        hasGrown: grown !== undefined,
       });
       made.add(stored.row);
+      takeRecordsBack(chain, stored.row.seq, planned.records, waiting);
       if (number === 0 && plan.awaits !== undefined) rememberWaiting(chain, stored.row.seq, plan.awaits);
       counted.push(stored);
       if (planned.type === 'delta') this.#opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
@@ -300,7 +314,7 @@ export const replaceStored =
         JSON.stringify(planned.records),
       );
     }
-    return tipRows(chain, plan, made).map(({ seq }) => seq);
+    return { made: made.seqs, tips: tipRows(chain, plan, made).map(({ seq }) => seq) };
   };
 
 interface Addition {
@@ -311,12 +325,14 @@ interface Addition {
   readonly content: Content;
   readonly made: MadeCommits;
   readonly signed?: Signed & { readonly checkpoint?: Checkpoint | undefined };
+  /** The file was imported before, when it was shorter. */
+  readonly hasGrown?: boolean;
 }
 
 /** Adds a commit whose content is stored. */
 function addPlanned(
   chain: WriteChain,
-  { file, bytes, format, planned, content, made, signed = {} }: Addition,
+  { file, bytes, format, planned, content, made, signed = {}, hasGrown = false }: Addition,
 ): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean } {
   const parent = parentOf(chain, planned, made);
   const { no, ref, counts, calls } = content;
@@ -342,6 +358,7 @@ function addPlanned(
     // A turn without a time gets that of its parent or of the file's last change.
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
   });
+  if (hasGrown && planned.parent && 'record' in planned.parent) noteGrowth(chain, row);
   if (planned.startedBy)
     chain.db.run(
       'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',

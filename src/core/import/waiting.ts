@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import type { CommitSeq } from '../base/index.js';
-import { commitAt, type ReadChain, remember, update, type WriteChain } from '../chain/index.js';
+import type { CommitSeq, EntryKey } from '../base/index.js';
+import { commitAt, holderOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
-import { type ImportPlan, importableFormats, type KnownRecords } from '../formats/index.js';
+import { type ImportPlan, importableFormats, type KnownRecords, recordOfKey } from '../formats/index.js';
+import { metaBeside } from './beside.js';
 import { allSources, type SourceRow, sourceBytes } from './sources.js';
 
 /** The prefix of a record for a commit whose session continues a session that is not imported yet. The name of that session follows. */
@@ -17,20 +18,43 @@ interface Waiting {
   readonly context: CommitSeq;
 }
 
-/** Stores a session again, now as the continuation of another one, and returns its tips. */
-export type Store = (source: SourceRow, bytes: Uint8Array, plan: ImportPlan) => readonly CommitSeq[];
+/** Stores a session again, now as the continuation of another one, and returns its commits and tips. */
+export type Store = (
+  source: SourceRow,
+  bytes: Uint8Array,
+  plan: ImportPlan,
+) => { readonly made: readonly CommitSeq[]; readonly tips: readonly CommitSeq[] };
+
+/** The first commits of the sessions that wait for the file at the path. */
+function waitingFor(chain: ReadChain, path: string): Waiting[] {
+  const name = basename(path);
+  return chain.db
+    .all<Waiting>('SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?', chain.project, waits, `${waits}\u{10ffff}`)
+    .filter(({ record }) => name.includes(record.slice(waits.length, record.lastIndexOf(' '))));
+}
+
+/** The commits of the sessions that wait for the file at the path. They may repeat what it contains, and hold its records until it is imported. */
+export const commitsWaitingFor = (chain: ReadChain, path: string): ReadonlySet<CommitSeq> =>
+  new Set(waitingFor(chain, path).flatMap(({ context }) => [...descendants(chain, context)]));
+
+/** Gives the records of new commits that waiting sessions hold to the new commits. */
+export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: readonly string[], waiting: ReadonlySet<CommitSeq>): void {
+  if (waiting.size === 0) return;
+  chain.db.run(
+    `UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?)) AND context IN (SELECT value FROM json_each(?))`,
+    seq,
+    chain.project,
+    JSON.stringify(records),
+    JSON.stringify([...waiting]),
+  );
+}
 
 /**
  * Imports the sessions that wait for the file at the path again, from their stored bytes, now as its continuation. From then on, their
- * records belong to the new commits. The earlier commits stay, because commits never change; their tips get the tag `superseded`.
+ * records and calls belong to the new commits. The earlier commits stay, because commits never change, but they are hidden like a deleted branch.
  */
-export function attachWaiting(chain: WriteChain, path: string, store: Store): Skip[] {
-  const name = basename(path);
-  const waiting = chain.db
-    .all<Waiting>('SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?', chain.project, waits, `${waits}\u{10ffff}`)
-    .filter(({ record }) => name.includes(record.slice(waits.length, record.lastIndexOf(' '))));
-  return waiting.flatMap((one) => attach(chain, one, store));
-}
+export const attachWaiting = (chain: WriteChain, path: string, store: Store): Skip[] =>
+  waitingFor(chain, path).flatMap((one) => attach(chain, one, store));
 
 function attach(chain: WriteChain, { record, context }: Waiting, store: Store): Skip[] {
   const before = descendants(chain, context);
@@ -39,21 +63,47 @@ function attach(chain: WriteChain, { record, context }: Waiting, store: Store): 
   if (!source || !format) return [];
   const known: KnownRecords = {
     has: (one) => {
-      const holder = chain.db.one<{ context: CommitSeq }>('SELECT context FROM record WHERE project = ? AND record = ?', chain.project, one);
-      return holder !== undefined && !before.has(holder.context);
+      const holder = holderOf(chain, one);
+      return holder !== undefined && !before.has(holder);
     },
   };
   const bytes = sourceBytes(chain, source);
-  const plan = format.plan(bytes, { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary' });
+  const plan = format.plan(bytes, { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
   if (plan.awaits !== undefined) return [];
-  const tips = store(source, bytes, plan);
+  const { made, tips } = store(source, bytes, plan);
   chain.db.run('UPDATE source SET tips = ? WHERE no = ?', JSON.stringify(tips), source.no);
   chain.db.run('DELETE FROM record WHERE project = ? AND record = ?', chain.project, record);
-  for (const seq of source.tips) {
-    const { id, tags } = commitAt(chain, seq);
-    update(chain, id, { tags: [...new Set([...(tags === null ? [] : (JSON.parse(tags) as string[])), 'superseded'])] });
-  }
+  // The session may share nothing with the one that it names: then its commits are the same ones.
+  if (made.some((seq) => before.has(seq))) return [];
+  moveCalls(chain, before);
+  hide(chain, context, before);
   return [{ path: source.path, line: 0, reason: 'the session that it continues was imported, so this file was imported again as its continuation' }];
+}
+
+/** Gives the counted calls of commits to the commits that now hold their replies. Those that repeat calls of the other session are its own now. */
+function moveCalls(chain: WriteChain, from: ReadonlySet<CommitSeq>): void {
+  const calls = chain.db.all<{ no: number; key: EntryKey; replayed: number | null }>(
+    'SELECT no, key, replayed FROM usageCall WHERE project = ? AND context IN (SELECT value FROM json_each(?))',
+    chain.project,
+    JSON.stringify([...from]),
+  );
+  for (const { no, key, replayed } of calls) {
+    const holder = holderOf(chain, recordOfKey(key));
+    if (replayed !== null) chain.db.run('DELETE FROM usageCall WHERE no = ?', no);
+    else if (holder !== undefined && !from.has(holder)) chain.db.run('UPDATE usageCall SET context = ? WHERE no = ?', holder, no);
+  }
+}
+
+/** Hides commits that were stored again, unless somebody has gone on from them. */
+function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSeq>): void {
+  const isUsed = chain.db.one('SELECT 1 FROM context WHERE forked = 1 AND seq IN (SELECT value FROM json_each(?))', JSON.stringify([...commits]));
+  if (isUsed) return;
+  chain.db.run(
+    'INSERT INTO branchMark (project, context, deletedAt) VALUES (?, ?, ?) ON CONFLICT (context) DO UPDATE SET deletedAt = excluded.deletedAt',
+    chain.project,
+    first,
+    chain.clock(),
+  );
 }
 
 /** The commit and all its descendants. */

@@ -337,6 +337,11 @@ function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subage
     const by = at.get(starter);
     set(at.get(context), by && keyOf(by));
   }
+  // A subagent that begins as a copy of the session that started it.
+  for (const node of nodes) {
+    const before = node.parent === null || subagentOf.get(node.seq) !== node ? undefined : at.get(node.parent);
+    set(before && node, before && keyOf(before));
+  }
   // A tool that names the session and no call.
   const named = chain.db.all<{ context: CommitSeq; session: string }>(
     "SELECT context, substr(toolCallId, 9) AS session FROM started WHERE project = ? AND toolCallId LIKE 'session:%'",

@@ -7,10 +7,10 @@ export const priceTable = table;
 const compiled = <Row extends { readonly pattern: string }>(rows: readonly Row[]): readonly (Row & { readonly matches: RegExp })[] =>
   rows.map((row) => ({ ...row, matches: new RegExp(row.pattern, 'i') }));
 const factors = compiled(
-  table.factors as readonly { pattern: string; speed?: string; tier?: string; geo?: string; factor: number; source: string }[],
+  table.factors as readonly { pattern: string; models: string; speed?: string; tier?: string; geo?: string; factor: number; source: string }[],
 );
 const tools = compiled(table.tools);
-const windows = compiled(table.windows as readonly { pattern: string; limit: number; long?: number; source: string }[]);
+const windows = compiled(table.windows as readonly { pattern: string; models: string; limit: number; long?: number; source: string }[]);
 const sameTiers: Readonly<Record<string, string>> = table.sameTiers;
 
 /** What a call costs in relation to the standard price of its model. Speed, tier and place that no row names cost the standard price. */

@@ -68,10 +68,10 @@ function printTable({ models, own, list, asOf, factors, tools }: PriceTable): vo
   if (models.length === 0) printText('This project has no calls of a named model.');
   for (const { model, from, rows } of own)
     printText(line`Your own: ${model} from ${from}: ${rows.map(({ input, output }) => `${input} in, ${output} out`).join('; ')}`);
-  for (const { pattern, speed, tier, geo, factor, source } of factors) {
+  for (const { models: of, speed, tier, geo, factor, source } of factors) {
     const what = speed !== undefined ? `the speed ${speed}` : tier !== undefined ? `the tier ${tier}` : `inference in ${geo}`;
-    printText(dim(`${factor} × for ${what} of /${pattern}/: ${source}`));
+    printText(dim(`${factor} × for ${what} of ${of}: ${source}`));
   }
-  for (const { pattern, tool, price: fee, source } of tools) printText(dim(`$${fee} for each ${tool} of /${pattern}/: ${source}`));
+  for (const { models: of, tool, price: fee, source } of tools) printText(dim(`$${fee} for each ${tool} of ${of}: ${source}`));
   printText(dim(`Dollars for a million tokens, by ${list.name} of ${list.date} and Stemma's own table of ${asOf}.`));
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tips } from '../../../src/core/chain/index.js';
+import { entries, tips } from '../../../src/core/chain/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto, said } from '../../support/imports.js';
@@ -88,5 +88,34 @@ test('a prompt that the running turn took up makes no branch, wherever the file 
     expect(tips(chain, {}).map((tip) => said(chain, tip.id, 'root').filter((line) => line.includes('also fix')))).toEqual([
       ['user text  also fix the typo'],
     ]);
+  }
+});
+
+test.each([
+  ['the queue and an attachment', 1],
+  ['two attachments with one text', 2],
+])('a prompt that the running turn took up is shown as often as it was typed: %s', (_, times) => {
+  const id = 'a9d1cbf7-1942-427e-a8b4-0cf5ef38a960';
+  const lines = readFileSync(join(cases, 'queue-absorbed', `${id}.jsonl`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  const result = lines.findIndex((line) => line.includes('tool_result'));
+  const { uuid, timestamp } = JSON.parse(lines[result] ?? '') as { uuid: string; timestamp: string };
+  const attached = Array.from({ length: times }, (__, at) => ({
+    ...{ type: 'attachment', uuid: `attached-${at}`, parentUuid: at === 0 ? uuid : `attached-${at - 1}`, sessionId: id, timestamp },
+    attachment: { type: 'queued_command', prompt: 'also fix the typo', commandMode: 'prompt' },
+  }));
+  const answered = lines.slice(result + 1).map((line) => line.replaceAll(`"parentUuid": "${uuid}"`, `"parentUuid": "attached-${times - 1}"`));
+  const all = [...lines.slice(0, result + 1), ...attached.map((line) => JSON.stringify(line)), ...answered];
+  for (const copies of [1, 2]) {
+    const chain = emptyChain();
+    const text = all.map((line) => `${line}\n`);
+    importInto(chain, write(scratch(), id, Array.from({ length: copies }, () => text).flat()));
+    const [tip] = tips(chain, {});
+    const shown = tip ? said(chain, tip.id, 'root') : [];
+    expect(
+      entries(chain, { id: tip?.id ?? ('' as never), stop: 'root' }).entries.filter(({ text = '' }) => text.includes('also fix the typo')),
+    ).toHaveLength(times);
+    expect(shown.at(-1)).toBe('assistant text  ok');
   }
 });

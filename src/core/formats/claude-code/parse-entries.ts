@@ -32,11 +32,16 @@ export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEn
   }
 }
 
-/** A prompt that was typed while the agent worked, and that the running turn took up. No other line has its text. */
-function absorbedEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
+/** A prompt that was typed while the agent worked, and that the running turn took up, if the record says so. */
+export function absorbedIn(record: JsonObject): string | undefined {
   const isAbsorbed = record.type === 'queue-operation' && record.operation === 'remove' && record.reason === 'absorbed_mid_turn';
-  const text = isAbsorbed ? stringAt(record, 'content') : undefined;
-  if (text === undefined || text === '') return [];
+  return (isAbsorbed && stringAt(record, 'content')) || undefined;
+}
+
+/** The entry of a prompt that the running turn took up. */
+function absorbedEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
+  const text = absorbedIn(record);
+  if (text === undefined) return [];
   const at = timeOf(record);
   const uuid = `${queuedPrefix}${stringAt(record, 'timestamp') ?? ''}`;
   return [make({ uuid, at, raw }, 0, 'user', { kind: 'text', text, tokens: countTokens(text), marks: ['queued'], messageId: uuid })];

@@ -2,7 +2,7 @@ import { type ByteRange, isObject, type JsonObject, stringAt } from '../../base/
 import type { FileBytes, ParsedDelta } from '../format.js';
 import { type OutlinePart, outlinePart } from '../shared/outline.js';
 import { callPartOf } from './calls.js';
-import { elisionsOf, entriesOf } from './parse-entries.js';
+import { absorbedIn, elisionsOf, entriesOf } from './parse-entries.js';
 import { eachRecord, type Piece, recordAt } from './parse-lines.js';
 import {
   type AgentCall,
@@ -81,6 +81,8 @@ export interface More {
   /** True for the placeholder that the agent writes if an answer was abandoned. */
   readonly isClosingWord?: true;
   readonly link?: Link;
+  /** A prompt that was typed while the agent worked, and that an attachment shows or only the queue. */
+  readonly queued?: { readonly text: string; readonly isAttached: boolean };
 }
 
 export interface Lines {
@@ -215,7 +217,9 @@ function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFact
   const agents = calls ? agentCallsOf(record) : [];
   const isClosingWord = part === 'assistant' && saysNothing(record);
   const link = linkOf(record, part);
-  if (!title && !ofFile && !logicalParent && !metadata && !forkedFrom && !forkRef && agents.length === 0 && !isClosingWord && !link) return undefined;
+  const queued = queuedIn(record);
+  const isPlain = !logicalParent && !metadata && !forkedFrom && !forkRef && agents.length === 0 && !isClosingWord;
+  if (!title && !ofFile && isPlain && !link && !queued) return undefined;
   return {
     ...(title && { title }),
     ...ofFile,
@@ -226,7 +230,15 @@ function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFact
     ...(agents.length > 0 && { agents }),
     ...(isClosingWord && { isClosingWord }),
     ...(link && { link }),
+    ...(queued && { queued }),
   };
+}
+
+function queuedIn(record: JsonObject): More['queued'] {
+  const absorbed = absorbedIn(record);
+  if (absorbed !== undefined) return { text: absorbed, isAttached: false };
+  const text = stringAt(record.attachment, 'type') === 'queued_command' ? stringAt(record.attachment, 'prompt') : undefined;
+  return text === undefined ? undefined : { text, isAttached: true };
 }
 
 function forkRefOf(record: JsonObject): ForkRef | undefined {

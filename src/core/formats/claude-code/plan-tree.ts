@@ -59,6 +59,7 @@ interface Place {
  */
 export function growTree(lines: readonly Line[], around: Surroundings): Tree {
   const { chosen, repeated, skipped } = chooseRecords(lines, around.isImported);
+  for (const line of shownAgain(lines)) repeated.add(line);
   const growth: Growth = {
     around,
     chosen,
@@ -103,6 +104,24 @@ function chooseRecords(lines: readonly Line[], isImported: Surroundings['isImpor
     skipped.push({ line: unread.line, reason: `Another record with the id ${uuid} comes ${where} and is read instead.` });
   }
   return { chosen, repeated, skipped };
+}
+
+/** Lines of the queue with a prompt that an attachment shows too, and copies of such lines. */
+function shownAgain(lines: readonly Line[]): readonly Line[] {
+  const queued = lines.filter(({ more }) => more?.queued);
+  const attached = new Map<string, number>();
+  for (const { more } of queued) if (more?.queued?.isAttached) attached.set(more.queued.text, (attached.get(more.queued.text) ?? 0) + 1);
+  const seen = new Set<string>();
+  return queued.filter(({ more, timestamp = '' }) => {
+    const { text = '', isAttached } = more?.queued ?? {};
+    if (isAttached) return false;
+    const isCopy = seen.has(`${timestamp} ${text}`);
+    seen.add(`${timestamp} ${text}`);
+    const left = attached.get(text) ?? 0;
+    if (isCopy || left === 0) return isCopy;
+    attached.set(text, left - 1);
+    return true;
+  });
 }
 
 function nodeOf({ chosen, placements }: Growth, uuid: string | undefined): Node | undefined {

@@ -67,6 +67,8 @@ export interface Session {
   readonly subagent?: string;
   /** The session began as a copy of another one. */
   readonly isFork?: true;
+  /** The session whose lines this file repeats. */
+  readonly origin?: string;
 }
 
 export interface Facts {
@@ -175,12 +177,14 @@ export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session 
   const rollout = stringAt(base, 'thread_id');
   const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
   const subagent = subagentOf(meta);
+  const origin = stringAt(meta, 'forked_from_id');
   return {
     ...(id !== undefined && id !== '' && { id: id.slice(0, maxNameLength) }),
     ...(at !== undefined && { startedAt: at }),
     ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
     ...(subagent !== undefined && { subagent }),
-    ...((subagent !== undefined || stringAt(meta, 'forked_from_id') !== undefined) && { isFork: true }),
+    ...((subagent !== undefined || origin !== undefined) && { isFork: true }),
+    ...(origin !== undefined && origin !== id && { origin }),
   };
 }
 const maxNameLength = 200;

@@ -15,13 +15,11 @@ import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
 import { type Fact, type Facts, factsOf, type ItemFact, type Session } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
+import { goBack, promptsTakenBack, type Ref } from './plan-rollback.js';
 
 export const formatId = 'codex-v1';
 const template = 'codex';
 const maxNameLength = 400;
-
-/** A stored commit or a commit of the plan. */
-type Ref = { readonly plan: number } | { readonly record: string };
 
 type ReadEntries = (facts: readonly Fact[], ranges: readonly ByteRange[]) => readonly ParsedEntry[];
 
@@ -178,9 +176,13 @@ function walkTurns({ facts }: Facts, setting: Setting): Walk {
   close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : endsBeforeResults(context.granularity) ? partEnd(walk.open) : 'session_end');
   const { segments, side, notes, tip, ends, continued } = walk;
   const leaves = ends.filter((ref) => !continued.has(nameOf(ref)) && (tip === null || nameOf(ref) !== nameOf(tip)));
-  const awaits = base === undefined ? session.base?.rollout : undefined;
+  const awaits = base === undefined ? (session.base?.rollout ?? originOf(walk)) : undefined;
   return { segments, side, notes, tips: [...leaves, ...(tip === null ? [] : [tip])], ...(awaits !== undefined && { awaits }) };
 }
+
+/** The session that this one repeats, if the project does not have it yet. */
+const originOf = ({ session: { origin }, context: { known, resumeAt } }: Setting): string | undefined =>
+  origin === undefined || resumeAt > 0 || known.has(rolloutName(origin)) ? undefined : origin;
 
 const nameOf = (ref: Ref): string => JSON.stringify(ref);
 
@@ -279,7 +281,7 @@ function addToTurn(walk: Walking, fact: Fact, at: number): void {
 function addCompaction(walk: Walking, fact: Fact, isOwnAnswer: boolean): void {
   const { open } = walk;
   const answer = isOwnAnswer && open ? splitAnswer(open) : [];
-  if (open?.filled) close(walk, 'turn_boundary');
+  if (open?.filled || (open && goesOn(walk, open))) close(walk, 'turn_boundary');
   else if (open) open.type = 'compaction';
   const segment = begin(walk);
   segment.type = 'compaction';
@@ -316,33 +318,14 @@ const lastItem = ({ facts }: Segment): ItemFact | undefined => facts.findLast(({
 const isResult = (item: ItemFact | undefined): boolean => item !== undefined && !item.isAnswer && item.prompt === undefined;
 const endsWithResult = (segment: Segment): boolean => isResult(lastItem(segment)) && segment.facts.some(({ item }) => item?.isAnswer);
 
+/** Whether the file was imported within the turn to which the lines before a compaction belong. */
+const goesOn = ({ context, segments, tip }: Walking, { facts }: Segment): boolean =>
+  context.resumeAt > 0 && segments.length === 0 && tip !== null && !facts.some(({ startsTurn }) => startsTurn);
+
 /** The checkpoint of a part of a turn: the model's message, or the results of its calls. */
 const partEnd = (segment: Segment | undefined): Checkpoint => (segment && lastItem(segment)?.isAnswer ? 'assistant_message' : 'tool_call');
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
-
-/** Takes back the last `count` turns of the user. The tip moves to the start of the first of these turns. */
-function goBack(turns: (Ref | null)[], count: number, tip: Ref | null): { readonly tip: Ref | null; readonly isWhole: boolean } {
-  const wanted = Math.max(0, Math.floor(count));
-  if (wanted === 0) return { tip, isWhole: true };
-  const taken = turns.splice(Math.max(0, turns.length - wanted));
-  const [first] = taken;
-  return { tip: first === undefined ? tip : first, isWhole: taken.length === wanted };
-}
-
-/** The prompts to which a later line goes back. Each begins a turn, and the lines before it stay in the context. */
-function promptsTakenBack(facts: readonly Fact[]): ReadonlySet<number> {
-  const found = new Set<number>();
-  const prompts: number[] = [];
-  for (const [at, { item, rolledBack, compaction }] of facts.entries()) {
-    if (item?.prompt !== undefined) prompts.push(at);
-    if (compaction) prompts.length = 0;
-    if (rolledBack === undefined || rolledBack < 1) continue;
-    const [first] = prompts.splice(Math.max(0, prompts.length - Math.floor(rolledBack)));
-    if (first !== undefined) found.add(first);
-  }
-  return found;
-}
 
 const isExact = ({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): boolean => known.has(placeName(rollout, end - 1));
 

@@ -1,9 +1,11 @@
 import { type ByteRange, isObject, type Json, type JsonObject, parseJson, stringAt, textOf as text } from '../../base/index.js';
+import { messagesOf } from './parse.js';
 import { scanValues } from './parse-values.js';
 import {
   callsOf,
   historyIn,
   idOf,
+  isAddition,
   isContext,
   isHeader,
   isMessage,
@@ -182,5 +184,7 @@ const idSent = (named: JsonObject): JsonObject => {
 export function answerNoted(delta: Uint8Array, { start, end }: ByteRange, name: string): JsonObject | undefined {
   const record = parseJson(text(delta.subarray(start, end)).replace(/^[\s,]+/, ''));
   if (!isObject(record)) return undefined;
-  return historyIn(record)?.find((message) => nameOf(message) === name) ?? record;
+  const noted = historyIn(record)?.find((message) => nameOf(message) === name) ?? record;
+  // A line that adds calls to a message leaves the rest to the line before it.
+  return isAddition(noted) ? (messagesOf(scanValues(delta).pieces).find(({ message }) => idOf(message) === idOf(noted))?.message ?? noted) : noted;
 }

@@ -17,18 +17,39 @@ export function documentIn(bytes: Uint8Array): Json | undefined {
   const text = textOf(bytes);
   const whole = parseJson(text);
   if (whole !== undefined) return isDeep(whole) ? undefined : whole;
-  const lines = text.split('\n').flatMap((line): Json[] => {
+  const lines = withoutCopies(text.split('\n')).flatMap((line): Json[] => {
     const value = line.trim() === '' ? undefined : parseJson(line);
     return value === undefined || isDeep(value) ? [] : [value];
   });
   return lines.length > 0 ? lines : undefined;
 }
 
-/** The lines that are no JSON, of a document that is not one JSON value. */
+/** The first line of a log that names its session. A line without a name may be said twice. */
+const namesSession = /"\w*(?:session|thread|conversation)_?id"\s*:/i;
+
+/** The number of lines after which a log begins again with the same session; undefined if it stands in the file once. */
+function lengthOfCopy(lines: readonly string[]): number | undefined {
+  const full = lines.filter((line) => line.trim() !== '');
+  const [first] = full;
+  const again = first !== undefined && namesSession.test(first) ? full.indexOf(first, 1) : -1;
+  return again > 1 && full.every((line, at) => line === full[at % again]) ? again : undefined;
+}
+
+/** The lines of a log. A log that stands in its file several times is read once. */
+function withoutCopies(lines: readonly string[]): readonly string[] {
+  const length = lengthOfCopy(lines);
+  return length === undefined ? lines : lines.filter((line) => line.trim() !== '').slice(0, length);
+}
+
+/** The lines that are no JSON, of a document that is not one JSON value, and the line at which a log begins again. */
 export function linesUnread(bytes: Uint8Array): readonly Problem[] {
   const text = textOf(bytes);
   if (parseJson(text) !== undefined) return [];
-  return text.split('\n').flatMap((line, at) => (line.trim() === '' || parseJson(line) !== undefined ? [] : [{ line: at + 1, reason: 'not JSON' }]));
+  const lines = text.split('\n');
+  const length = lengthOfCopy(lines);
+  const again = length === undefined ? [] : [{ line: length + 1, reason: 'the same log stands in this file again: it is read once' }];
+  const broken = lines.flatMap((line, at) => (line.trim() === '' || parseJson(line) !== undefined ? [] : [{ line: at + 1, reason: 'not JSON' }]));
+  return [...broken, ...again];
 }
 
 /** Why a mapping finds no entries in a document: the first selector that selects nothing. */
@@ -169,7 +190,8 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
       for (const one of mappings) {
         if (!one.begins(head, path)) continue;
         const other = [...(beside ?? new Map<string, Uint8Array>())].find(([name]) => one.beside && name.endsWith(one.beside.other))?.[1];
-        const value = one.read ? one.read(textOf(document), other && textOf(other)) : documentIn(document);
+        const own = (): string => (one.ofLines ? withoutCopies(textOf(document).split('\n')).join('\n') : textOf(document));
+        const value = one.read ? one.read(own(), other && textOf(other)) : documentIn(document);
         const members = membersIn(one.mapping, preparedOf(one), value, path);
         if (members && members.length > 0) return members;
       }

@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { type ContextRow, commitAt, commitOf, lineage, parsedOf, type ReadChain, type Step } from '../../chain/index.js';
+import { type ContextRow, commitAt, commitOf, goesOnWithTurn, lineage, parsedOf, type ReadChain, type Step } from '../../chain/index.js';
 import { once } from '../shared/once.js';
 import type { Before, Delta } from './runtime.js';
 
@@ -9,7 +9,15 @@ type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
 export const contentBefore = (chain: ReadChain, row: Placed): Before => ({
   first: () => firstOf(chain, row),
   earlier: () => earlierThan(chain, row),
+  parent: () => parentOf(chain, row),
 });
+
+function parentOf(chain: ReadChain, { seq }: Placed): ReturnType<Before['parent']> {
+  const own = commitAt(chain, seq);
+  if (own.parent === null || !goesOnWithTurn(chain, own)) return undefined;
+  const row = commitAt(chain, own.parent);
+  return { format: row.format, bytes: chain.artifacts.read(row.artifact), before: contentBefore(chain, row) };
+}
 
 function firstOf(chain: ReadChain, { seq, sessionId }: Placed): Uint8Array | undefined {
   for (const step of lineage(chain, commitAt(chain, seq)))

@@ -5,6 +5,7 @@ import {
   type CallPart,
   doesOf,
   findFormat,
+  formatOf,
   joinCalls,
   noCounts,
   type ParsedEntry,
@@ -35,8 +36,42 @@ export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   if (own) return repeats ? [] : own(delta.bytes());
   const entries = delta.entries();
   const beside = [...besideIn(entries), ...totalsIn(entries)];
-  return repeats ? beside : [...answersOf(delta, entries), ...beside];
+  return repeats ? beside : [...(type === 'delta' ? joinedAnswers(delta, entries) : answersOf(delta, entries)), ...beside];
 }
+
+/** The most parts of a turn, and their bytes, that are read together. */
+const most = { parts: 16, bytes: 8 * 1024 * 1024 };
+
+/**
+ * The calls that a delta adds. If its file was imported within a turn, the cut may lie between the records of a reply, or between a reply and its
+ * counts. So the parts of the turn are read together.
+ */
+function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): readonly CallCount[] {
+  const parts: Uint8Array[] = [];
+  let before = delta.before;
+  for (let size = 0; before && parts.length < most.parts; ) {
+    const parent = before.parent();
+    size += parent?.bytes.length ?? 0;
+    if (parent?.format !== delta.format || size > most.bytes) break;
+    parts.unshift(parent.bytes);
+    before = parent.before;
+  }
+  if (parts.length === 0) return answersOf(delta, entries);
+  const format = formatOf(delta.format);
+  const callsIn = (deltas: readonly Uint8Array[]): readonly CallCount[] => {
+    const bytes = Uint8Array.from(format.concat(deltas));
+    return answersOf({ ...delta, bytes: () => bytes, before }, format.parse(bytes).entries);
+  };
+  const earlier = new Set(callsIn(parts).map(factsOf));
+  const added = callsIn([...parts, delta.bytes()]).filter((call) => !earlier.has(factsOf(call)));
+  // A reply of which the earlier parts have no entries begins here.
+  const known = new Set([entries, ...parts.map((part) => format.parse(part).entries)].flatMap((some) => some.map(({ key }) => key)));
+  const begun = new Map(entries.toReversed().map(({ messageId, key }) => [messageId, key] as const));
+  return added.map((call) => ({ ...call, key: (known.has(call.key) ? undefined : begun.get(call.id)) ?? call.key }));
+}
+
+const factsOf = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms }: CallCount): string =>
+  JSON.stringify([id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms]);
 
 /** The calls outside of the conversation. Each has a record of its own, which names its purpose. */
 function besideIn(entries: readonly ParsedEntry[]): CallCount[] {

@@ -86,6 +86,8 @@ export interface Before {
   first(): Uint8Array | undefined;
   /** All earlier deltas, the newest first. */
   earlier(): Iterable<Uint8Array>;
+  /** The delta whose turn this one goes on with, if the file was imported within the turn. */
+  parent(): Pick<Delta, 'format' | 'bytes' | 'before'> | undefined;
 }
 
 /** Tokens as the provider counted them; null if the runtime recorded none. */

@@ -51,15 +51,14 @@ export function Prices() {
             <TaskProblem task={removed} />
             <h3>What else sets a price</h3>
             <ul className="muted">
-              {table.factors.map(({ pattern, speed, tier, geo, factor, source }) => (
+              {table.factors.map(({ pattern, models, speed, tier, geo, factor, source }) => (
                 <li key={`${pattern} ${speed} ${tier} ${geo}`} title={source}>
-                  {factor} × {speed ? `at ${speed} speed` : tier ? `in the ${tier} tier` : `in the region ${geo}`}, for models that match{' '}
-                  <span className="mono">{pattern}</span>
+                  {factor} × {speed ? `at ${speed} speed` : tier ? `in the ${tier} tier` : `in the region ${geo}`}: {models}
                 </li>
               ))}
-              {table.tools.map(({ pattern, tool, price, source }) => (
+              {table.tools.map(({ pattern, models, tool, price, source }) => (
                 <li key={`${pattern} ${tool}`} title={source}>
-                  ${price} for each {toolWords(tool)}, for models that match <span className="mono">{pattern}</span>
+                  ${price} for each {toolWords(tool)}: {models}
                 </li>
               ))}
             </ul>

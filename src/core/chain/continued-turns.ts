@@ -1,0 +1,62 @@
+// Turns that were imported in parts, because their file was read while the agent wrote it.
+import type { CommitSeq } from '../base/index.js';
+import { type Outline, promptAt, queuedPrefix } from '../formats/index.js';
+import type { ContextRow, ReadChain, WriteChain } from './chain.js';
+import { commitAt } from './find.js';
+import { outlineOf } from './outline.js';
+import { holderOf, remember } from './records.js';
+import { isTurn } from './turn-numbers.js';
+
+/** The prefix of a record for a commit that begins no turn of its own. The commit's id follows. */
+const goesOn = 'goes on ';
+
+/**
+ * Stores which commits begin no turn, after a file has grown: a new commit without a typed prompt goes on with the turn before it. Before a typed
+ * prompt, commits in which nobody said anything belong to its turn.
+ */
+export function noteGrowth(chain: WriteChain, row: ContextRow): void {
+  const parentOf = ({ parent, sessionId }: ContextRow): ContextRow | undefined => {
+    const before = parent === null ? undefined : commitAt(chain, parent);
+    return before?.type === 'delta' && before.sessionId === sessionId && !before.forked ? before : undefined;
+  };
+  const note = (one: ContextRow): void => remember(chain, one, [`${goesOn}${one.id}`]);
+  let before = row.type === 'delta' ? parentOf(row) : undefined;
+  if (!before || !isTurn(before)) return;
+  if (openingOf(outlineOf(chain, row.artifact, row.format)) === undefined) note(row);
+  else for (; before && isSilent(outlineOf(chain, before.artifact, before.format)); before = parentOf(before)) note(before);
+}
+
+/** Whether a commit goes on with the turn of its parent, because its file was imported within the turn. */
+export const goesOnWithTurn = (chain: ReadChain, { seq, id }: Pick<ContextRow, 'seq' | 'id'>): boolean => holderOf(chain, `${goesOn}${id}`) === seq;
+
+/** The commits that begin no turn, because their files were imported in parts. */
+export const grownCommits = (chain: ReadChain): ReadonlySet<CommitSeq> =>
+  new Set(
+    chain.db
+      .all<{ context: CommitSeq }>(
+        'SELECT context FROM record WHERE project = ? AND record >= ? AND record < ?',
+        chain.project,
+        goesOn,
+        `${goesOn}\u{10ffff}`,
+      )
+      .map(({ context }) => context),
+  );
+
+/** A prompt after all entries. It is the first one if a person has typed nothing but commands. */
+const typedLater = { role: 'user', kind: 'text', head: 'typed' } as const;
+
+/** Whether neither the model nor a person said anything, but for commands of the agent. */
+const isSilent = ({ entries }: Outline): boolean => {
+  const visible = entries.filter(({ hidden }) => !hidden);
+  return !visible.some(({ role }) => role === 'assistant') && promptAt([...visible, typedLater]) === visible.length;
+};
+
+/** The beginning of the prompt that a person typed before the first reply of a delta; undefined if nobody typed one. */
+export function openingOf({ entries }: Outline): string | undefined {
+  // What a person typed while the agent worked belongs to the turn that took it up.
+  const visible = entries.filter(({ hidden, key }) => !hidden && !key.startsWith(queuedPrefix));
+  const reply = visible.findIndex(({ role }) => role === 'assistant');
+  const before = reply < 0 ? visible : visible.slice(0, reply);
+  const at = promptAt(before);
+  return at === undefined ? undefined : (before[at]?.head ?? '');
+}

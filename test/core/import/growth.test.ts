@@ -1,0 +1,114 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { listSessions } from '../../../src/core/sessions/index.js';
+import { usageCalls } from '../../support/counted.js';
+import { importInto, said } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { filesBelow, root } from '../../support/source.js';
+
+const cases = 'test/fixtures/cases';
+
+/** What a person sees of a project: sessions, calls with their counts, and the entries of each branch. */
+function seen(chain: WriteChain) {
+  return {
+    sessions: listSessions(chain, {})
+      .sessions.map(
+        ({ sessionId, parentSessionId, turns, branches, peakTokens, drift }) =>
+          `${sessionId.startsWith('ctx-') ? 'subagent' : sessionId} ${parentSessionId} ${turns} turns ${branches} ${peakTokens} ${JSON.stringify(drift)}`,
+      )
+      .sort(),
+    calls: usageCalls(chain, {})
+      .calls.map(({ model, tokens, window, replayed, beside, flaw }) => JSON.stringify([model, tokens, window, replayed, beside, flaw]))
+      .sort(),
+    said: tips(chain, {})
+      .map(({ id }) => said(chain, id, 'root'))
+      .sort(),
+  };
+}
+
+/** What is seen after imports of beginnings of a file, and then of the whole file. */
+function after(path: string, whole: Buffer, cuts: readonly number[]) {
+  const chain = emptyChain();
+  const at = join(scratch(), path.split('/').slice(-3).join('/'));
+  mkdirSync(dirname(at), { recursive: true });
+  for (const cut of [...cuts, whole.length]) {
+    writeFileSync(at, whole.subarray(0, cut));
+    importInto(chain, at);
+  }
+  return seen(chain);
+}
+
+function linesOf(whole: Buffer): number[] {
+  const ends: number[] = [];
+  for (let at = whole.indexOf(10); at >= 0; at = whole.indexOf(10, at + 1)) ends.push(at + 1);
+  return ends.slice(0, -1);
+}
+
+const growing = [
+  'api-errors',
+  'clear-command',
+  'codex-exec-json',
+  'codex-fork-replay',
+  'codex-stripped-compaction',
+  'copilot-u2028',
+  'gemini-duplicate-id',
+  'queue-absorbed',
+  'rewind-mid',
+].flatMap((name) => filesBelow(`${cases}/${name}`, (path) => path.endsWith('.jsonl')).slice(0, 1));
+
+test.each(growing)('[N30] %s is the same when it is imported while it grows', (path) => {
+  const whole = readFileSync(join(root, path));
+  const expected = after(path, whole, []);
+  for (const [line, cut] of linesOf(whole).entries()) expect(after(path, whole, [cut]), `cut after line ${line + 1}`).toEqual(expected);
+  // Cut in the middle of records, several times.
+  const parts = [1, 2, 3, 4, 5].map((part) => Math.floor((whole.length * part) / 6));
+  expect(after(path, whole, parts)).toEqual(expected);
+});
+
+test.each([
+  ['a Codex session that repeats another one', 'codex-fork-replay'],
+  ['a forked subagent', 'fork-subagent-null'],
+])('[N22, F52] %s has the same links and counts in any order of imports', (_, name) => {
+  const folder = scratch();
+  cpSync(join(root, cases, name), folder, { recursive: true });
+  const files = filesBelow(`${cases}/${name}`, (path) => path.endsWith('.jsonl'));
+  const together = emptyChain();
+  importInto(together, folder);
+  const expected = seen(together);
+  expect(expected.sessions.filter((line) => line.includes(' undefined '))).toHaveLength(1);
+  for (const order of [files, files.toReversed()]) {
+    const chain = emptyChain();
+    const alone = scratch();
+    for (const path of order) {
+      // Nothing lies beside a file before it is imported.
+      const to = join(alone, path.slice(`${cases}/${name}/`.length));
+      mkdirSync(dirname(to), { recursive: true });
+      writeFileSync(to, readFileSync(join(root, path)));
+      const meta = path.replace(/\.jsonl$/, '.meta.json');
+      if (basename(path).startsWith('agent-')) cpSync(join(root, meta), to.replace(/\.jsonl$/, '.meta.json'));
+      importInto(chain, to);
+    }
+    expect(seen(chain), order.map((path) => basename(path)).join()).toEqual(expected);
+  }
+});
+
+test.each([
+  ['claude-stream-json/out.jsonl', 2],
+  ['codex-exec-json/out.jsonl', 1],
+  ['gemini-stream-json/gemini.jsonl', 1],
+])('[N30] a log that stands twice in its file counts once: %s', (name, counted) => {
+  const log = readFileSync(join(root, cases, name));
+  const twice = Buffer.concat([log, log]);
+  expect(after(name, twice, [])).toEqual(after(name, log, []));
+  expect(after(name, twice, [log.length])).toEqual(after(name, log, []));
+  expect(after(name, log, []).calls.filter((call) => /"input":\d/.test(call))).toHaveLength(counted);
+});
+
+test('[N30] two runs of Codex in one log count each', () => {
+  const log = readFileSync(join(root, cases, 'codex-exec-json/out.jsonl'), 'utf8');
+  const other = log.replaceAll('a.txt', 'b.txt').replace(/("thread_id":\s*")[^"]*/, '$1other');
+  const { calls } = after('codex-exec-json/out.jsonl', Buffer.from(log + other), []);
+  expect(calls.filter((call) => /"input":500/.test(call))).toHaveLength(2);
+});
