@@ -118,6 +118,9 @@ test('[N25] own prices replace the table from their day on, and bad ones are ref
       { above: 500_000, input: 3, output: 4, webSearch: 1 },
     ],
   });
+  // What a person reads are names of models, not patterns.
+  const { factors, tools, windows } = await call.price.list({});
+  for (const { models } of [...factors, ...tools, ...windows]) expect(models).toMatch(/^[\w ,.[\]-]+$/);
   // Twice the price for the fast call, as the table says.
   expect((await call.usage.sessions({})).totals.cost?.amount).toBe(7 + 14);
   expect((await call.price.list({})).models).toMatchObject([{ source: 'own', rows: [{ input: 1 }, { above: 500_000, input: 3 }] }]);
