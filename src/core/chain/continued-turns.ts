@@ -5,7 +5,10 @@ import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
 import { outlineOf } from './outline.js';
 import { holderOf, remember } from './records.js';
-import { isTurn } from './turn-numbers.js';
+
+/** Whether a commit is a whole turn, and not a compaction or a part of a turn. */
+export const isTurn = ({ type, checkpoint }: { readonly type: string; readonly checkpoint: string }): boolean =>
+  type === 'delta' && checkpoint !== 'tool_call' && checkpoint !== 'assistant_message';
 
 /** The prefix of a record for a commit that begins no turn of its own. The commit's id follows. */
 const goesOn = 'goes on ';

@@ -1,4 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
+import { isTurn } from './continued-turns.js';
 import type { TurnParts } from './turn-parts.js';
 
 interface Numbered {
@@ -13,10 +14,6 @@ export interface TurnNumbers {
   /** Undefined for a commit that is no turn. */
   of(seq: CommitSeq): number | undefined;
 }
-
-/** Whether a commit is a whole turn, and not a compaction or a part of a turn. */
-export const isTurn = ({ type, checkpoint }: Pick<Numbered, 'type' | 'checkpoint'>): boolean =>
-  type === 'delta' && checkpoint !== 'tool_call' && checkpoint !== 'assistant_message';
 
 /** Whether a turn begins with a commit: not with a part of an earlier turn, a state before a prompt, or what an agent did by itself. */
 export const beginsTurn = (
