@@ -108,9 +108,10 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
       open.add(call);
       return call;
     },
-    endCall(tokens, model, reported, estimated) {
+    endCall(told, model, reported, estimated) {
+      const tokens = Object.values(told).every((count) => count == null || isAmount(count)) ? told : unknownUsage;
       const { input, output, cacheRead, cacheWrite } = tokens;
-      const cost = reported ?? priceOf(tokens, model);
+      const cost = reported !== null && isAmount(reported) ? reported : priceOf(tokens, model);
       const counted = input === null || output === null ? null : input + output + (cacheRead ?? 0) + (cacheWrite ?? 0);
       spent += counted ?? estimated;
       largest.tokens = Math.max(largest.tokens, counted ?? estimated);
@@ -120,6 +121,9 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
     },
   };
 }
+
+/** Whether a reported count or cost adds up: whoever reports less than nothing must not give a job more than its limits. */
+const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /**
  * A provider whose calls count toward the limits of a job. A stream ends with `LimitReached` at a limit.

@@ -141,10 +141,16 @@ describe('a turn carried out by a model', () => {
   });
 });
 
+/** A call of a tool whose model reports this usage. */
+const reporting = (usage: object): ReplyPiece[] =>
+  calls(['c', 'search', { text: 'x' }]).map((piece) => (piece.kind === 'usage' ? { ...piece, ...usage } : piece));
+
 describe('limits', () => {
   test.for([
     ['calls tools for ever', { calls: 3 }, () => calls(['c', 'search', { text: 'x' }]), /limit of 3 model calls/],
     ['uses too many tokens', { tokens: 20 }, () => calls(['c', 'search', { text: 'x' }]), /limit of 20 tokens/],
+    ['reports less than no tokens', { tokens: 60 }, () => reporting({ tokens: { input: -1_000_000, output: 5 } }), /limit of 60 tokens/],
+    ['reports a cost below zero', { cost: 0.01 }, () => reporting({ tokens: { input: 10_000, output: 5_000 }, cost: -1 }), /limit of \$0\.01/],
     ['never stops', { tokens: 5_000 }, () => () => endless({ kind: 'text', delta: 'word '.repeat(100) }, undefined), /limit of 5,000 tokens/],
     ['costs too much', { cost: 0.01 }, () => () => endless({ kind: 'text', delta: 'word '.repeat(100) }, undefined), /limit of \$0\.01/],
     ['streams 100 MB', {}, () => () => endless({ kind: 'text', delta: 'x'.repeat(1_000_000) }, undefined), /8,000,000 characters/],
