@@ -3,6 +3,8 @@ import { contextEntries, isShared, type WriteChain } from '../chain/index.js';
 import { afterNotice } from '../composer/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
+import { unknownUsage } from '../requests/index.js';
+import { mergedCost, mergedTokens } from '../turns/index.js';
 import { followSession, type SessionFile } from './agent-log.js';
 import { servedNames } from './agent-tools.js';
 import type { AgentWork, Begun } from './agent-work.js';
@@ -53,7 +55,12 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
       diary.meter.check(size, performer.model);
       if (piece.kind === 'session') log.at(sessionAt(parts, jobId, performer, begun, piece));
       if (piece.kind === 'usage') {
-        diary.meter.endCall(piece.tokens, piece.model ?? performer.model ?? null, piece.cost, Math.ceil(size / 4));
+        diary.meter.endCall(
+          mergedTokens(unknownUsage, piece.tokens),
+          piece.model ?? performer.model ?? null,
+          mergedCost(null, piece.cost),
+          Math.ceil(size / 4),
+        );
         size = 0;
       }
       log.add(piece);
@@ -87,7 +94,7 @@ function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortControlle
       diary.tell({ kind: piece.kind, text: piece.text, toolName: piece.toolName });
       return;
     case 'usage':
-      diary.tell({ kind: 'usage', text: '', tokens: piece.tokens });
+      diary.tell({ kind: 'usage', text: '', tokens: mergedTokens(unknownUsage, piece.tokens) });
       return;
     case 'notice':
       diary.tell({ kind: 'notice', text: piece.text });

@@ -3,7 +3,7 @@ import type { WriteChain } from '../chain/index.js';
 import type { ComposedMessage, RequestTokens } from '../contract/index.js';
 import type { CallReply } from '../handover/index.js';
 import { unknownUsage } from '../requests/index.js';
-import { composedBody, type ModelProvider, mergedTokens, type ReplyPiece } from '../turns/index.js';
+import { composedBody, type ModelProvider, mergedCost, mergedTokens, type ReplyPiece } from '../turns/index.js';
 import type { Happening } from './jobs.js';
 
 /** The services that a turn needs for its model calls. */
@@ -94,7 +94,7 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
       return;
     case 'usage':
       heard.tokens = mergedTokens(heard.tokens, piece.tokens);
-      heard.cost = piece.cost ?? heard.cost;
+      heard.cost = mergedCost(heard.cost, piece.cost);
       return;
     case 'end':
       heard.stop = piece.reason;

@@ -2,7 +2,7 @@ import type { ReadChain } from '../chain/index.js';
 import { defaultLimits, type RequestTokens, type RunLimits, type Used } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import { unknownUsage } from '../requests/index.js';
-import { type ModelProvider, mergedTokens, type ReplyPiece } from '../turns/index.js';
+import { type ModelProvider, mergedCost, mergedTokens, type ReplyPiece } from '../turns/index.js';
 import { costOf } from '../usage/index.js';
 
 /** The most characters of one reply. */
@@ -108,10 +108,9 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
       open.add(call);
       return call;
     },
-    endCall(told, model, reported, estimated) {
-      const tokens = Object.values(told).every((count) => count == null || isAmount(count)) ? told : unknownUsage;
+    endCall(tokens, model, reported, estimated) {
       const { input, output, cacheRead, cacheWrite } = tokens;
-      const cost = reported !== null && isAmount(reported) ? reported : priceOf(tokens, model);
+      const cost = reported ?? priceOf(tokens, model);
       const counted = input === null || output === null ? null : input + output + (cacheRead ?? 0) + (cacheWrite ?? 0);
       spent += counted ?? estimated;
       largest.tokens = Math.max(largest.tokens, counted ?? estimated);
@@ -121,9 +120,6 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
     },
   };
 }
-
-/** Whether a reported count or cost adds up: whoever reports less than nothing must not give a job more than its limits. */
-const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /**
  * A provider whose calls count toward the limits of a job. A stream ends with `LimitReached` at a limit.
@@ -143,7 +139,7 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn:
         meter.check(size, request.model, call);
         if (piece.kind === 'usage') {
           tokens = mergedTokens(tokens, piece.tokens);
-          cost = piece.cost ?? cost;
+          cost = mergedCost(cost, piece.cost);
         }
         yield piece;
       }

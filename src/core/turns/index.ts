@@ -8,7 +8,7 @@ export { type ContextCall, composeContext, nearestCall, systemPromptOf, systemTe
 export { nothingKnown, touchOf } from './files.js';
 export { followingTurns } from './following.js';
 export { originalOf } from './original.js';
-export { type ModelProvider, type ModelRequest, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
+export { type ModelProvider, type ModelRequest, mergedCost, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';
 export { composedBody, recordedWire, turnRequest } from './request.js';

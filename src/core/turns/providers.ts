@@ -58,8 +58,16 @@ export function* recordedPieces(entry: Entry): Generator<ReplyPiece> {
 
 /** Merges partial token counts, because a provider reports each number as soon as it knows it. */
 export const mergedTokens = (known: RequestTokens, said: Partial<RequestTokens>): RequestTokens => ({
-  input: said.input ?? known.input,
-  output: said.output ?? known.output,
-  cacheRead: said.cacheRead ?? known.cacheRead,
-  cacheWrite: said.cacheWrite ?? known.cacheWrite,
+  input: countIn(said.input) ?? known.input,
+  output: countIn(said.output) ?? known.output,
+  cacheRead: countIn(said.cacheRead) ?? known.cacheRead,
+  cacheWrite: countIn(said.cacheWrite) ?? known.cacheWrite,
 });
+
+/** A reported count; undefined if it is none. Whoever reports less than nothing must not give a job more than its limits. */
+const countIn = (said: number | null | undefined): number | undefined =>
+  typeof said === 'number' && Number.isSafeInteger(said) && said >= 0 ? said : undefined;
+
+/** The cost of a call after a report of it, which counts only if it is an amount. */
+export const mergedCost = (known: number | null, said: number | null | undefined): number | null =>
+  typeof said === 'number' && Number.isFinite(said) && said >= 0 ? said : known;

@@ -3,7 +3,7 @@ import type { ReadChain } from '../chain/index.js';
 import type { Entry, EntryDraft, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { type OwnCall, ownBody, printOf, unknownUsage } from '../requests/index.js';
-import { type ModelProvider, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
+import { type ModelProvider, mergedCost, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
 import type { Questions } from './questions.js';
 import { type Question, questionOf } from './request.js';
 
@@ -133,7 +133,7 @@ async function* callModel(
     if (piece.kind === 'tool_call') toolCalls.push(entries.at(-1) as EntryDraft);
     if (piece.kind === 'usage') {
       tokens = mergedTokens(tokens, piece.tokens);
-      cost = piece.cost ?? cost;
+      cost = mergedCost(cost, piece.cost);
     }
     if (piece.kind === 'end') stop = piece.reason;
     yield* shown(piece, said);

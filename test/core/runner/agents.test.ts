@@ -114,6 +114,22 @@ test('[U6] a session that an agent writes for a job is never imported', async ()
   expect((await client.session.list({})).total).toBe(0);
 });
 
+test('[U1] an agent that reports less than no tokens and cost gets no more than its limits', async () => {
+  const made = agentDoor(async function* (_order, _signal, write) {
+    const odd = { input: -1_000_000, output: Number.NaN, cacheRead: 0.5, cacheWrite: null };
+    for (let at = 0; at < 20; at++) {
+      yield { kind: 'text', delta: 'word '.repeat(100) };
+      yield { kind: 'usage', tokens: odd, model: null, cost: at % 2 === 0 ? -1 : Number.NaN };
+    }
+    write(answer('a-1', 'Done.', {}));
+    yield ends('Done.');
+  });
+  const runId = await running(made);
+  const { events, result } = await read(await made.client.runner.start({ what: { runId }, performer, limits: { tokens: 1_000 } }));
+  expect(result).toMatchObject({ status: 'limit', used: { cost: null } });
+  expect(events.find(({ kind }) => kind === 'usage')?.tokens).toEqual({ input: null, output: null, cacheRead: null, cacheWrite: null });
+});
+
 test('[U1] an agent that never stops is stopped at its limits, and its work stays', async () => {
   const made = agentDoor(async function* (_order, signal, write) {
     for (let call = 0; !signal.aborted; call++) {
