@@ -108,7 +108,8 @@ const config: Configuration = {
     priority: 'optional',
     fpm: ['resources/launchers/usr-bin-stemma=/usr/bin/stemma'],
   },
-  appImage: { license: 'LICENSE' },
+  // The AppImage that brings its own FUSE, and starts in Chromium's sandbox. With a license, it would ask for consent on the standard output.
+  toolsets: { appimage: '1.0.3' },
   mac: {
     target: ['dmg', 'zip'],
     category: 'public.app-category.developer-tools',

@@ -1,6 +1,6 @@
 // Homes that Stemma cannot use: read-only, full, absent, oddly named. Each command works without its home, or says in one sentence what is wrong.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ensureBuilt } from '../support/built.js';
@@ -18,12 +18,13 @@ interface Poor {
   run(words: readonly string[], input?: string): Ran;
 }
 
-/** A machine whose commands run with this home, and without a folder of Stemma's own. */
-function withHome(home: string | undefined): Poor {
+/** A machine whose commands run with this home, as the user with this number, and without a folder of Stemma's own. */
+function withHome(home: string | undefined, uid?: number): Poor {
   const own = machine();
   onTestFinished(() => own[Symbol.asyncDispose]());
   const history = own.giveHistory();
   const work = own.path('work');
+  if (uid !== undefined) for (const path of [own.path(), work]) chownSync(path, uid, uid);
   const { STEMMA_HOME: _, HOME: __, NODE_COMPILE_CACHE: ___, ...env } = own.env;
   const given = { ...env, ...(home !== undefined && { HOME: home }) };
   return {
@@ -32,7 +33,9 @@ function withHome(home: string | undefined): Poor {
     history,
     run(words, input = '') {
       const script = built('cli', 'stemma.js');
-      const { status, stdout, stderr } = spawnSync(node, [script, ...words], { cwd: work, env: given, input, encoding: 'utf8', timeout: 60_000 });
+      const who = uid !== undefined && { uid, gid: uid };
+      const settings = { cwd: work, env: given, input, encoding: 'utf8', timeout: 60_000, ...who } as const;
+      const { status, stdout, stderr } = spawnSync(node, [script, ...words], settings);
       return { code: status, out: stdout, err: stderr };
     },
   };
@@ -81,6 +84,16 @@ describe.skipIf(!canMount)('a home on a disk (skipped: needs the right to mount)
 
 test('[T36] a home that cannot exist: commands name it, and nothing is half done', () => {
   expectLittleHarm(withHome('/dev/null/home'), /\/dev\/null\/home.*a part of the path is a file/);
+});
+
+test.skipIf(process.getuid?.() !== 0)('[T36] a user without any home (needs root): one sentence, and nothing is made', () => {
+  const { run, work, history } = withHome(undefined, 61_234);
+  const none = /^stemma: This user has no home folder\. Set HOME to the path of a folder\.\n$/;
+  expect(run(['--help'])).toMatchObject({ code: 0, err: '' });
+  expect(run(['--version'])).toMatchObject({ code: 0, err: '' });
+  expect(run(['hook'], event(work))).toMatchObject({ code: 0, out: '' });
+  for (const words of [['import', history], ['log'], ['init', 'mine.stemma'], ['mcp'], ['web', '--no-open'], []]) expectOneSentence(run(words), none);
+  expect(readdirSync(work)).toEqual([]);
 });
 
 test.each(['', 'relative/home'])('[T36] HOME=%j counts as not set: nothing lands in the working folder', (home) => {

@@ -3,7 +3,7 @@
  * Prints one line for each job and exits with 1 if one fails. It runs on the Node that runs this file, and uses nothing but Node.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const folder = resolve(process.argv[2] ?? '.');
@@ -60,8 +60,24 @@ const request = (id, method, params) => `${JSON.stringify({ jsonrpc: '2.0', id, 
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
 let tip = '';
 
+/** Runs a command and returns the milliseconds of processor time that it took. Unlike the time on a clock, they hardly depend on what else runs. */
+const costOf = (words) => {
+  const count = 'data:text/javascript,process.on("exit",()=>console.error("cost",Object.values(process.cpuUsage()).reduce((a,b)=>a%2Bb)))';
+  const { stderr } = spawnSync(process.execPath, ['--import', count, script, ...words], { cwd: work, env, encoding: 'utf8' });
+  return Number(/^cost (\d+)$/m.exec(stderr)?.[1]) / 1_000;
+};
+
 const jobs = {
-  help: () => must(run(['--help']).includes('stemma import'), 'the help lists no import'),
+  'help, in less than 300 ms': () => {
+    must(run(['--help']).includes('stemma import'), 'the help lists no import');
+    const cost = Math.min(...Array.from({ length: 5 }, () => costOf(['--help'])));
+    must(cost < 300, `it took ${cost} ms of processor time`);
+  },
+  'less than 60 MB with all packages': () => {
+    const files = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true }).filter((item) => item.isFile());
+    const bytes = files.reduce((sum, { parentPath, path, name }) => sum + statSync(join(parentPath ?? path, name)).size, 0);
+    must(bytes < 60_000_000, `${bytes} bytes`);
+  },
   import: () => {
     run(['init', 'work.stemma']);
     const sample = join(stemma, 'resources', 'sample', 'larder');

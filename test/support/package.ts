@@ -23,6 +23,8 @@ export interface Packaged {
   pages(): Page[];
   /** Waits for the window with this number, from 0. */
   page(number?: number): Promise<Page>;
+  /** The first page, over a new connection: one to a page that has crashed stays at its end. */
+  pageAnew(): Promise<Page>;
   /** Its standard error so far. */
   said(): string;
   /** Resolves with the exit code. */
@@ -112,7 +114,12 @@ export const test = withElectron.extend<Given, { packaged: Package }>({
         await withElectron.expect.poll(() => pages().length).toBeGreaterThan(number);
         return pages()[number] as Page;
       };
-      return { pid: child.pid ?? 0, pages, page, said, ended };
+      const pageAnew = async (): Promise<Page> => {
+        const pageNow = async () => (await connected(said)).contexts().flatMap((context) => context.pages())[0];
+        await withElectron.expect.poll(async () => (await pageNow())?.title().catch(() => undefined)).toBeDefined();
+        return (await pageNow()) as Page;
+      };
+      return { pid: child.pid ?? 0, pages, page, pageAnew, said, ended };
     });
     await Promise.all(running.map(({ kill }) => kill()));
   },

@@ -15,10 +15,10 @@ export const built = (...parts: string[]): string => join(root, 'out', ...parts)
 export const outsideArchive = (path: string): string => path.replace(/([\\/]app\.asar)(?=[\\/])/, '$1.unpacked');
 
 /** Stemma's own folder, for everything outside of projects: `$STEMMA_HOME`, or the system's folder for data of applications. */
-export function dataDirOf(env: Environment = process.env, system: System = thisSystem, home: string = homeFolder()): string {
+export function dataDirOf(env: Environment = process.env, system: System = thisSystem, home?: string): string {
   const named = variableOf(env, 'STEMMA_HOME', system);
   const { join, resolve } = pathsOf(system);
-  return named ? resolve(named) : join(foldersOf({ env, home, system }).data, system === 'linux' ? 'stemma' : 'Stemma');
+  return named ? resolve(named) : join(foldersOf({ env, home: home ?? homeFolder(), system }).data, system === 'linux' ? 'stemma' : 'Stemma');
 }
 
 /**

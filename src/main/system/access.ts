@@ -29,8 +29,9 @@ export const isPrivatePlace = (path: string, home: string, system: System): bool
  * Makes the new files of this thread private where a mode does not: on Windows, outside of the home folder, by an access list. Each thread of a
  * program calls it once, before it writes. If the disk keeps no lists (FAT), nothing can be done.
  */
-export function protectFiles(env: Environment = process.env, system: System = thisSystem, home: string = homeFolder()): void {
+export function protectFiles(env: Environment = process.env, system: System = thisSystem, ownHome?: string): void {
   if (system !== 'windows') return;
+  const home = ownHome ?? homeFolder();
   restrictWith((path) => {
     if (isPrivatePlace(path, home, system)) return;
     const [program, ...args] = accessList(path, statSync(path).isDirectory(), env);

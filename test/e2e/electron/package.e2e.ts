@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Page } from '@playwright/test';
 import type { Machine, Ran } from '../../support/machine.js';
 import { expect, filesIn, type Package, test } from '../../support/package.js';
-import { releaseOf, startFeed } from '../../support/update-feed.js';
+import { type Feed, releaseOf, startFeed } from '../../support/update-feed.js';
 import { entries, importAll, openContext, shownKeys } from '../../support/window.js';
 
 // One package for all of them: building it takes most of the time.
@@ -116,44 +116,74 @@ test('[D4] the packaged app: open, import, read, while agents use its tools', as
   expect(app.pages()).toHaveLength(1);
 });
 
-test('[D5] a second start of the packaged app passes its paths to the first and ends', async ({ packaged, machine, open, displayName }) => {
+test('[D5, D6, D9] a second start passes paths and links to the first, and a crash is repaired', async ({ packaged, machine, open, displayName }) => {
   for (const name of ['one', 'two']) expect(run(packaged, machine, ['init', `${name}.stemma`]).code).toBe(0);
-  const app = await open(join(machine.cwd, 'one.stemma'));
-  await expect(await app.page()).toHaveURL(/one\.stemma/);
-  const words = ['--no-sandbox', join(machine.cwd, 'two.stemma')];
-  const second = spawnSync(packaged.program, words, { env: { ...machine.env, DISPLAY: displayName } });
-  expect(second.status).toBe(0);
-  await expect(await app.page(1)).toHaveURL(/two\.stemma/);
-  await picture(await app.page(1), 'second');
+  const one = join(machine.cwd, 'one.stemma');
+  expect(run(packaged, machine, ['import', machine.giveHistory(), '-p', one]).code).toBe(0);
+  const app = await open(one);
+  const page = await app.page();
+  await expect(page).toHaveURL(/one\.stemma/);
+  await expect(page.getByRole('option').first()).toBeVisible();
+  await picture(page, 'start');
+  const startWith = (word: string): void => {
+    const { status } = spawnSync(packaged.program, ['--no-sandbox', word], { env: { ...machine.env, DISPLAY: displayName } });
+    expect(status).toBe(0);
+  };
+  const [, commit = ''] = /(ctx-[0-9a-f]{8,})/.exec(run(packaged, machine, ['log', '-p', one]).out) ?? [];
+  const { projectId } = JSON.parse(readFileSync(join(one, 'project.json'), 'utf8')) as { projectId: string };
+  startWith(`stemma://commit/${commit}?project=${projectId}`);
+  await expect(page).toHaveURL(new RegExp(`#/context\\?.*commit=${commit}`));
+  await expect(entries(page)).toBeVisible();
+  await picture(page, 'link');
+  const place = page.url();
+  // The page ends while it answers.
+  void (await page.context().newCDPSession(page)).send('Page.crash').catch(() => undefined);
+  const again = await app.pageAnew();
+  await expect(again.getByText('This page crashed and was loaded again. Your place and your drafts are kept.')).toBeVisible();
+  expect(again.url()).toBe(place);
+  await expect(entries(again)).toBeVisible();
+  await picture(again, 'crash');
+  startWith(join(machine.cwd, 'two.stemma'));
+  const second = (): Page | undefined => app.pages().find((each) => each.url().includes('two.stemma'));
+  await expect.poll(second).toBeDefined();
+  await expect((second() as Page).getByText('This project has no commits yet')).toBeVisible();
+  await picture(second() as Page, 'second');
 });
 
-test('[D13] the packaged app refuses an update that is unsigned, changed, old or from elsewhere', async ({ packaged, machine, open }) => {
-  await using feed = await startFeed();
-  test.skip(feed === undefined, 'this machine has no openssl, which makes the certificate of the feed');
-  if (feed === undefined) return;
-  // What an AppImage has around it: its own path, and the file that its builder writes.
+/** Makes the package the AppImage that this returns, by what an AppImage has around it: its own path, and the file that its builder writes. */
+function asAppImage({ resources }: Package, machine: Machine, feed: Feed): string {
   const image = machine.path('Stemma.AppImage');
   writeFileSync(image, 'the old version');
-  writeFileSync(join(packaged.resources, 'app-update.yml'), 'updaterCacheDirName: stemma-updater\n');
+  writeFileSync(join(resources, 'app-update.yml'), 'updaterCacheDirName: stemma-updater\n');
   machine.env.APPIMAGE = image;
   mkdirSync(machine.path('stemma'), { recursive: true });
   writeFileSync(machine.path('stemma', 'updates.json'), JSON.stringify({ on: false, feed: feed.address }));
+  return image;
+}
+
+/** Checks for updates in the window's Settings, and returns what it says. */
+async function checkForUpdates(page: Page): Promise<string> {
+  const section = page.getByRole('region', { name: 'Updates and diagnostics' });
+  if (!(await section.isVisible())) {
+    await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('link', { name: 'Updates' }).click();
+  }
+  const button = section.getByRole('button', { name: 'Check for updates' });
+  await button.click();
+  await expect(button).toBeEnabled();
+  return (await section.getByRole('status').textContent()) ?? '';
+}
+
+const noFeed = 'this machine has no openssl, which makes the certificate of the feed';
+
+test('[D13] the packaged app refuses an update that is unsigned, changed, old or from elsewhere', async ({ packaged, machine, open }) => {
+  await using feed = await startFeed();
+  test.skip(feed === undefined, noFeed);
+  if (feed === undefined) return;
+  const image = asAppImage(packaged, machine, feed);
   const app = await open('--ignore-certificate-errors');
   const page = await app.page();
-  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('link', { name: 'Updates and diagnostics' }).click();
-  const button = page.getByRole('button', { name: 'Check for updates' });
-  const check = async (): Promise<string> => {
-    await button.click();
-    await expect(button).toBeEnabled();
-    return (
-      (await page
-        .getByRole('status')
-        .filter({ hasText: /update|version|feed/i })
-        .last()
-        .textContent()) ?? ''
-    );
-  };
+  const check = (): Promise<string> => checkForUpdates(page);
   expect(feed.asked).toEqual([]);
   const next = Buffer.from('the new version');
   const good = releaseOf('9.0.0', next);
@@ -168,6 +198,30 @@ test('[D13] the packaged app refuses an update that is unsigned, changed, old or
   feed.offer({ ...good, file: Buffer.from('another version') });
   expect(await check()).toContain('The feed could not be read: sha512 checksum mismatch');
   expect(readFileSync(image, 'utf8')).toBe('the old version');
+});
+
+test('[D13] the packaged app takes a signed update from its feed, and installs it when it quits', async ({ packaged, machine, open }) => {
+  await using feed = await startFeed();
+  test.skip(feed === undefined, noFeed);
+  if (feed === undefined) return;
+  const image = asAppImage(packaged, machine, feed);
+  const app = await open('--ignore-certificate-errors');
+  const page = await app.page();
+  // The updater starts the new version once, so that it finds its place on the desktop.
+  const next = Buffer.from(`#!/bin/sh\necho "$APPIMAGE_EXIT_AFTER_INSTALL" > '${machine.path('started')}'\n`);
+  feed.offer(releaseOf('9.0.0', next));
+  expect(await checkForUpdates(page)).toBe('Stemma 9.0.0 is downloaded. It is installed when you quit Stemma.');
+  await picture(page, 'update');
+  expect(feed.asked.filter((path) => path.endsWith('.AppImage'))).toEqual(['/stemma/Stemma-9.0.0.AppImage']);
+  // A second check has it already.
+  expect(await checkForUpdates(page)).toContain('Stemma 9.0.0 is downloaded');
+  expect(feed.asked.filter((path) => path.endsWith('.AppImage'))).toHaveLength(1);
+  expect(readFileSync(image, 'utf8')).toBe('the old version');
+  process.kill(app.pid, 'SIGTERM');
+  await app.ended;
+  expect(readFileSync(image)).toEqual(next);
+  expect(statSync(image).mode & 0o111).not.toBe(0);
+  expect(readFileSync(machine.path('started'), 'utf8')).toBe('true\n');
 });
 
 test('[T54] a package ignores STEMMA_ENGINE_NODE in its commands, too', ({ packaged, machine }) => {

@@ -19,7 +19,7 @@ const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]
   storage: ['Storage', HardDrive],
   replicas: ['Replicas', CloudUpload],
   team: ['Team', Users],
-  updates: ['Updates and diagnostics', Download],
+  updates: ['Updates', Download],
 };
 
 /** The settings of this window and of the open project. */

@@ -49,7 +49,14 @@ function Feed({ first }: { first: UpdateSettings }) {
         }}
       >
         <label htmlFor="feed">Address of the feed</label>
-        <input id="feed" type="url" value={feed} placeholder="https://" onChange={(event) => setFeed(event.target.value)} />
+        <input
+          id="feed"
+          className="field feed-address"
+          type="url"
+          value={feed}
+          placeholder="https://"
+          onChange={(event) => setFeed(event.target.value)}
+        />
         <Button type="submit" disabled={(feed.trim() || null) === settings.feed}>
           Save
         </Button>
@@ -60,13 +67,15 @@ function Feed({ first }: { first: UpdateSettings }) {
       </label>
       <TaskProblem task={saving} />
       {isDesktop && (
-        <Button
-          icon={RefreshCw}
-          disabled={checking.state === 'running'}
-          onClick={() => void check((signal) => api.desktop.checkForUpdates({}, { signal }))}
-        >
-          {checking.state === 'running' ? 'Checking…' : 'Check for updates'}
-        </Button>
+        <p>
+          <Button
+            icon={RefreshCw}
+            disabled={checking.state === 'running'}
+            onClick={() => void check((signal) => api.desktop.checkForUpdates({}, { signal }))}
+          >
+            {checking.state === 'running' ? 'Checking…' : 'Check for updates'}
+          </Button>
+        </p>
       )}
       {checking.state === 'done' && <p role="status">{checking.result.message}</p>}
       <TaskProblem task={checking} />
