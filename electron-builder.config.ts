@@ -105,6 +105,11 @@ const config: Configuration = {
   },
   deb: {
     packageCategory: 'devel',
+    // What the program is linked with. electron-builder's own list lacks the last three, without which it does not start on a minimal system.
+    depends: [
+      ...['libgtk-3-0', 'libnotify4', 'libnss3', 'libxss1', 'libxtst6', 'xdg-utils', 'libatspi2.0-0', 'libuuid1', 'libsecret-1-0'],
+      ...['libdrm2', 'libgbm1', 'libasound2t64 | libasound2'],
+    ],
     priority: 'optional',
     fpm: ['resources/launchers/usr-bin-stemma=/usr/bin/stemma'],
   },

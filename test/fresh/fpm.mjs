@@ -70,5 +70,7 @@ for (const [option, name] of [
 // Folders that npm's umask made private would be private for everybody.
 for (const name of readdirSync(stage, { recursive: true })) if (statSync(join(stage, name)).isDirectory()) chmodSync(join(stage, name), 0o755);
 rmSync(values.package, { force: true });
-execFileSync('dpkg-deb', ['--root-owner-group', '-Z', values['deb-compression'] ?? 'xz', '--build', stage, values.package], { stdio: 'inherit' });
+execFileSync('dpkg-deb', ['--root-owner-group', '-Z', values['deb-compression'] ?? 'xz', '-z1', '--build', stage, values.package], {
+  stdio: 'inherit',
+});
 rmSync(stage, { recursive: true });

@@ -5,16 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { curlOf, isMissing, shownBody } from '../../src/renderer/views/request/body.js';
+import { isInstalled } from '../support/machine.js';
 import { type Message, openWriter } from '../support/request-records.js';
 import { callsOf } from '../support/requests.js';
 
-test.each([
+test.skipIf(!isInstalled('curl')).each([
   ['anthropic', '/v1/messages', 'ANTHROPIC', 'x-api-key', { model: 'm', messages: [{ role: 'user', content: "it's ünïcode\n$HOME `x`" }] }],
   ['openai', '/chat/completions', 'OPENAI', 'authorization', { model: 'm', messages: [{ role: 'user', content: 'hello' }] }],
   ['openai', '/responses', 'OPENAI', 'authorization', { model: 'm', input: [{ type: 'message', role: 'user', content: 'hello' }] }],
   ['gemini', '/v1beta/models/m:generateContent', 'GEMINI', 'x-goog-api-key', { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] }],
 ] as const)(
-  'the command of a call to %s %s sends this very body, with the key out of the environment',
+  'the command of a call to %s %s sends this body, with the key of the environment (needs curl)',
   async (provider, path, name, header, body) => {
     const seen: { url: string | undefined; key: unknown; beta: unknown; body: string }[] = [];
     const server = createServer((request, response) => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { allowedEnvironment, noticeOf, type Own } from '../../../src/main/runner/environment.js';
 import { environmentFor, mcpServer } from '../../../src/main/runner/machine.js';
 import { openWorkshop } from '../../../src/main/runner/workshop.js';
+import { isInstalled } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
 
 const env = {
@@ -67,7 +68,9 @@ test('[U9] only allowed names reach an agent, Git and checks, and the others are
   ]);
 });
 
-test('[U9] Git of Stemma runs no hook of a repository and sees no key', async () => {
+const hasGit = isInstalled('git');
+
+test.skipIf(!hasGit)('[U9] Git of Stemma runs no hook of a repository and sees no key (needs git)', async () => {
   const at = scratch();
   const folder = join(at, 'app');
   mkdirSync(folder);
@@ -96,7 +99,7 @@ test('[U6] the server of a job acts for its agent, with the chosen tools', () =>
   });
 });
 
-test('[U7] a try has a worktree or a copy, the check gives its score, and the folder is removed', async () => {
+test.skipIf(!hasGit)('[U7] a try has a worktree or a copy, and a score by its check, and is removed (needs git)', async () => {
   const at = scratch();
   const workshop = openWorkshop(machine, join(at, 'data'));
   const [folder, plain] = [join(at, 'app'), join(at, 'plain')];

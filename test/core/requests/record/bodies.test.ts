@@ -141,7 +141,7 @@ describe('[R7] raw bodies of Claude Code', () => {
 
   test('broken files and an index that points elsewhere are named or ignored', () => {
     const chain = emptyChain();
-    const folder = bodiesIn(scratch());
+    const folder = bodiesIn(join(scratch(), 'bodies'));
     writeFileSync(join(folder, `${ids[0]}.request.json`), '{"model":');
     writeFileSync(join(folder, '..', 'secret.json'), '{"id":"m9"}');
     const index = readFileSync(join(folder, 'index.jsonl'), 'utf8');
