@@ -93,7 +93,7 @@ async function readsOnly({ name, call }: Door, { own, tip }: { own: Machine; tip
   expect([name, await call('ticket.create', { title: 'Mine', type: 'task' })]).toMatchObject([name, { code: 'UNAVAILABLE' }]);
 }
 
-describe.skipIf(!canMount)('at the command line, over HTTP and over MCP', () => {
+describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs the right to mount)', () => {
   // A DVD, a read-only mount of a container, a backup that is looked into.
   test('[T31] a project on a read-only disk is read, checked and exported, and never written', async () => {
     const world = await onDisk();

@@ -7,6 +7,7 @@ import { ensureBuilt } from '../support/built.js';
 import { chromium } from '../support/chromium.js';
 import { type Machine, machine, type WebHost } from '../support/machine.js';
 
+const executablePath = chromium();
 let own: Machine;
 let host: WebHost;
 let browser: Browser;
@@ -19,7 +20,7 @@ beforeAll(async () => {
   await ensureBuilt();
   own = machine();
   host = await own.web();
-  browser = await playwright.launch({ ...executable(), args: ['--no-sandbox'] });
+  browser = await playwright.launch({ ...(executablePath && { executablePath }), args: ['--no-sandbox'] });
   stranger = createServer((request, response) => {
     cookiesSeen.push(request.headers.cookie ?? '');
     response.setHeader('content-type', 'text/html').end('<title>stranger</title><body>');
@@ -39,11 +40,6 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-function executable(): { executablePath?: string } {
-  const path = chromium();
-  return path === undefined ? {} : { executablePath: path };
-}
-
 /** What the WebSocket does in a page: `open` or `refused`. */
 const tryWebSocket = (page: Page): Promise<string> =>
   page.evaluate(
@@ -56,7 +52,7 @@ const tryWebSocket = (page: Page): Promise<string> =>
     `ws://127.0.0.1:${host.port}/rpc`,
   );
 
-describe('a page on another loopback port of a browser that is signed in', () => {
+describe.skipIf(!executablePath)('a page on another loopback port of a browser that is signed in (needs a Chromium)', () => {
   test('[T44] cannot open the WebSocket, which the own page can', async () => {
     expect(cookiesSeen.join()).toContain(`stemma-${host.port}=`);
     expect(await tryWebSocket(hostile)).toBe('refused');

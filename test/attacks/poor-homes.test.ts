@@ -62,7 +62,7 @@ function expectLittleHarm({ run, work, history }: Poor, what: RegExp): void {
   expect(readdirSync(work)).toEqual(['mine.stemma']);
 }
 
-describe.skipIf(!canMount)('a home on a disk (skipped: needs the right to mount)', () => {
+describe.skipIf(!canMount)('a home on a disk (needs the right to mount)', () => {
   test('[T36] a read-only home: commands name it, and nothing is half done', () => {
     const home = smallDisk(4);
     remount(home, 'ro');

@@ -20,6 +20,8 @@ interface Counts {
   readonly skipped: number;
   /** Failed tests with the first lines of what they say: they stand again at the end, where a cut log still shows them. */
   readonly failures?: readonly string[];
+  /** The names of the skipped tests. */
+  readonly skippedNames?: readonly string[];
   /** Tests that passed at the second attempt, with what the first one said. They stand at the end, too. */
   readonly secondAttempts?: readonly string[];
 }
@@ -48,6 +50,12 @@ const failure = (name: string, said = ''): string => {
   const told = lines.filter((line) => line && !line.includes('node_modules')).slice(0, 10);
   return [name, ...told.map((line) => line.slice(0, 300))].join('\n    ');
 };
+
+/** What skipped tests say that they need, in parentheses in their names, with the number of tests. Other tests are named. */
+function reasonsOf(names: readonly string[]): string[] {
+  const reasons = names.map((name) => /\(((?:needs|the real|STEMMA_)[^()]+)\)/.exec(name)?.[1] ?? name);
+  return [...new Set(reasons)].map((reason) => `${reasons.filter((each) => each === reason).length} × ${reason}`);
+}
 
 /** A skipped stage prints its reason. */
 function skipped(why: string): Counts {
@@ -120,24 +128,28 @@ function vitestRun(name: string, args: readonly string[]) {
   const ok = runs(process.execPath, [bin('vitest'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args]);
   if (!existsSync(report)) return undefined;
   const read = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
-  const unread = read.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+  // A file that cannot be loaded, or whose first hook fails.
+  const unread = read.testResults.filter((file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'));
   const failed = read.testResults.flatMap((file) =>
     file.assertionResults
       .filter((test) => test.status === 'failed')
       .map((test) => ({ file: relative(root, file.name), name: test.fullName, said: test.failureMessages[0] })),
   );
   const failures = [...failed, ...unread.map((file) => ({ file: relative(root, file.name), name: '', said: file.message }))];
-  return { ok, failures, passed: read.numPassedTests, skipped: read.numPendingTests + read.numTodoTests };
+  const rest = read.testResults.flatMap((file) => file.assertionResults.filter(({ status }) => status !== 'passed' && status !== 'failed'));
+  const skippedNames = rest.map(({ fullName }) => fullName);
+  return { ok, failures, passed: read.numPassedTests, skipped: read.numPendingTests + read.numTodoTests, skippedNames };
 }
 
 /** Runs the tests of one kind. The files that fail run once more, as in Playwright; the summary names what needed it. */
 function vitest(name: string, args: readonly string[]): Counts {
   const first = vitestRun(name, args);
   if (!first) return one(false);
-  const { passed, skipped, failures } = first;
+  const { passed, skipped, failures, skippedNames } = first;
   const files = [...new Set(failures.map(({ file }) => file))];
   const told = (each: (typeof failures)[number]): string => failure(`${each.file}: ${each.name}`, each.said);
-  if (files.length === 0 || files.length > 10) return orCrashed(first.ok, { passed, skipped, failed: failures.length, failures: failures.map(told) });
+  if (files.length === 0 || files.length > 10)
+    return orCrashed(first.ok, { passed, skipped, skippedNames, failed: failures.length, failures: failures.map(told) });
   const second = vitestRun(`${name}-again`, [...args, ...files]);
   const again = second?.failures ?? failures;
   const fails = (each: (typeof failures)[number]): boolean =>
@@ -146,6 +158,7 @@ function vitest(name: string, args: readonly string[]): Counts {
   return orCrashed(second?.ok ?? false, {
     passed: passed + recovered.length,
     skipped,
+    skippedNames,
     failed: again.length,
     failures: again.map(told),
     secondAttempts: recovered.map(told),
@@ -259,6 +272,7 @@ for (const stage of wanted) {
 say(`\n── in all ${'─'.repeat(54)}`);
 for (const { stage, counts, seconds } of results)
   say(`${stage.padEnd(10)} ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds.toFixed(1)} s)`);
+for (const { stage, counts } of results) for (const reason of reasonsOf(counts.skippedNames ?? [])) say(`skipped in ${stage}: ${reason}`);
 for (const [peer, paths] of skippedFiles()) say(`skipped for want of the package ${peer}: ${paths.join(', ')}`);
 if (wanted.some(({ name }) => name === 'e2e') && chromium() === undefined)
   say('skipped for want of a Chromium: test/e2e/browser. Install one, or name it in STEMMA_CHROMIUM.');

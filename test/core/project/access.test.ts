@@ -111,7 +111,7 @@ describe('a read-only project', () => {
   });
 });
 
-describe.skipIf(!canMount)('a disk (skipped: needs the right to mount)', () => {
+describe.skipIf(!canMount)('a disk (needs the right to mount)', () => {
   test('[T31] a read-only folder is opened, read, checked and exported, log included', async () => {
     const dir = join(scratch(), 'p.stemma');
     const { client, id } = await madeAt(dir);

@@ -89,7 +89,7 @@ describe('the hub as a service', () => {
     for (const [, script = ''] of image.matchAll(/npm run (\w+)/g)) expect(scripts).toHaveProperty(script);
   });
 
-  test.skipIf(!isInstalled('systemd-analyze'))('[E35] systemd accepts the unit', () => {
+  test.skipIf(!isInstalled('systemd-analyze'))('[E35] systemd accepts the unit (needs systemd-analyze)', () => {
     const file = join(scratch(), 'stemma-hub.service');
     const unit = readFileSync(join(import.meta.dirname, '../../../docs/hub/stemma-hub.service'), 'utf8');
     writeFileSync(file, unit.replace('/usr/local/bin/stemma', '/bin/true'));

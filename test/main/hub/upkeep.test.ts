@@ -109,7 +109,7 @@ describe('keeping a hub running', () => {
     expect(breaks.test('ALTER TABLE item ADD COLUMN size bigint NOT NULL')).toBe(true);
   });
 
-  test.skipIf(!isInstalled('openssl'))('[E33] certificate files are read again; files that do not fit change nothing', async () => {
+  test.skipIf(!isInstalled('openssl'))('[E33] certificate files are read again; what does not fit changes nothing (needs openssl)', async () => {
     const dir = scratch();
     const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
     certify(dir, 'one');
@@ -208,7 +208,7 @@ describe('keeping a hub running', () => {
     for (const secret of [token, hub.admin, 'private', 'Sarah', commit]) expect(text).not.toContain(secret);
   });
 
-  test.skipIf(!debian)('[E16] the documented backup and restore give the same digests', async () => {
+  test.skipIf(!debian)('[E16] the documented backup and restore give the same digests (needs PostgreSQL of Debian)', async () => {
     const server = await startDebian();
     const dir = scratch();
     const env = {
