@@ -15,7 +15,7 @@ test.skipIf(!isInstalled('curl')).each([
   ['openai', '/responses', 'OPENAI', 'authorization', { model: 'm', input: [{ type: 'message', role: 'user', content: 'hello' }] }],
   ['gemini', '/v1beta/models/m:generateContent', 'GEMINI', 'x-goog-api-key', { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] }],
 ] as const)(
-  'the command of a call to %s %s sends this body, with the key of the environment (needs curl)',
+  'the command of a call to %s %s sends its body, and a key of the environment (needs curl)',
   async (provider, path, name, header, body) => {
     const seen: { url: string | undefined; key: unknown; beta: unknown; body: string }[] = [];
     const server = createServer((request, response) => {
