@@ -1,6 +1,16 @@
+import type { Locator } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 import { agentsWindow, complaints, openAgents } from '../../support/window.js';
+
+/** Opens all folded texts of a part of the window. */
+async function unfold(part: Locator): Promise<void> {
+  const more = part.getByRole('button', { name: /more lines? / });
+  for (let left = await more.count(); left > 0; left = await more.count()) await more.first().click();
+}
+
+/** A text without the time of its call and without differences of white space. */
+const withoutNow = (text: string): string => text.replace(/currentTime: "[^"]*"/, 'currentTime').replace(/\s+/g, ' ');
 
 test('[W66][U5] a reply in the window resumes the run that waits for it', async ({ page, machine }) => {
   const met = complaints(page);
@@ -17,8 +27,6 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     await call('space.addEntity', { entityId: 'sarah', name: 'Sarah', type: 'human' });
     await call('space.addEntity', { entityId: 'bot', name: 'Bot', type: 'agent' });
     await call('space.create', { spaceId: 'team', name: 'Team', members: ['sarah', 'bot'] });
-    const performer = { provider: 'anthropic', model: 'm' };
-    await call('runner.setPolicy', { rules: [{ for: { space: 'team' }, performer }] });
     await page.goto(page.url().replace(/#.*/, `#/timeline?project=${encodeURIComponent(dir)}&space=team`));
     await page.reload();
     const chat = page.getByRole('region', { name: 'Messages', exact: true });
@@ -28,7 +36,25 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     };
     await page.getByLabel('Write as').selectOption({ label: 'Sarah (human)' });
     await write('Deploy, please.');
+    // What the agent reads before its start is what is recorded after it.
+    const option = page.getByLabel('Timeline of').locator('optgroup[label="In a past run"] option').first();
+    await page.getByLabel('Timeline of').selectOption((await option.getAttribute('value')) ?? '');
+    await page.getByRole('radio', { name: 'Messages', exact: true }).click();
+    const sent = page.getByRole('region', { name: 'Messages as sent' });
+    await expect(sent).toContainText('[Sarah (human)] Deploy, please.');
+    await unfold(sent);
+    const shown = await sent.locator('pre').allInnerTexts();
+    const performer = { provider: 'anthropic', model: 'm' };
+    await call('runner.setPolicy', { rules: [{ for: { space: 'team' }, performer }] });
     await expect(chat.getByText(/Waiting for Sarah until/)).toBeVisible();
+    const jobs = (await call('runner.list', {})) as unknown as { commits: string[] }[];
+    const commit = jobs[0]?.commits[0] ?? '';
+    await page.goto(page.url().replace(/#.*/, `#/request?project=${encodeURIComponent(dir)}&commit=${commit}`));
+    const request = page.getByRole('region', { name: 'Requests' });
+    await unfold(request);
+    const recorded = withoutNow(await request.innerText());
+    for (const text of shown) expect(recorded).toContain(withoutNow(text));
+    await page.goBack();
     await write('main');
     await expect(chat.getByText('Deploying main.')).toBeVisible();
     await openAgents(page, 'Jobs');

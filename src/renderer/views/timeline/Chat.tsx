@@ -22,19 +22,30 @@ interface ChatProps {
   readonly notes?: ReadonlyMap<string, MessageNote> | undefined;
   readonly nameOf?: (entity: string) => string;
   readonly onReply?: (message: TimelineMessage) => void;
+  /** Called when the newest message comes into view. */
+  readonly onLatest?: (() => void) | undefined;
   /** Loads the whole text of a message that was cut. */
   readonly onWhole?: (place: number) => Promise<string>;
 }
 
 /** Messages as a chat, with long silences and new messages marked. */
-export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply, onWhole }: ChatProps) {
+export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply, onLatest, onWhole }: ChatProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = list;
   const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
-  // The newest message scrolls into view.
+  const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : list.placeOf(dividerAfter) + 1;
+  const isOpened = useRef(false);
+  // The chat opens at the first new message. Later, the newest message scrolls into view.
   useEffect(() => {
-    if (count > 0) virtual.scrollToIndex(count - 1, { align: 'end' });
-  }, [count, virtual]);
+    if (count === 0) return;
+    if (!isOpened.current && unreadFrom > 0 && unreadFrom < count) virtual.scrollToIndex(unreadFrom, { align: 'start' });
+    else virtual.scrollToIndex(count - 1, { align: 'end' });
+    isOpened.current = true;
+  }, [count, unreadFrom, virtual]);
+  const isAtEnd = count > 0 && virtual.range?.endIndex === count - 1;
+  useEffect(() => {
+    if (isAtEnd) onLatest?.();
+  }, [isAtEnd, onLatest]);
   const fromOutside = useRef(true);
   useEffect(() => {
     const place = pointed && fromOutside.current ? list.placeOf(pointed) : -1;
@@ -49,7 +60,6 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
   const [from, to] = [items[0]?.index ?? 0, (items.at(-1)?.index ?? -1) + 1];
   useEffect(() => list.need?.(from, to), [list, from, to]);
   if (count === 0) return <Empty title="No messages yet">Messages of this space appear here. Write the first one below.</Empty>;
-  const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : list.placeOf(dividerAfter) + 1;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="overflows" aria-label="Messages" tabIndex={0}>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Entity, Space, TimelineMessage } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer } from '../../parts';
@@ -32,7 +32,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   const data = query.status === 'done' ? query.data : undefined;
   useOpenRuns(space, data, onChange);
   const list = useMemo(() => listOf(data?.messages ?? []), [data]);
-  const dividerAfter = useReadMark(space.spaceId, person, data);
+  const { dividerAfter, readAll } = useReadMark(space.spaceId, person, data);
   return (
     <>
       <div className="stack shrinks">
@@ -52,6 +52,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
                 notes={notes}
                 nameOf={nameOf}
                 onReply={setReplyTo}
+                onLatest={readAll}
               />
               <Writer space={space} runs={runs.filter((run) => run.endedAt === null)} replyTo={replyTo} onReplyTo={setReplyTo} onPosted={onChange} />
             </>
@@ -73,17 +74,20 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   );
 }
 
-/** Marks shown messages as read by the person. Returns the last read message from before the space was opened; later messages are new. */
-function useReadMark(spaceId: string, person: string | undefined, data: SpaceData | undefined): string | null | undefined {
+/**
+ * The last message that the person had read before the space was opened, and a function that marks all messages as read. Messages count as read
+ * when the newest one comes into view.
+ */
+function useReadMark(spaceId: string, person: string | undefined, data: SpaceData | undefined) {
   const newest = data?.messages.at(-1)?.id;
   const mark = data?.memberships.find(({ entityId }) => entityId === person)?.lastSeenMessageId;
   const [first, setFirst] = useState<string | null>();
   useEffect(() => {
     if (mark !== undefined && first === undefined) setFirst(mark);
   }, [mark, first]);
-  useEffect(() => {
+  const readAll = useCallback(() => {
     if (person && newest && newest !== mark && mark !== undefined)
       void api.space.read({ spaceId, entityId: person, lastMessageId: newest }).catch(() => undefined);
   }, [person, newest, mark, spaceId]);
-  return first;
+  return { dividerAfter: first === undefined ? mark : first, readAll };
 }
