@@ -12,6 +12,8 @@ export {
   type OwnQuestion,
   type OwnRun,
   ownBody,
+  ownCallPrefix,
+  ownId,
   ownSpans,
   parseOwnId,
   printOf,

@@ -165,7 +165,9 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
   const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, group, row);
   const requests = group.commits.flatMap(({ turnId }) => listRequests(chain, { turnId }));
   const ran = ownRun(chain, row.id);
-  const price = ran ? undefined : costsAt(chain, [row.id]).get(row.id);
+  const price = costsAt(chain, [row.id]).get(row.id);
+  /** What the provider said that its calls cost. */
+  const billed = ran ? sumOf(ran.calls.map((call) => call.cost)) : null;
   const last = requests.at(-1);
   return {
     ...found,
@@ -182,8 +184,8 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
     model: last?.model ?? null,
     settings: last ? settingsOf(getRequest(chain, last.requestId).body) : null,
     usage: usageOf(requests),
-    cost: ran ? sumOf(ran.calls.map((call) => call.cost)) : (price?.amount ?? null),
-    ...(price?.atLeast && { costAtLeast: true }),
+    cost: billed ?? price?.amount ?? null,
+    ...(billed === null && price?.atLeast && { costAtLeast: true }),
     ...(ran && runTimes(ran)),
   };
 }

@@ -5,11 +5,12 @@ import { callsOfDelta, contentBefore } from '../requests/index.js';
 import { progressOf, setProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
+import { callsOfRun } from './own-calls.js';
 
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
-const readerVersion = 6;
+const readerVersion = 7;
 const versionName = 'usage version';
 
 /** The commits per transaction, and the bytes after which a transaction ends early, because other writers wait for it. */
@@ -113,6 +114,8 @@ function callsIn(chain: ReadChain, { seq, artifact, format, type, ...row }: Row)
     if (calls) return calls;
   }
   try {
+    const own = callsOfRun(chain, seq);
+    if (own) return own;
     const bytes = chain.artifacts.read(artifact);
     return callsOfDelta({
       format,

@@ -1,6 +1,7 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { besidePrefix, type CallTerms, recordOfKey } from '../formats/index.js';
+import { ownCallPrefix } from '../requests/index.js';
 import { cardCallPrefix } from './card-calls.js';
 
 /** A stored call at one place in a chain. */
@@ -144,5 +145,6 @@ export function requestIds(chain: ReadChain, rows: readonly Reply[]): RequestIds
   );
   const recorded = new Map(found.map(({ replyRecord, requestId }) => [replyRecord, requestId] as const));
   const recordedId = ({ key }: Reply): string | undefined => recorded.get(recordOfKey(key));
-  return { recordedId, idOf: (row) => recordedId(row) ?? (row.call.startsWith(cardCallPrefix) ? row.call : `call:${row.commitId}:${row.key}`) };
+  const isRequest = ({ call }: Reply): boolean => call.startsWith(cardCallPrefix) || call.startsWith(ownCallPrefix);
+  return { recordedId, idOf: (row) => recordedId(row) ?? (isRequest(row) ? row.call : `call:${row.commitId}:${row.key}`) };
 }

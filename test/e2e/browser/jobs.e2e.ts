@@ -48,11 +48,13 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     await call('runner.setPolicy', { rules: [{ for: { space: 'team' }, performer }] });
     await expect(chat.getByText(/Waiting for Sarah until/)).toBeVisible();
     const jobs = (await call('runner.list', {})) as unknown as { commits: string[] }[];
-    const commit = jobs[0]?.commits[0] ?? '';
+    const commit = jobs[0]?.commits.at(-1) ?? '';
     await page.goto(page.url().replace(/#.*/, `#/request?project=${encodeURIComponent(dir)}&commit=${commit}`));
     const request = page.getByRole('region', { name: 'Requests' });
+    await request.getByRole('button', { name: 'Show request' }).click();
+    await expect(request).toContainText('currentTime');
     await unfold(request);
-    const recorded = withoutNow(await request.innerText());
+    const recorded = withoutNow((await request.textContent()) ?? '');
     for (const text of shown) expect(recorded).toContain(withoutNow(text));
     await page.goBack();
     await write('main');

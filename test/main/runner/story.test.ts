@@ -60,6 +60,12 @@ test('[U11, B-34] a model carries out the whole story, and its requests are the 
   const sent = server.asked.map(({ body: { stream: _, ...body } }) => body);
   for (const body of recorded) expect(sent).toContainEqual(body);
   expect(recorded).toHaveLength(sent.length);
+  // What they used is counted, and each is one call of its context.
+  const { calls } = await client.usage.calls({});
+  const counted = new Map(calls.map(({ requestId, tokens, model }) => [requestId, { ...tokens, model }] as const));
+  expect(counted).toEqual(new Map(requests.map(({ requestId, tokens, model }) => [requestId, { ...tokens, model }] as const)));
+  for (const { requestId, commit } of requests)
+    expect((await client.usage.calls({ id: commit ?? undefined })).calls.map((call) => call.requestId)).toContain(requestId);
 });
 
 describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () => {

@@ -266,7 +266,11 @@ function questionOf(chain: ReadChain, row: StoredRun, messagesOf: (requestId: st
   }
 }
 
-const ownId = (commit: ContextId, number: number): string => `own:${commit}:${number}`;
+/** Marks the ids of calls that Stemma made. */
+export const ownCallPrefix = 'own:';
+
+/** The id of a call that Stemma made, by its commit and number. */
+export const ownId = (commit: ContextId, number: number): string => `${ownCallPrefix}${commit}:${number}`;
 
 /** The commit and number of a call that Stemma made; undefined for ids of other kinds. */
 export function parseOwnId(requestId: string): { readonly commit: ContextId; readonly number: number } | undefined {
