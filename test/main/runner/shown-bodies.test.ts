@@ -137,8 +137,8 @@ describe.for(wires)('the previewed body is the body of the request: %s', (wire) 
     expect(bodies()).toHaveLength(2);
     expect(bodies()).toEqual(peeked);
     expect(bodies()[0]).toEqual(before.body);
-    // A run is stored in a format that holds the signatures of the Messages API.
-    if (wire === 'anthropic' || wire === 'openai') for (const seal of seals[wire]) expect(JSON.stringify(bodies()[1])).toContain(seal);
+    for (const seal of seals[wire]) expect(JSON.stringify(bodies()[1])).toContain(seal);
+    expect((await client.request.list({})).requests.map(({ proof }) => proof)).toEqual(['digest', 'digest']);
   });
 
   test('[U11] a question: signed thinking, an open call, recorded tools and settings', async () => {

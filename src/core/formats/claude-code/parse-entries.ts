@@ -4,7 +4,7 @@ import type { Elision, ParsedEntry } from '../format.js';
 import { queuedPrefix } from '../shared/keys.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
-import { contentOf, messageIdOf, timeOf, uuidOf } from './schema.js';
+import { contentOf, foreignSeals, messageIdOf, sealsField, timeOf, uuidOf } from './schema.js';
 import { renderedOf, saysSomething } from './schema-attachments.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -192,13 +192,16 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
   if (typeof content === 'string')
     return [make(common, 0, 'assistant', { ...shared, kind: 'text', text: content, tokens: hidden ? 0 : countTokens(content), ...error })];
   if (!Array.isArray(content)) return content === undefined || content === null ? [] : [unread(content, 'content', common, 0)];
+  const seals = foreignSealsIn(record);
   return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
     if (!isObject(block)) return [unread(block, 'block', common, index)];
     if (isGap(block, content)) return [];
+    const sealed = seals.get(index);
+    const result = sealed && { result: sealed };
     switch (block.type) {
       case 'text': {
         const text = stringAt(block, 'text') ?? '';
-        return [make(common, index, 'assistant', { ...shared, kind: 'text', text, tokens: hidden ? 0 : countTokens(text), ...error })];
+        return [make(common, index, 'assistant', { ...shared, ...result, kind: 'text', text, tokens: hidden ? 0 : countTokens(text), ...error })];
       }
       case 'thinking': {
         const text = stringAt(block, 'thinking') ?? '';
@@ -209,7 +212,8 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
             kind: 'thinking',
             text,
             tokens: countTokens(text),
-            ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }),
+            ...result,
+            ...(signature === '' ? {} : { marks: ['signed'], result: { signature, ...sealed } }),
           }),
         ];
       }
@@ -230,6 +234,7 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
           make(common, index, 'assistant', {
             ...shared,
             ...call,
+            ...result,
             tokens: countTokens(call.toolName) + countTokens(JSON.stringify(call.arguments)),
             ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}),
           }),
@@ -241,6 +246,20 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
     }
   });
 }
+
+/** What other providers signed blocks with, by the position of the block. Stemma writes it beside the message. */
+function foreignSealsIn(record: JsonObject): ReadonlyMap<number, Readonly<Record<string, string>>> {
+  const seals = record[sealsField];
+  if (!Array.isArray(seals)) return none;
+  return new Map(
+    seals.flatMap((seal: unknown) => {
+      if (!isObject(seal) || typeof seal.block !== 'number') return [];
+      const named = foreignSeals.flatMap((name): [string, string][] => (typeof seal[name] === 'string' ? [[name, seal[name] as string]] : []));
+      return named.length > 0 ? [[seal.block, Object.fromEntries(named)] as const] : [];
+    }),
+  );
+}
+const none: ReadonlyMap<number, Readonly<Record<string, string>>> = new Map();
 
 /** The result of a tool that the provider ran. It stands in the reply itself, such as an advisor's advice or the pages that a search found. */
 function serverResult(block: JsonObject, common: Common, index: number, messageId: string): ParsedEntry {

@@ -116,3 +116,8 @@ export const resultIdsOf = (record: JsonObject): readonly string[] =>
   blocksOf(record).flatMap((block) =>
     isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string' ? [block.tool_use_id] : [],
   );
+
+/** The field of a record with what other providers signed its blocks with. Stemma alone writes it; the agent keeps it and does not send it. */
+export const sealsField = 'seals';
+/** The names of these signatures, as the providers' APIs call them. */
+export const foreignSeals: readonly string[] = ['thoughtSignature', 'encrypted_content'];

@@ -7,7 +7,7 @@ import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { blockOfNumber } from './parse-entries.js';
 import { type Piece, scanLines } from './parse-lines.js';
-import { isChained, uuidOf } from './schema.js';
+import { foreignSeals, isChained, sealsField, uuidOf } from './schema.js';
 
 /** The uuid of the record and the position of the block in it, as an entry's key names them. */
 function blockKey(key: string | undefined): { readonly uuid: string; readonly block: number } | undefined {
@@ -136,7 +136,17 @@ function answerOf(group: readonly WrittenBlock[], uuid: string, options: WriteOp
     stop_sequence: null,
     usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
   };
-  return { message, ...(failed ? { isApiErrorMessage: true } : {}) };
+  const seals = group.flatMap((one) => foreignSeal(one) ?? []);
+  return { message, ...(seals.length > 0 && { [sealsField]: seals }), ...(failed ? { isApiErrorMessage: true } : {}) };
+}
+
+/** What another provider signed a block with. It stands beside the message, because Anthropic refuses blocks with further fields. */
+function foreignSeal(one: WrittenBlock): object | undefined {
+  const { result } = one.entry;
+  const names = isObject(result) ? foreignSeals.filter((name) => typeof result[name] === 'string') : [];
+  return names.length === 0
+    ? undefined
+    : { block: positionOf(one), ...Object.fromEntries(names.map((name) => [name, (result as JsonObject)[name]])) };
 }
 
 function turnOf(group: readonly WrittenBlock[]): object {
@@ -160,8 +170,8 @@ function answerBlock(entry: WritableEntry): object {
   switch (entry.kind) {
     case 'thinking':
       return entry.marks?.includes('redacted') || (isObject(entry.result) && typeof entry.result.data === 'string')
-        ? { type: 'redacted_thinking', data: '', ...(entry.result as object | undefined) }
-        : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...(entry.result as object | undefined) };
+        ? { type: 'redacted_thinking', data: '', ...withoutForeign(entry.result) }
+        : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...withoutForeign(entry.result) };
     case 'tool_call':
       return {
         type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use',
@@ -176,6 +186,9 @@ function answerBlock(entry: WritableEntry): object {
       return { type: 'text', text: entry.text ?? '' };
   }
 }
+
+const withoutForeign = (result: unknown): object =>
+  isObject(result) ? Object.fromEntries(Object.entries(result).filter(([name]) => !foreignSeals.includes(name))) : {};
 
 function turnBlock({ entry, parts }: WrittenBlock): object {
   if (entry.kind === 'image' || entry.kind === 'event') return otherBlock(entry);
