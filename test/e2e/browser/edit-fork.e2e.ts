@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { lastingViolations } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { giveProject } from '../../support/prepared.js';
+import { themes } from '../../support/views.js';
 import { entries } from '../../support/window.js';
 
-test('[W41] an edited prompt survives Escape, reload and restart, then runs', async ({ page, machine }) => {
+test('[W41][W47] an edited prompt survives Escape, reload and restart, then runs', async ({ page, machine }) => {
   // A terminal that writes down what it was asked to run.
   const ran = machine.path('ran.txt');
   const terminal = machine.path('terminal.sh');
@@ -33,6 +35,13 @@ test('[W41] an edited prompt survives Escape, reload and restart, then runs', as
   await expect(fork).toContainText('Leaves 10 entries');
   await expect(fork).toContainText('Before5,730');
   await expect(fork).toContainText('After≈ 4,960Edit≈ +7');
+
+  // Fork mode is readable in every theme.
+  for (const { name, ...media } of themes) {
+    await page.emulateMedia({ ...media, reducedMotion: 'reduce' });
+    await expect(page.locator('html')).toHaveAttribute('data-theme', media.colorScheme);
+    expect(await lastingViolations(page, name === 'light' ? {} : { only: 'colors' })).toEqual([]);
+  }
 
   // Escape closes the editor and keeps the draft.
   await field.press('Escape');
