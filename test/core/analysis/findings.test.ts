@@ -33,13 +33,24 @@ function sessionOf(id: string, steps: readonly Step[]): string {
       add('user', { role: 'user', content: step.prompt });
       continue;
     }
+    if ('waitMs' in step) {
+      at += step.waitMs;
+      continue;
+    }
+    if ('compactedTo' in step) {
+      const logicalParentUuid = parent;
+      parent = null;
+      add('system', {}, { subtype: 'compact_boundary', content: 'Conversation compacted', logicalParentUuid });
+      add('user', { role: 'user', content: step.compactedTo }, { isCompactSummary: true, isVisibleInTranscriptOnly: true });
+      continue;
+    }
     const call = `${id}-call-${place}`;
     add('assistant', {
       id: `msg-${id}-${place}`,
       role: 'assistant',
       model: 'claude-opus-4-5',
       content: [{ type: 'tool_use', id: call, name: step.tool, input: step.input }],
-      usage: { input_tokens: 5, output_tokens: 5 },
+      usage: { input_tokens: 5, output_tokens: 5, ...step.usage },
       stop_reason: 'tool_use',
     });
     if (!step.isOpen)
@@ -48,12 +59,29 @@ function sessionOf(id: string, steps: readonly Step[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-type Step = { readonly prompt: string } | { readonly tool: string; readonly input: object; readonly fails?: boolean; readonly isOpen?: boolean };
+type Step =
+  | { readonly prompt: string }
+  | { readonly waitMs: number }
+  | { readonly compactedTo: string }
+  | {
+      readonly tool: string;
+      readonly input: object;
+      readonly fails?: boolean;
+      readonly isOpen?: boolean;
+      readonly usage?: Readonly<Record<string, number>>;
+    };
 
 const prompt = { prompt: 'Please do it' };
 const read = (file: string): Step => ({ tool: 'Read', input: { file_path: file } });
 const edit = (file: string): Step => ({ tool: 'Edit', input: { file_path: file, old_string: 'a', new_string: 'b' } });
 const bash = (command: string, fails = false): Step => ({ tool: 'Bash', input: { command }, fails });
+const counted = (usage: Readonly<Record<string, number>>): Step => ({ tool: 'Read', input: { file_path: '/repo/a.md' }, usage });
+const written = { cache_creation_input_tokens: 60_000, cache_read_input_tokens: 0 };
+const todo = (...tasks: readonly (readonly [string, string])[]): Step => ({
+  tool: 'TodoWrite',
+  input: { todos: tasks.map(([content, status]) => ({ content, status, activeForm: content })) },
+});
+const tasks = todo(['Write the parser', 'completed'], ['Write the tests', 'pending']);
 
 /** The rules that find something in a session of these steps. */
 async function foundIn(steps: readonly Step[]) {
@@ -86,6 +114,23 @@ describe('findings', () => {
     ['rm of one file is none', [prompt, bash('rm build/x.o')], []],
     ['a key in a prompt', [{ prompt: `Use the key sk-${'aB3'.repeat(12)}` }, bash('ls')], ['secret-in-prompt']],
     ['a word with sk- is none', [{ prompt: 'Assess the risk-free task-list' }, bash('ls')], []],
+    ['a cache that expired in a long break', [prompt, counted(written), { waitMs: 7_200_000 }, prompt, counted(written)], ['cache-lost']],
+    ['a cache that was read again is none', [prompt, counted(written), prompt, counted({ cache_read_input_tokens: 60_000 })], []],
+    [
+      'a small loss is none',
+      [
+        prompt,
+        counted({ ...written, cache_creation_input_tokens: 9_000 }),
+        { waitMs: 7_200_000 },
+        prompt,
+        counted({ ...written, cache_creation_input_tokens: 9_000 }),
+      ],
+      [],
+    ],
+    ['a context over 90 %', [prompt, counted({ input_tokens: 185_000 })], ['context-full']],
+    ['a context of 85 % is none', [prompt, counted({ input_tokens: 170_000 })], []],
+    ['a compaction that dropped an open task', [prompt, tasks, { compactedTo: 'The parser is written.' }, prompt], ['task-dropped']],
+    ['a compaction that names the open task is none', [prompt, tasks, { compactedTo: 'Next: write the tests.' }, prompt], []],
     ['a session that ends in a call', [prompt, { tool: 'Bash', input: { command: 'ls' }, isOpen: true }], ['not-resumable']],
   ])('[Q7] %s', async (_, steps, rules) => {
     expect((await foundIn(steps)).rules).toEqual(rules);
