@@ -36,14 +36,29 @@ async function dispatched(
   notify(`Dispatched ${say.plural(turns.length, 'turn')}. A turn waits until someone begins it or runs it here.`);
 }
 
+/** The id of the person among agents. It is registered when the person first hands something over. */
+const person = 'user';
+
+async function senderOptions(): Promise<readonly FormOption[]> {
+  const agents = await agentOptions();
+  return agents.some(({ value }) => value === person) ? agents : [...agents, { value: person, name: 'You' }];
+}
+
+/** The chosen sender, who is an agent from here on. */
+async function senderIn(values: FormValues): Promise<string> {
+  const agentId = textIn(values, 'sourceAgentId');
+  if (agentId === person && !(await agentOptions()).some(({ value }) => value === person)) await api.agent.register({ agentId, displayName: 'You' });
+  return agentId;
+}
+
 const sender: FormField = {
   name: 'sourceAgentId',
   label: 'From',
   kind: 'choice',
-  options: agentOptions,
+  options: senderOptions,
   placeholder: 'Choose an agent',
   required: true,
-  hint: 'The agent that hands over. Launch or register one first if the list is empty.',
+  hint: 'Who hands over, and gets the result.',
 };
 
 /** The options for the target: profiles for a new agent, else agents. */
@@ -113,13 +128,13 @@ async function withCard(values: FormValues): Promise<FormValues> {
 /** Delegates an instruction to one agent. */
 export const delegateForm = (from = '', box = '', start: Partial<FormValues> = {}): FormSpec => ({
   title: 'Delegate',
-  intro: 'One agent gives another an instruction and, if you choose, a box. The other agent gets a turn.',
+  intro: 'You or an agent give another agent an instruction and, if you choose, a box. The other agent gets a turn.',
   fields: [sender, ...taskFields, newCardField, ...workFields],
   start: { sourceAgentId: from, ...emptyTask, contextBoxId: box, cardText: '', ...defaultPerformer, ...given(start) },
   action: 'Delegate',
   draft: `delegate ${from} ${box}`,
   submit: async (values) =>
-    dispatched(await api.handover.delegate({ sourceAgentId: textIn(values, 'sourceAgentId'), ...taskIn(await withCard(values)) }), values),
+    dispatched(await api.handover.delegate({ sourceAgentId: await senderIn(values), ...taskIn(await withCard(values)) }), values),
 });
 
 const given = (values: Partial<FormValues>): FormValues =>
@@ -128,7 +143,7 @@ const given = (values: Partial<FormValues>): FormValues =>
 /** Asks for a delegation, with the first provider, profile and agent already chosen. */
 export async function askToDelegate(from = '', box = ''): Promise<void> {
   const [agents, profiles, work] = await Promise.all([agentOptions(), profileOptions(), usualPerformer()]);
-  ask(delegateForm(from || (agents[0]?.value ?? ''), box, { targetRef: profiles[0]?.value ?? '', ...work }));
+  ask(delegateForm(from || (agents[0]?.value ?? person), box, { targetRef: profiles[0]?.value ?? '', ...work }));
 }
 
 /** Who works if the person chooses nobody: the first provider with a model, else the first agent on this machine. */
@@ -154,7 +169,7 @@ export const forkJoinForm = (from = ''): FormSpec => ({
     const deadlineSeconds = numberIn(values, 'deadlineSeconds');
     await dispatched(
       await api.handover.forkJoin({
-        sourceAgentId: textIn(values, 'sourceAgentId'),
+        sourceAgentId: await senderIn(values),
         tasks: rowsIn(values, 'tasks').map(taskIn),
         failFast: isYes(values, 'failFast'),
         ...(deadlineSeconds !== undefined && { deadlineSeconds }),
@@ -232,7 +247,7 @@ export const expertForm = (from = ''): FormSpec => ({
   submit: async (values) =>
     dispatched(
       await api.handover.askExpert({
-        sourceAgentId: textIn(values, 'sourceAgentId'),
+        sourceAgentId: await senderIn(values),
         profileName: textIn(values, 'profileName'),
         question: textIn(values, 'question'),
         includeHistory: isYes(values, 'includeHistory'),

@@ -1,6 +1,8 @@
+import type { Locator } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { findInFewClicks, giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
-import { commits, entries, highlightedWords, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
+import { messageEvents, modelServer, stream } from '../../support/model-server.js';
+import { agentsWindow, commits, entries, highlightedWords, importAll, openContext, place, settledCount, sheet } from '../../support/window.js';
 
 test('[W44, W71] four clicks run an edited prompt, and one compares it with its original', async ({ page, machine }) => {
   const given = giveRunnableSession(machine);
@@ -72,4 +74,38 @@ test('[W43] the palette lists recent sessions, groups hits and highlights the on
 test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await findInFewClicks(page);
+});
+
+test('[W66] from no profile to the result of a delegated card in at most 12 clicks', async ({ page, machine }) => {
+  const server = await modelServer((response) => stream(response, messageEvents({ text: 'Two orders are in the queue.' })));
+  Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
+  try {
+    const { call } = await agentsWindow(page, machine);
+    let clicks = 0;
+    const click = async (target: Locator): Promise<void> => {
+      clicks += 1;
+      await target.click();
+    };
+    const subpage = (name: string): Locator => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
+    await click(place(page, 'Agents'));
+    await click(subpage('Profiles'));
+    await click(page.getByRole('button', { name: 'New profile' }).first());
+    await sheet(page).getByRole('textbox', { name: 'Name (required)' }).fill('Writer');
+    await click(sheet(page).getByRole('button', { name: 'Create profile' }));
+    await click(subpage('Handovers'));
+    await click(page.getByRole('button', { name: 'Hand over' }));
+    await click(page.getByRole('menuitem', { name: 'Delegate to an agent…' }));
+    await sheet(page).getByRole('textbox', { name: 'Instruction' }).fill('Count the orders');
+    await sheet(page).getByRole('textbox', { name: 'What it needs to know' }).fill('The queue holds orders 1 and 2.');
+    await sheet(page).getByLabel('Model', { exact: true }).fill('claude-opus-4-5');
+    await click(sheet(page).getByRole('button', { name: 'Delegate', exact: true }));
+    await expect(page.getByRole('region', { name: 'What the job does' })).toContainText('Two orders are in the queue.');
+    expect(clicks).toBeLessThanOrEqual(12);
+    const sent = JSON.stringify(server.asked.findLast(({ body }) => 'messages' in body)?.body);
+    expect(sent).toContain('Count the orders');
+    expect(sent).toContain('The queue holds orders 1 and 2.');
+    expect((await call('handover.map', {})).turns).toHaveLength(1);
+  } finally {
+    server.close();
+  }
 });
