@@ -2,7 +2,7 @@ import type { CommitSeq } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 
-/** The session that another one goes on from. */
+/** The session that another one continues. */
 type Continued = NonNullable<SessionRow['continues']>;
 
 /** What is known of a session by which another one may go on from it. */
@@ -40,7 +40,7 @@ export const linkRecords = (chain: ReadChain): LinkRecord[] =>
     });
 
 /**
- * The session before each session that goes on from another one. Claude Code names it for an accepted plan and for a file that goes on in another
+ * The session before each session that continues another one. Claude Code names it for an accepted plan and for a file that continues in another
  * one. After `/clear` it names none: that is the last session in the same folder before. `sessions` are all sessions of the project.
  */
 export function continuedSessions(records: readonly LinkRecord[], sessions: ReadonlyMap<string, Linked>): ReadonlyMap<string, Continued> {

@@ -98,7 +98,7 @@ describe('findings', () => {
   test.each<[string, readonly Step[], readonly string[]]>([
     ['a session without any', [prompt, read('/repo/a.ts'), edit('/repo/a.ts'), bash('npm test')], []],
     ['the same call five times', [prompt, ...Array.from({ length: 5 }, () => bash('ls'))], ['repeated-call']],
-    ['four equal calls are none', [prompt, ...Array.from({ length: 4 }, () => bash('ls'))], []],
+    ['the same call four times', [prompt, ...Array.from({ length: 4 }, () => bash('ls'))], []],
     ['an edit of a file that was not read', [prompt, edit('/repo/a.ts'), bash('npm test')], ['edit-without-read']],
     ['five failures in a row', [prompt, ...[1, 2, 3, 4, 5].map((n) => bash(`make ${n}`, true))], ['error-retried']],
     [
@@ -111,13 +111,13 @@ describe('findings', () => {
     ['rm -rf', [prompt, bash('cd /repo && rm -rf build')], ['destructive-command']],
     ['git reset --hard', [prompt, bash('git reset --hard HEAD~1')], ['destructive-command']],
     ['a forced push', [prompt, bash('git push origin main --force')], ['destructive-command']],
-    ['rm of one file is none', [prompt, bash('rm build/x.o')], []],
+    ['rm of one file', [prompt, bash('rm build/x.o')], []],
     ['a key in a prompt', [{ prompt: `Use the key sk-${'aB3'.repeat(12)}` }, bash('ls')], ['secret-in-prompt']],
-    ['a word with sk- is none', [{ prompt: 'Assess the risk-free task-list' }, bash('ls')], []],
+    ['a word with sk-', [{ prompt: 'Assess the risk-free task-list' }, bash('ls')], []],
     ['a cache that expired in a long break', [prompt, counted(written), { waitMs: 7_200_000 }, prompt, counted(written)], ['cache-lost']],
-    ['a cache that was read again is none', [prompt, counted(written), prompt, counted({ cache_read_input_tokens: 60_000 })], []],
+    ['a cache that was read again', [prompt, counted(written), prompt, counted({ cache_read_input_tokens: 60_000 })], []],
     [
-      'a small loss is none',
+      'a small loss of cached tokens',
       [
         prompt,
         counted({ ...written, cache_creation_input_tokens: 9_000 }),
@@ -128,9 +128,9 @@ describe('findings', () => {
       [],
     ],
     ['a context over 90 %', [prompt, counted({ input_tokens: 185_000 })], ['context-full']],
-    ['a context of 85 % is none', [prompt, counted({ input_tokens: 170_000 })], []],
+    ['a context of 85 %', [prompt, counted({ input_tokens: 170_000 })], []],
     ['a compaction that dropped an open task', [prompt, tasks, { compactedTo: 'The parser is written.' }, prompt], ['task-dropped']],
-    ['a compaction that names the open task is none', [prompt, tasks, { compactedTo: 'Next: write the tests.' }, prompt], []],
+    ['a compaction that names the open task', [prompt, tasks, { compactedTo: 'Next: write the tests.' }, prompt], []],
     ['a session that ends in a call', [prompt, { tool: 'Bash', input: { command: 'ls' }, isOpen: true }], ['not-resumable']],
   ])('[Q7] %s', async (_, steps, rules) => {
     expect((await foundIn(steps)).rules).toEqual(rules);

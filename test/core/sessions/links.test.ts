@@ -11,7 +11,7 @@ const ids = ['aaaaaaaa-0000-4000-8000-000000000001', 'bbbbbbbb-0000-4000-8000-00
 const [old, next, other] = ids;
 const cases = join(import.meta.dirname, '../../fixtures/cases');
 
-/** The session that each session goes on from. */
+/** The session that each session continues. */
 function linksIn(...paths: string[]) {
   const chain = emptyChain();
   for (const path of paths) importInto(chain, path);
@@ -31,7 +31,7 @@ const turn = (id: string, minute: number): string[] => [
   answer(`${id}a`, 'ok', { parent: `${id}p`, ...at(id, minute) }),
 ];
 
-test('[F52] a session with an accepted plan goes on from the session of the plan, in any order', () => {
+test('[F52] a session with an accepted plan continues the session of the plan, in any order', () => {
   const folder = join(cases, 'plan-clear-context');
   const [first, second] = ['6aaf1005-ca31-498e-af41-123db3846481', 'cae5931f-35a6-4b05-a9bc-12285612df32'];
   const right = { [first]: undefined, [second]: { sessionId: first, how: 'recorded' } };
@@ -41,7 +41,7 @@ test('[F52] a session with an accepted plan goes on from the session of the plan
   expect(linksIn(join(folder, `${second}.jsonl`))).toEqual({ [second]: undefined });
 });
 
-test('[F52] a session that begins with /clear goes on from the last one in its folder', () => {
+test('[F52] a session that begins with /clear continues the last one in its folder', () => {
   const folder = join(cases, 'clear-command');
   const [before, after] = ['4788fb2f-2c1b-4362-a8cd-64c6f8b232f0', '69ff7f8f-ce14-4679-a98a-5c2ff4e98dc1'];
   expect(linksIn(folder)).toEqual({ [before]: undefined, [after]: { sessionId: before, how: 'cleared' } });

@@ -247,7 +247,7 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
   });
 }
 
-/** What other providers signed blocks with, by the position of the block. Stemma writes it beside the message. */
+/** The signatures of other providers, by the position of the block. Stemma writes it beside the message. */
 function foreignSealsIn(record: JsonObject): ReadonlyMap<number, Readonly<Record<string, string>>> {
   const seals = record[sealsField];
   if (!Array.isArray(seals)) return none;

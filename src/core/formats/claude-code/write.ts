@@ -140,7 +140,7 @@ function answerOf(group: readonly WrittenBlock[], uuid: string, options: WriteOp
   return { message, ...(seals.length > 0 && { [sealsField]: seals }), ...(failed ? { isApiErrorMessage: true } : {}) };
 }
 
-/** What another provider signed a block with. It stands beside the message, because Anthropic refuses blocks with further fields. */
+/** The signature of another provider for a block. It stands beside the message, because Anthropic refuses blocks with further fields. */
 function foreignSeal(one: WrittenBlock): object | undefined {
   const { result } = one.entry;
   const names = isObject(result) ? foreignSeals.filter((name) => typeof result[name] === 'string') : [];
