@@ -62,6 +62,7 @@ export type ToReader =
   | { readonly kind: 'leave' };
 
 export type FromReader =
+  | { readonly kind: 'ready' }
   | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame }
   | { readonly kind: 'ask'; readonly number: number; readonly connection: number; readonly question: AidQuestion }
   | { readonly kind: 'left' };

@@ -146,4 +146,5 @@ export function readForFront(): void {
         say({ kind: 'left' });
     }
   });
+  say({ kind: 'ready' });
 }

@@ -6,7 +6,7 @@ import { type Aid, type AidAnswer, type FromReader, mostReaders, type ReaderOrde
 
 /** The threads that read one project. */
 export interface Readers {
-  /** Passes a call to a thread that is free, or else to the one with the fewest calls. */
+  /** Passes a call to a thread that is free. If none is for a moment, another one starts. When as many run as may, it goes to the one with the fewest calls. */
   call(connection: number, call: CallFrame, frame: Frame): void;
   /** Passes on a message that belongs to an earlier call. */
   continue(connection: number, frame: Frame): void;
@@ -35,9 +35,13 @@ export interface ReadersOptions {
 /** A thread ends after this time without a call. The first one stays while the project is open. */
 const idleMs = 60_000;
 
+/** Another thread starts when a call has waited this long. Starting one takes longer than most calls, and half a second of a processor. */
+const patienceMs = 150;
+
 interface Open {
   readonly connection: number;
-  readonly frame: Frame;
+  /** The call, and what its caller sent after it while it waited. */
+  readonly frames: Frame[];
   readonly call: CallFrame;
   /** The threads that ended while they carried it out. */
   readonly lost: number;
@@ -48,6 +52,8 @@ interface Reader {
   readonly worker: Worker;
   /** The calls without an answer, by connection and number. */
   readonly open: Map<string, Open>;
+  /** Whether it has started. */
+  isReady: boolean;
   left: PromiseWithResolvers<void> | undefined;
   idle: NodeJS.Timeout | undefined;
 }
@@ -58,6 +64,9 @@ export function openReaders(options: ReadersOptions): Readers {
   let { place } = options;
   let tips: readonly string[] = [];
   let readers: Reader[] = [];
+  /** The calls that no thread has taken yet, in their order. */
+  let waiting: Open[] = [];
+  let patience: NodeJS.Timeout | undefined;
   let started = 0;
   let isClosed = false;
 
@@ -70,7 +79,7 @@ export function openReaders(options: ReadersOptions): Readers {
       name: 'stemma-reader',
       workerData: { kind: 'reader', dataDir, agentRoots, place } satisfies ReaderOrder,
     });
-    const reader: Reader = { number: ++started, worker, open: new Map(), left: undefined, idle: undefined };
+    const reader: Reader = { number: ++started, worker, open: new Map(), isReady: false, left: undefined, idle: undefined };
     worker.on('message', (message: FromReader) => hear(reader, message));
     worker.on('error', () => {});
     worker.once('exit', () => lose(reader));
@@ -80,13 +89,15 @@ export function openReaders(options: ReadersOptions): Readers {
   }
 
   function hear(reader: Reader, message: FromReader): void {
-    if (message.kind === 'left') reader.left?.resolve();
+    if (message.kind === 'ready') reader.isReady = true;
+    else if (message.kind === 'left') reader.left?.resolve();
     else if (message.kind === 'ask')
       ask({ reader: reader.number, number: message.number, connection: message.connection, question: message.question });
     else {
       const id = answeredBy(message.frame);
       if (id !== undefined) reader.open.delete(`${message.connection} ${id}`);
       answer(message.connection, message.frame);
+      if (id !== undefined) giveNext();
       rest(reader);
     }
   }
@@ -110,37 +121,61 @@ export function openReaders(options: ReadersOptions): Readers {
     readers = readers.filter((each) => each !== reader);
     reader.left?.resolve();
     if (isClosed) return;
-    for (const { connection, frame, call, lost } of reader.open.values())
-      if (lost > 0) giveUp(connection, frame);
-      else give(connection, call, frame, lost + 1);
+    for (const call of reader.open.values())
+      if (call.lost > 0) for (const frame of call.frames) giveUp(call.connection, frame);
+      else waiting.push({ ...call, lost: call.lost + 1 });
+    giveNext();
   }
 
-  function give(connection: number, call: CallFrame, frame: Frame, lost = 0): void {
-    const reader = chosen(call.about);
+  /** Gives the calls that wait to threads that are free, and watches that the rest does not wait long. */
+  function giveNext(): void {
+    waiting = waiting.filter((open) => {
+      const reader = free(open.call.about);
+      if (reader) give(reader, open);
+      return reader === undefined;
+    });
+    if (waiting.length > 0) patience ??= setTimeout(startAnother, patienceMs).unref();
+  }
+
+  function give(reader: Reader, open: Open): void {
     clearTimeout(reader.idle);
-    reader.open.set(`${connection} ${call.id}`, { connection, frame, call, lost });
-    say(reader, { kind: 'frame', connection, frame });
+    reader.open.set(`${open.connection} ${open.call.id}`, open);
+    for (const frame of open.frames) say(reader, { kind: 'frame', connection: open.connection, frame });
   }
 
   /** Calls about the same context prefer the same thread, whose caches know it, unless it is busy. */
-  function chosen(about: string): Reader {
+  function free(about: string): Reader | undefined {
+    if (readers.length === 0) return start();
     const preferred = readers[sumOf(about) % mostReaders];
-    if (preferred?.open.size === 0) return preferred;
-    const free = readers.find(({ open }) => open.size === 0);
-    if (free) return free;
-    if (readers.length < mostReaders) return start();
+    const idle = preferred?.open.size === 0 ? preferred : readers.find(({ open }) => open.size === 0);
+    if (idle || readers.length < mostReaders) return idle;
     return readers.reduce((least, reader) => (reader.open.size < least.open.size ? reader : least));
   }
 
+  /** Starts another thread for calls that have waited, unless one is starting. */
+  function startAnother(): void {
+    patience = undefined;
+    if (waiting.length > 0 && readers.every(({ isReady }) => isReady)) start();
+    giveNext();
+  }
+
   return {
-    call: (connection, call, frame) => give(connection, call, frame),
-    continue: (connection, frame) => all({ kind: 'frame', connection, frame }),
+    call: (connection, call, frame) => {
+      waiting.push({ connection, frames: [frame], call, lost: 0 });
+      giveNext();
+    },
+    continue: (connection, frame) => {
+      for (const open of waiting) if (open.connection === connection) open.frames.push(frame);
+      all({ kind: 'frame', connection, frame });
+    },
     wake: () => {
       if (readers.length === 0) start();
     },
     end: (connection) => {
+      waiting = waiting.filter((open) => open.connection !== connection);
       for (const reader of readers) for (const [name, call] of reader.open) if (call.connection === connection) reader.open.delete(name);
       all({ kind: 'end', connection });
+      giveNext();
     },
     move: (to) => {
       place = to;
@@ -165,6 +200,7 @@ export function openReaders(options: ReadersOptions): Readers {
     },
     close: () => {
       isClosed = true;
+      clearTimeout(patience);
       for (const reader of readers) forget(reader);
     },
   };
