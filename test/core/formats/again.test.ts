@@ -12,10 +12,11 @@ import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
 
 /**
- * The cases are damaged on purpose, and excerpts begin in the middle: they hold results without calls, and counts without replies. What another
- * format cannot hold of them has no name.
+ * Cases of Claude Code are damaged on purpose, and excerpts begin in the middle: they hold results without calls, and counts without replies. What
+ * another format cannot hold of them has no name. A sanitized file in which all texts are one text is read as a conversation that repeats itself. Of
+ * two folders of live sessions, one call comes back counted that was not, or the other way round.
  */
-const isPartial = /fixtures\/(?:cases|claude-code|codex-2026|codex-all-types|gemini-cli|copilot-cli\/live|otel\/claude-code)/;
+const isPartial = /fixtures\/(?:cases\/(?!codex|copilot|gemini)|claude-code|codex-all-types|copilot-cli\/live|otel\/claude-code)/;
 const isSample = (path: string): boolean => !/\.(?:md|pb)$/.test(path) && !isPartial.test(path);
 const files = filesBelow('test/fixtures', isSample).filter((path) => detect([join(root, path)]).length > 0);
 /** Sessions of OpenCode lie in a database, which is made of their rows. */
@@ -66,7 +67,8 @@ function roundTrip(chain: WriteChain, id: ContextId, format: string) {
   const lost = new Set<string>(losses.map(({ entry }) => entry));
   const before = heard(chain, id).filter(({ key }) => !lost.has(key));
   const again = emptyChain();
-  const after = heard(again, importInto(again, path).tips.at(-1) as ContextId);
+  // An entry with a named loss may come back in part.
+  const after = heard(again, importInto(again, path).tips.at(-1) as ContextId).filter(({ key }) => !lost.has(key));
   return { before, after, counts: { before: counted(chain, before), after: counted(again, after) } };
 }
 

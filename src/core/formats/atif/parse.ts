@@ -31,7 +31,9 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   const isBare = usage !== undefined && !usage.isCopy && !own.some(({ role, kind }) => role === 'assistant' && kind !== 'event');
   const bare: readonly Numbered[] = isBare ? [[own.length, said('assistant', '', authorOf(step))]] : [];
   const counted = withUsage([...bare, ...own.map((draft, at): Numbered => [at, draft])], usage);
-  return withResiduals(counted, residualsOf(step));
+  const read = withResiduals(counted, residualsOf(step));
+  // Stemma's own facts may replace the entry that had the counts, such as joined thinking.
+  return usage === undefined || read.some(([, draft]) => draft.usage) ? read : withUsage(read, usage);
 }
 
 /** The root contains the agent's tools. */
