@@ -23,6 +23,9 @@ test('[T81] ids of tickets, runs, jobs and links have at least 96 random bits', 
   // The same words at the same time, so that nothing but chance makes them differ.
   const tickets = Array.from({ length: count }, () => createTicket(chain, { title: 'same', type: 'task' }).ticketId);
   expect(randomBits(tickets)).toBeGreaterThanOrEqual(96);
+  // Another project that did the same at the same time has others: they follow from nothing that can be known.
+  const other = door({ providers: [] });
+  expect(tickets).not.toContain(createTicket(other.chain, { title: 'same', type: 'task' }).ticketId);
 
   const [me, bot] = [await client.space.addEntity({ name: 'Ann', type: 'human' }), await client.space.addEntity({ name: 'Bot', type: 'agent' })];
   const { spaceId } = await client.space.create({ members: [me.entityId, bot.entityId] });

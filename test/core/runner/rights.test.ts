@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { addCards, createBox } from '../../../src/core/cards/index.js';
 import type { Card } from '../../../src/core/contract/index.js';
 import { offeredTo } from '../../../src/core/runner/offered.js';
-import { lesserOf } from '../../../src/core/runner/rights.js';
+import { lesserOf, rightsFor } from '../../../src/core/runner/rights.js';
 import { answered } from '../../../src/core/runner/tools.js';
+import { door } from '../../support/door.js';
 import { emptyChain } from '../../support/project.js';
 
 const agent = (permissions?: 'plan' | 'default' | 'acceptEdits' | 'bypassPermissions') => ({ agent: 'codex' as const, folder: '/work', permissions });
@@ -22,6 +23,29 @@ test('[U10] work that a job hands out has the lesser rights of both', () => {
   );
   expect(both).toEqual({ performer: model, tools: ['search'], otherTools: 'stop' });
   expect(lesserOf({ performer: model }, { performer: model, tools: [] }).tools).toEqual([]);
+});
+
+test('[U10] a start that an agent gives from its job gets no more rights than the job', async () => {
+  const { client, chain, clock } = door();
+  const startBy = async (by: string) => {
+    const { ticketId } = await client.ticket.create({ title: 'T', type: 'task', by });
+    await client.ticket.transition({ ticketId, to: 'in_progress', assignee: 'other', by });
+    const event = (await client.ticket.events({})).find((each) => each.ticketId === ticketId && each.task === 'work')?.event ?? 0;
+    return { eventId: event };
+  };
+  const rule = { for: { ticketType: 'task' }, performer: agent('bypassPermissions') } as never;
+  chain.db.run(
+    `INSERT INTO job (project, jobId, what, holds, performer, limits, status, leaseUntil, startedAt, who, tools)
+      VALUES (?, 'job-1', '{"runId":"r"}', 'run:r', ?, '{}', 'running', ?, ?, 'bot', '["search"]')`,
+    chain.project,
+    JSON.stringify(agent('plan')),
+    clock() + 30_000,
+    clock(),
+  );
+  clock.at += 1_000;
+  expect(rightsFor(chain, rule, await startBy('bot'))).toMatchObject({ performer: agent('plan'), tools: ['search'] });
+  // A person works in no job.
+  expect(rightsFor(chain, rule, await startBy('sarah'))).toBe(rule);
 });
 
 test('[U10] a call of a tool that is not offered is refused and has no effect', () => {

@@ -275,7 +275,8 @@ test('[F42] a small packed body does not unpack without bound', async () => {
   const body = gzipSync(Buffer.alloc(60 * 1024 ** 2, 0x20), { level: 9 });
   expect(body.length).toBeLessThan(100_000);
   const before = process.memoryUsage().rss;
-  for (let i = 0; i < 4; i++) expect((await send(receiver, body, { 'content-encoding': 'gzip' })).status).toBe(400);
+  for (let i = 0; i < 4; i++)
+    expect(await (await send(receiver, body, { 'content-encoding': 'gzip' })).json()).toMatchObject({ message: expect.stringContaining('unpacked') });
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 ** 2);
   // A body that says that it is too long is refused before it arrives.
   const { server } = receiver;
