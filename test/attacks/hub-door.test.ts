@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from '../../src/core/replicas/index.js';
 import { push } from '../../src/core/sync/index.js';
+import { holdUnpacked } from '../../src/main/hub/body.js';
 import { openHubDatabase, openHubObjects, serveHub } from '../../src/main/hub/index.js';
 import { hubClient } from '../../src/main/team/index.js';
 import { chainWith, startTestHub, type TestHub } from '../support/hub.js';
@@ -261,4 +262,16 @@ describe('the door of a hub', () => {
       expect([200, 400]).toContain((await post(hub.address, 'members/add', hub.admin, { ...far, expiresAt })).status);
     expect((await hubClient({ hub: hub.address, token: hub.admin }).sync.hello({ project: 'fuzzed' })).seq).toBe(0);
   });
+});
+
+test('[E63] parcels that are unpacked at the same time share one limit', () => {
+  const mebibyte = 1024 ** 2;
+  const first = holdUnpacked(200 * mebibyte);
+  expect(() => holdUnpacked(100 * mebibyte)).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', data: { retryAfterMs: 1_000 } }));
+  first();
+  first();
+  const alone = holdUnpacked(300 * mebibyte);
+  expect(() => holdUnpacked(1)).toThrow(/Try again/);
+  alone();
+  holdUnpacked(256 * mebibyte)();
 });

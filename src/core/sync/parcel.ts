@@ -47,12 +47,17 @@ export function packParcel({ items, objects }: Parcel, how: keyof typeof levels 
 const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels[how] } });
 
+/** A parcel with the bytes that it takes unpacked. */
+export interface UnpackedParcel extends Parcel {
+  readonly size: number;
+}
+
 /**
  * Unpacks a parcel of `packParcel` and verifies the hash of every object. Digests of items are computed here and never taken from the sender.
  * `keyOf` returns the key of an item, and `most` is the largest unpacked size.
  * @throws BAD_REQUEST for other bytes.
  */
-export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string, most: number = maxParcelBytes): Parcel {
+export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string, most: number = maxParcelBytes): UnpackedParcel {
   const bytes = decompressed(packed, most);
   const end = lengthBytes + (bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : bytes.readUInt32BE(0));
   const header = end <= bytes.length && isBounded(bytes.subarray(lengthBytes, end)) ? parseJson(bytes.toString('utf8', lengthBytes, end)) : undefined;
@@ -74,7 +79,7 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
     checkMediaType(contentType, hash);
     return { hash, contentType, bytes: content };
   });
-  return { items, objects };
+  return { items, objects, size: bytes.length };
 }
 
 /** Who sent an item, as the hub names them. */

@@ -2,8 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { badRequest, StemmaError } from '../../core/base/index.js';
 import { excessIn } from '../team/index.js';
 
-/** The most bytes of a call with a parcel, of any other call, of its fields that are no parcel, and of all bodies that are read at the same time. */
-const most = { parcel: 64 * 1024 * 1024, other: 8 * 1024 * 1024, parts: 8, json: { levels: 32, members: 2_000_000 }, atOnce: 256 * 1024 * 1024 };
+/** The most bytes of a call with a parcel, of any other call, of its fields that are no parcel, of all bodies that are read, and of all parcels that are unpacked at the same time. */
+const most = {
+  parcel: 64 * 1024 * 1024,
+  other: 8 * 1024 * 1024,
+  parts: 8,
+  json: { levels: 32, members: 2_000_000 },
+  atOnce: 256 * 1024 * 1024,
+  unpacked: 256 * 1024 * 1024,
+};
 
 /** Bytes of bodies that have arrived and are not answered yet. */
 let held = 0;
@@ -56,3 +63,21 @@ export async function readBody(request: IncomingMessage, hasParcel: boolean): Pr
 }
 
 const refused = (status: number, field: string, message: string): StemmaError => badRequest(field, message, { status });
+
+/** Bytes of unpacked parcels that are not stored yet. */
+let unpacked = 0;
+
+/**
+ * Counts a parcel that was unpacked, until the returned function is called. One parcel alone always fits.
+ * @throws UNAVAILABLE if those of other calls take too much memory at the moment.
+ */
+export function holdUnpacked(bytes: number): () => void {
+  if (unpacked > 0 && unpacked + bytes > most.unpacked)
+    throw new StemmaError('UNAVAILABLE', 'The hub stores too many parcels at the moment. Try again.', { retryAfterMs: 1_000 });
+  unpacked += bytes;
+  let isHeld = true;
+  return () => {
+    if (isHeld) unpacked -= bytes;
+    isHeld = false;
+  };
+}

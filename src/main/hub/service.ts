@@ -4,6 +4,7 @@ import { outlineVersion } from '../../core/chain/index.js';
 import { findFormat } from '../../core/formats/index.js';
 import { type Item, keyOf, type ObjectFacts, type Parcel, packParcel, packTexts, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
 import { allows, type Holder, type OpenProject, projectFor, projectsOf, requireAction } from './access.js';
+import { holdUnpacked } from './body.js';
 import type { InProject } from './database.js';
 import { pageOfItems, storeItems } from './items.js';
 import { members } from './members.js';
@@ -59,6 +60,23 @@ async function requireFormats(tx: InProject, project: number, { formats }: Calle
   if (unknown !== undefined) throw badRequest('contents', `No commit of this project has the format ${unknown}.`);
 }
 
+/** Stores what a call sent. The parcel stays in memory until then. */
+async function storeSent(context: Called, project: string, { items, objects }: Parcel) {
+  requireKinds(items);
+  requireSender(context.holder, { items, objects });
+  const written = await context.objects.write(objects);
+  return within(context, project, undefined, 'push', async (tx, { no }) => {
+    if (written) await context.objects.record(tx, no, written);
+    const { what, ...answer } = await storeItems(tx, no, context.holder, items, new Set(objects.map(({ hash }) => hash)));
+    context.metrics?.stored({ items: answer.stored, objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + bytes.length, 0) });
+    return {
+      result: { ...answer, refused: [...answer.refused] },
+      count: answer.stored + objects.length,
+      what: what ?? namesOfObjects(objects.map(({ hash }) => hash)),
+    };
+  });
+}
+
 /** The view of a share link; undefined for the token of a member. */
 const viewOf = (tx: InProject, { no }: OpenProject, { holder, views }: Called): Promise<ShareView> | undefined =>
   holder.shared === null ? undefined : views.of(tx, no, holder.shared);
@@ -97,20 +115,13 @@ const sync = {
     // The project and the role are checked before the parcel is unpacked.
     await projectFor(context.database, context.holder, input.project);
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
-    const { items, objects } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf, maxSentBytes);
-    requireKinds(items);
-    requireSender(context.holder, { items, objects });
-    const written = await context.objects.write(objects);
-    return within(context, input.project, undefined, 'push', async (tx, { no }) => {
-      if (written) await context.objects.record(tx, no, written);
-      const { what, ...answer } = await storeItems(tx, no, context.holder, items, new Set(objects.map(({ hash }) => hash)));
-      context.metrics?.stored({ items: answer.stored, objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + bytes.length, 0) });
-      return {
-        result: { ...answer, refused: [...answer.refused] },
-        count: answer.stored + objects.length,
-        what: what ?? namesOfObjects(objects.map(({ hash }) => hash)),
-      };
-    });
+    const { items, objects, size } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf, maxSentBytes);
+    const release = holdUnpacked(size);
+    try {
+      return await storeSent(context, input.project, { items, objects });
+    } finally {
+      release();
+    }
   }),
   items: os.sync.items.handler(async ({ input, context }) => {
     const { items, seq, isLast } = await within(context, input.project, 'read', 'pull', async (tx, project) => {
