@@ -125,11 +125,19 @@ export const test = withElectron.extend<Given, { packaged: Package }>({
   },
 });
 
-/** Connects to the app's windows: its fuses refuse Node's inspector, by which Playwright starts Electron. */
+/**
+ * Connects to the app's windows: its fuses refuse Node's inspector, by which Playwright starts Electron. One connection in about fifty, made while
+ * the first window appears, never answers; the next one does.
+ */
 async function connected(said: () => string): Promise<Browser> {
   const address = (): string | undefined => /DevTools listening on (ws:\S+)/.exec(said())?.[1];
   await withElectron.expect.poll(address).toBeDefined();
-  return chromium.connectOverCDP(address() ?? '');
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await chromium.connectOverCDP(address() ?? '', { timeout: 10_000 });
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
 }
 
 /** All files below a folder, by their paths in it. */
