@@ -23,7 +23,7 @@ test('[T81] ids of tickets, runs, jobs and links have at least 96 random bits', 
   // The same words at the same time, so that nothing but chance makes them differ.
   const tickets = Array.from({ length: count }, () => createTicket(chain, { title: 'same', type: 'task' }).ticketId);
   expect(randomBits(tickets)).toBeGreaterThanOrEqual(96);
-  // Another project that did the same at the same time has others: they follow from nothing that can be known.
+  // A second project does the same at the same time and gets other ids, so nobody can work them out.
   const other = door({ providers: [] });
   expect(tickets).not.toContain(createTicket(other.chain, { title: 'same', type: 'task' }).ticketId);
 

@@ -165,7 +165,7 @@ test('[U13] a command-line agent gets the sentence as a rule of its own, before 
   expectJudged(mine.orders.map(({ rules, prompt: words }) => `${rules}\n\n${words}`)[0] ?? '');
 });
 
-/** An agent over ACP: keeps the instructions of its settings, the session that it imports and the prompt, in the order in which its model reads them. */
+/** An agent over ACP. It keeps its instructions, the imported session and the prompt in the order in which its model reads them. */
 const overAcp = `#!${process.execPath}
 const { appendFileSync, readFileSync } = require('node:fs');
 const [command, path] = process.argv.slice(2);

@@ -42,7 +42,7 @@ make_root() {
 
 passed=0
 failed=0
-# check WHAT CODE: counts and says whether it passed.
+# check WHAT CODE: counts the check, and prints whether it passed.
 check() {
   if [[ $2 == 0 ]]; then
     passed=$((passed + 1))

@@ -10,7 +10,7 @@ const file = 'Content-Disposition: form-data; name="0"; filename="blob"\r\nConte
 const form = (...parts: string[]): string => `${parts.join('')}--b--\r\n`;
 const type = 'multipart/form-data; boundary=b';
 
-test('[E53] [E63] a body of JSON or with parts that can be parsed safely is accepted', async () => {
+test('[E53] [E63] JSON and multipart bodies within the limits are accepted', async () => {
   const built = new FormData();
   built.append('data', '{"json":{"a":1},"maps":[["parcel"]]}');
   built.append('0', new Blob([deep, many, '"'], { type: 'application/zstd' }));

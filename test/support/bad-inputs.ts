@@ -84,7 +84,7 @@ export function badValues({ type }: Schema, example: unknown, place: string | un
 }
 
 /**
- * Some of the bad values for each field: the first always, and in turn one of the others, so that each value meets each kind of field many times.
+ * Two bad values for each field: always the first one, and one of the others in turn, so that each value is tried on every kind of field.
  * With STEMMA_PROPERTY_RUNS=all, every value meets every field, which takes minutes.
  */
 export function chosen(values: readonly unknown[], turn: number): readonly unknown[] {

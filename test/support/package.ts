@@ -126,8 +126,8 @@ export const test = withElectron.extend<Given, { packaged: Package }>({
 });
 
 /**
- * Connects to the app's windows: its fuses refuse Node's inspector, by which Playwright starts Electron. One connection in about fifty, made while
- * the first window appears, never answers; the next one does.
+ * Connects to the app's windows: its fuses refuse Node's inspector, by which Playwright starts Electron. A connection that is made
+ * while the first window appears sometimes never answers; the next one does.
  */
 async function connected(said: () => string): Promise<Browser> {
   const address = (): string | undefined => /DevTools listening on (ws:\S+)/.exec(said())?.[1];

@@ -95,7 +95,7 @@ const anthropicThought = ({ text, signature, data }: SignedThought): readonly Js
   return signature === undefined ? [] : [{ type: 'thinking', thinking: text, signature }];
 };
 
-/** Reasoning models behind chat completions want their reasoning back together with the result of the call. It has no signature. */
+/** Reasoning models behind the Chat Completions API need their reasoning back with the result of the call. It has no signature. */
 const reasoningOf = ({ reasoning_content: text }: MemoryMessage): JsonObject => (typeof text === 'string' ? { reasoning_content: text } : {});
 
 function openaiMessage(message: MemoryMessage): Json {

@@ -6,7 +6,10 @@ import { type Aid, type AidAnswer, type FromReader, mostReaders, type ReaderOrde
 
 /** The threads that read one project. */
 export interface Readers {
-  /** Passes a call to a thread that is free. If none is for a moment, another one starts. When as many run as may, it goes to the one with the fewest calls. */
+  /**
+   * Passes a call to a free thread. If none becomes free for a moment, another one starts. Once `mostReaders` run, the one with the fewest calls
+   * takes it.
+   */
   call(connection: number, call: CallFrame, frame: Frame): void;
   /** Passes on a message that belongs to an earlier call. */
   continue(connection: number, frame: Frame): void;
@@ -35,7 +38,7 @@ export interface ReadersOptions {
 /** A thread ends after this time without a call. The first one stays while the project is open. */
 const idleMs = 60_000;
 
-/** Another thread starts when a call has waited this long. Starting one takes longer than most calls, and half a second of a processor. */
+/** Another thread starts when a call has waited this many milliseconds. Most calls end before a thread has started, which takes half a second of CPU. */
 const patienceMs = 150;
 
 interface Open {
@@ -121,9 +124,9 @@ export function openReaders(options: ReadersOptions): Readers {
     readers = readers.filter((each) => each !== reader);
     reader.left?.resolve();
     if (isClosed) return;
-    for (const call of reader.open.values())
-      if (call.lost > 0) for (const frame of call.frames) giveUp(call.connection, frame);
-      else waiting.push({ ...call, lost: call.lost + 1 });
+    for (const open of reader.open.values())
+      if (open.lost === 0) waiting.push({ ...open, lost: 1 });
+      else for (const frame of open.frames) giveUp(open.connection, frame);
     giveNext();
   }
 

@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { badRequest, StemmaError } from '../../core/base/index.js';
 import { excessIn } from '../team/index.js';
 
-/** The most bytes of a call with a parcel, of any other call, of its fields that are no parcel, of all bodies that are read, and of all parcels that are unpacked at the same time. */
+/**
+ * The most bytes of a call with a parcel and of any other call; the most parts of a form; the most levels and values of its JSON. `atOnce` and
+ * `unpacked`: the most bytes of the bodies that are read, and of the parcels that are unpacked, over all calls.
+ */
 const most = {
   parcel: 64 * 1024 * 1024,
   other: 8 * 1024 * 1024,

@@ -142,7 +142,7 @@ interface Refused {
   readonly address: string;
 }
 
-/** Notes a refused call in the audit log. While the database does not answer, the log does not, either. */
+/** Notes a refused call in the audit log, which is in the database: without it, nothing is noted. */
 async function noteRefusal(refusals: Refusals, { error, doing, caller, address }: Refused): Promise<void> {
   const refusal = asRefusal(error, doing);
   if (!(refusal instanceof ORPCError) || (refusal.code === 'UNAVAILABLE' && waitOf(refusal) === undefined)) return;

@@ -6,8 +6,8 @@ import { dataDirOf } from './places.js';
 
 /**
  * Stores the compiled code of all modules that this thread loads from now on, so that later starts need not compile them. Only this user can
- * read the folder. It does nothing on Node 20, which has no such cache, for a user without a home folder, and where the folder cannot be made: Node
- * itself would try forever on file systems such as /proc, which a home folder that does not exist may name.
+ * read the folder. On Node 20, which has no such cache, for a user without a home folder, and where the folder cannot be made, it does nothing.
+ * The folder is made here, because Node tries forever to make one in a file system such as /proc.
  */
 export function storeCompiledCode(): void {
   // Only the main thread can change the mask. It made the folder before it started others.

@@ -25,7 +25,7 @@ export function excessIn(bytes: Buffer, type: string, { parts, json }: BodyBound
   const starts: number[] = [];
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) {
     starts.push(at);
-    // The last one ends the body.
+    // Nothing follows the last boundary.
     if (starts.length > parts + 1) return `it has more than ${parts} parts`;
   }
   if (starts[0] !== 0) return 'it does not begin with its boundary';

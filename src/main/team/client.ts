@@ -66,7 +66,7 @@ async function limited(hub: string, answer: Response): Promise<Response> {
   const bytes = await readWithin(answer, maxAnswerBytes);
   if (!bytes) throw refused(`more than ${maxAnswerBytes / 1024 ** 2} MB to one call`);
   const type = answer.headers.get('content-type') ?? '';
-  // An answer that is a file has a content disposition.
+  // Only answers that are files have the header Content-Disposition.
   const excess = answer.headers.has('content-disposition') ? undefined : excessIn(bytes, type, answerBounds);
   if (excess !== undefined) throw refused(`a body that this machine does not read: ${excess}`);
   return new Response(bytes, { status: answer.status, statusText: answer.statusText, headers: answer.headers });

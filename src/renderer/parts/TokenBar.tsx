@@ -217,8 +217,8 @@ export function TokenLegend({
   const isLoading = usage === 'loading';
   const { counted = null, parts, notRecorded: unrecorded } = isLoading || !usage ? {} : usage;
   const sums = useMemo(() => (counted === null || !parts ? tokensByShare(rows) : partsByShare(parts)), [rows, counted, parts]);
-  const total = counted ?? (Object.values(sums).reduce((a, b) => a + b, 0) || 1);
   const notRecorded = unrecorded ?? 0;
+  const total = counted ?? (Object.values(sums).reduce((a, b) => a + b, notRecorded) || 1);
   const how = basis[(counted !== null && parts?.[0]?.basis) || 'estimated'];
   return (
     <ul className="token-legend wrap small" aria-label="Tokens by kind">

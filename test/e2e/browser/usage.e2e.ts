@@ -44,7 +44,7 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
     .getByRole('region', { name: 'Chart' })
     .getByRole('button', { name: /: (≥ )?\$0\.0\d/ })
     .first();
-  // A bar is as high as its value: its parts fill it.
+  // The parts of a bar fill it.
   const stack = bar.locator('.usage-stack');
   const filled = await stack.locator('i').evaluateAll((parts) => parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0));
   expect(filled).toBeGreaterThan(0);

@@ -136,7 +136,7 @@ test('[D5, D6, D9] a second start passes paths and links to the first, and a cra
   await expect(entries(page)).toBeVisible();
   await picture(page, 'link');
   const place = page.url();
-  // The page ends while it answers.
+  // The page crashes before it can answer.
   void (await page.context().newCDPSession(page)).send('Page.crash').catch(() => undefined);
   const again = await app.pageAnew();
   await expect(again.getByText('This page crashed and was loaded again. Your place and your drafts are kept.')).toBeVisible();

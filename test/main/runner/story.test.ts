@@ -60,7 +60,7 @@ test('[U11, B-34] a model carries out the whole story, and its requests are the 
   const sent = server.asked.map(({ body: { stream: _, ...body } }) => body);
   for (const body of recorded) expect(sent).toContainEqual(body);
   expect(recorded).toHaveLength(sent.length);
-  // What they used is counted, and each is one call of its context.
+  // Usage counts each of these calls once, at its commit.
   const { calls } = await client.usage.calls({});
   const counted = new Map(calls.map(({ requestId, tokens, model }) => [requestId, { ...tokens, model }] as const));
   expect(counted).toEqual(new Map(requests.map(({ requestId, tokens, model }) => [requestId, { ...tokens, model }] as const)));

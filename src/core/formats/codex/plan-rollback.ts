@@ -1,4 +1,4 @@
-// Turns of a rollout that a person took back.
+// Turns of a rollout that a person rolled back.
 import type { Fact } from './plan-facts.js';
 
 /** A stored commit or a commit of the plan. */
@@ -13,7 +13,7 @@ export function goBack(turns: (Ref | null)[], count: number, tip: Ref | null): {
   return { tip: first === undefined ? tip : first, isWhole: taken.length === wanted };
 }
 
-/** The prompts to which a later line goes back. Each begins a turn, and the lines before it stay in the context. */
+/** The prompts at which a rollback starts again. Each begins a turn, and the lines before it stay in the context. */
 export function promptsTakenBack(facts: readonly Fact[]): ReadonlySet<number> {
   const found = new Set<number>();
   const prompts: number[] = [];

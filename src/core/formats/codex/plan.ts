@@ -139,7 +139,7 @@ interface Walking extends Setting {
   readonly ends: Ref[];
   /** The commits that other commits continue. */
   readonly continued: Set<string>;
-  /** The prompts to which a later line goes back. */
+  /** The prompts at which a rollback starts again. */
   readonly splitAt: ReadonlySet<number>;
   tip: Ref | null;
   open: Segment | undefined;

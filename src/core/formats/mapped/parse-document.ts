@@ -35,7 +35,7 @@ function lengthOfCopy(lines: readonly string[]): number | undefined {
   return again > 1 && full.every((line, at) => line === full[at % again]) ? again : undefined;
 }
 
-/** The lines of a log. A log that stands in its file several times is read once. */
+/** The lines of a log. If a file repeats its log, the log is read once. */
 function withoutCopies(lines: readonly string[]): readonly string[] {
   const length = lengthOfCopy(lines);
   return length === undefined ? lines : lines.filter((line) => line.trim() !== '').slice(0, length);

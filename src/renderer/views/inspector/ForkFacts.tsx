@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { OutlineRow } from '../../../core/contract/index.js';
+import type { OutlineRow, UsageContext } from '../../../core/contract/index.js';
 import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
 import { type ForkDraft, outlineOf, shownUsage, useForkUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
 import type { Shown } from './shown';
@@ -13,8 +13,9 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
   const { numbers } = useTurnNumbers(project, commit);
   const fork = useMemo(() => rows && divide(rows, draft), [rows, draft]);
   if (!fork) return null;
-  const usage = counted === 'loading' || counted === undefined || counted.counted === null ? undefined : counted;
-  const before = usage?.counted ?? fork.kept + fork.leaving;
+  const usage = counted === 'loading' ? undefined : counted;
+  // A context that was edited already continues from what was counted before that edit.
+  const before = usage?.counted ?? (usage?.since ? usage.estimated : fork.kept + fork.leaving);
   const { estimated: after = fork.kept, since } = planned.status === 'done' ? planned.data : {};
   const whole = Math.max(usage?.limit ?? 0, before, after);
   const turn = numbers.get(fork.at);
@@ -34,18 +35,12 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
         <dt>Before</dt>
         <dd className="row">
           <Gauge tokens={before} limit={whole} label="Before the edit" />
-          {usage ? <b title="Counted by the provider">{say.exact(before)}</b> : <Estimate of={before} bare />}
+          {usage?.counted == null ? <Estimated tokens={before} since={usage?.since} /> : <b title="Counted by the provider">{say.exact(before)}</b>}
         </dd>
         <dt>After</dt>
         <dd className="row">
           <Gauge tokens={after} limit={whole} label="After the edit" />
-          {since ? (
-            <b title={`${say.exact(since.counted)} counted by the provider before the edit, and the edit estimated`}>≈ {say.exact(after)}</b>
-          ) : (
-            <b>
-              <Estimate of={after} bare />
-            </b>
-          )}
+          <Estimated tokens={after} since={since} />
         </dd>
         {since && (
           <>
@@ -58,6 +53,16 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
     </section>
   );
 }
+
+/** Tokens of a context without a count of its own: from what was counted before its edit, if anything was. */
+const Estimated = ({ tokens, since }: { tokens: number; since: UsageContext['since'] | null }) =>
+  since ? (
+    <b title={`${say.exact(since.counted)} counted by the provider before the edit, and the edit estimated`}>≈ {say.exact(tokens)}</b>
+  ) : (
+    <b>
+      <Estimate of={tokens} bare />
+    </b>
+  );
 
 /** Milliseconds after the last key press before the tokens of an edit are asked for. */
 const restMs = 200;
