@@ -13,9 +13,9 @@ import { createRouterClient } from '@orpc/server';
 import type { Timestamp } from '../../src/core/base/index.js';
 import { addCommit } from '../../src/core/chain/index.js';
 import { createEngine, createSession, type Project } from '../../src/core/project/index.js';
+import { derive } from '../../src/core/project/upkeep.js';
 import { contextOf, router } from '../../src/core/router/index.js';
-import { indexInPieces } from '../../src/core/search/index.js';
-import { catchUpUsage, loadPrices } from '../../src/core/usage/index.js';
+import { loadPrices, loadTokenizer } from '../../src/core/usage/index.js';
 import { importAll, openEngine } from './engine.js';
 import { largeSession, turns } from './material.js';
 import { peakKilobytes } from './peak.js';
@@ -64,9 +64,9 @@ async function make(kind: Kind, folder: string, size: number): Promise<void> {
   const project = openEngine(join(folder, 'project'));
   if (kind === 'commits') makeCommits(project, size);
   else makeSessions(project, folder, kind, size);
-  for (const _ of indexInPieces(project.chain));
-  await loadPrices();
-  for (const _ of catchUpUsage(project.chain));
+  await Promise.all([loadPrices(), loadTokenizer()]);
+  // As the idle time after an import does.
+  for (const _ of derive(project.chain));
   project.close();
 }
 

@@ -1,5 +1,5 @@
 import type { ContextId, JsonObject } from '../base/index.js';
-import { type ContextRow, commitOf, entries, isShared, type ReadChain } from '../chain/index.js';
+import { type ContextRow, commitOf, entries, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
 import { askedBody, nearestCall, type PreviewOf, recordedWire, stepBody, systemPromptOf, systemTexts, turnRequest } from '../turns/index.js';
@@ -39,14 +39,10 @@ function bodyOf(chain: ReadChain, base: ContextRow, preview: Preview, { wire, mo
 }
 
 interface Composition {
-  readonly key: string;
   readonly recorded: Preview;
   readonly now: Preview;
   readonly rows: readonly Compared[];
 }
-
-/** The latest composition of each project: the pages after the first one come from it. */
-const latest = new WeakMap<ReadChain, Composition>();
 
 const maxRows = 200;
 
@@ -60,8 +56,9 @@ export function composedRows(
   { offset = 0, limit = maxRows, longest = Number.MAX_SAFE_INTEGER }: Pick<InputOf<'compose.rows'>, 'offset' | 'limit' | 'longest'>,
 ): ComposedRows {
   const key = JSON.stringify(request);
-  const known = offset > 0 ? latest.get(project.chain) : undefined;
-  const { recorded, now, rows } = known?.key === key ? known : composeAgain(project, request, key);
+  // The pages after the first one come from the latest composition.
+  const known = offset > 0 ? recalled<Composition>(project.chain, 'composition', '', key) : undefined;
+  const { recorded, now, rows } = known ?? composeAgain(project, request, key);
   const texts = (preview: Preview) =>
     Object.fromEntries(preview.messages.flatMap(({ layer, role, content }) => (role === 'system' ? [[layer, content]] : [])));
   return {
@@ -80,8 +77,9 @@ function composeAgain(project: Place, request: Request, key: string): Compositio
   const recorded = composition(project, { id: request.id });
   const isRecorded = Object.entries(request).every(([name, value]) => name === 'id' || value === asRecorded[name]);
   const now = isRecorded ? recorded : composition(project, request);
-  const made = { key, recorded, now, rows: compareMessages(recorded.messages, now.messages) };
-  latest.set(project.chain, made);
+  const made = { recorded, now, rows: compareMessages(recorded.messages, now.messages) };
+  const bytes = [recorded, now].reduce((sum, { messages }) => sum + messages.reduce((size, { content }) => size + 2 * content.length, 0), 0);
+  keep(project.chain, 'composition', '', made, bytes, key);
   return made;
 }
 

@@ -5,6 +5,8 @@ export interface Recent<Key, Value> {
   delete(key: Key): void;
   /** Removes everything. */
   clear(): void;
+  /** The sum of the weights of what it holds. */
+  weight(): number;
 }
 
 /** Creates a cache. `budget` limits the sum of weights; a heavier value is not stored. */
@@ -38,5 +40,6 @@ export function recent<Key, Value>(budget: number): Recent<Key, Value> {
       held.clear();
       total = 0;
     },
+    weight: () => total,
   };
 }

@@ -1,7 +1,7 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type Outline, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
+import { isHidden, type Outline, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
 import { offer, type Place, type Placed, type ReadChain, type Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
@@ -147,24 +147,35 @@ export function entries(
   return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
 }
 
-/**
- * Finds the positions of entries that contain a text, ignoring case. A context that does not fit into the cache of parsed deltas is read past it, so
- * that a search does not empty the cache.
- */
-export function find(chain: ReadChain, query: ContextQuery & { text: string }): { hits: number[] } {
-  const wanted = query.text.toLowerCase();
-  const { places } = placedOf(chain, query);
-  const steps = [...new Set(places.map(({ step }) => step))];
-  const hits: number[] = [];
+/** Finds the positions of entries that contain a text, ignoring case. Each delta is read once. */
+export function find(chain: ReadChain, { id, stop, hidden = false, text }: ContextQuery & { text: string }): { hits: number[] } {
+  const wanted = text.toLowerCase();
+  const isFound = (words: string): boolean => words.toLowerCase().includes(wanted);
+  const hits = new Set<number>();
+  /** The results of each call, with what of them no later delta can replace. */
+  const results = new Map<string, { readonly at: number; readonly rest: string }[]>();
+  const elided = new Map<string, string>();
   let at = 0;
-  for (const { step, parsed } of parsedAlong(chain, steps)) {
-    for (; places[at]?.step === step; at++) {
-      const place = places[at] as Place;
-      if (searchable(parsed.entries[place.index], place.elided).toLowerCase().includes(wanted)) hits.push(at);
+  for (const { parsed } of parsedAlong(chain, walk(chain, commitOf(chain, id), stop).contributing)) {
+    for (const { toolCallIds, text } of parsed.elisions) for (const call of toolCallIds) elided.set(call, text);
+    for (const entry of parsed.entries) {
+      if (!hidden && isHidden(entry)) continue;
+      const rest = restOf(entry);
+      if (isFound(`${entry.text ?? ''}${rest}`)) hits.add(at);
+      const { kind, toolCallId } = entry;
+      if (kind === 'tool_result' && toolCallId !== undefined) results.set(toolCallId, [...(results.get(toolCallId) ?? []), { at, rest }]);
+      at += 1;
     }
   }
-  return { hits };
+  for (const [call, text] of elided)
+    for (const { at, rest } of results.get(call) ?? [])
+      if (isFound(`${text}${rest}`)) hits.add(at);
+      else hits.delete(at);
+  return { hits: [...hits].sort((a, b) => a - b) };
 }
+
+/** What a search reads of an entry beside its text. */
+const restOf = ({ toolName, arguments: given }: ParsedEntry): string => `\n${toolName ?? ''}\n${given === undefined ? '' : JSON.stringify(given)}`;
 
 /** The tokens of commits whose deltas fit into the cache together. */
 const shortTokens = 2_000_000;
@@ -183,11 +194,6 @@ export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generato
     const step = steps[number++] as Step;
     yield { step, parsed: readerOf(step.format).parse(bytes) };
   }
-}
-
-function searchable(entry: ParsedEntry | undefined, elided: string | undefined): string {
-  const rest = entry?.arguments === undefined ? '' : JSON.stringify(entry.arguments);
-  return `${elided ?? entry?.text ?? ''}\n${entry?.toolName ?? ''}\n${rest}`;
 }
 
 /** Tool names by call id, because results do not name their tool. */

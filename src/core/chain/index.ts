@@ -13,6 +13,7 @@ export {
   contextEntries,
   contextEntriesInTurn,
   entries,
+  entriesAlong,
   entriesInTurn,
   entriesNear,
   find,
@@ -21,7 +22,7 @@ export {
   placedInPieces,
 } from './entries.js';
 export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
-export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
+export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, placesTowardsRoot } from './find.js';
 export { commitEndingAt, type ForkInput, fork } from './fork.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';
@@ -30,7 +31,7 @@ export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
 export { keep, kept, recalled } from './kept.js';
 export { layOut, type Node } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
-export { outlineOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
+export { outlineOf, outlinesOf, outlineVersion, parsedOf, rememberParsed, saveOutline, storedOutline } from './outline.js';
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
@@ -41,4 +42,4 @@ export { instantiate, listTemplates, putTemplate, templateOf, templateText } fro
 export { beginsTurn } from './turn-numbers.js';
 export { noParts, type TurnParts, turnPartsAt, turnPartsIn } from './turn-parts.js';
 export { openVerified } from './verified.js';
-export { lineage, type Walk, walk } from './walk.js';
+export { backwards, isResetPoint, lineage, newestFirst, type Walk, walk } from './walk.js';

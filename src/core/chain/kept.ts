@@ -28,7 +28,7 @@ export function kept<Value>(
   return value;
 }
 
-/** A kept value; undefined if there is none of this state. */
+/** A kept value; undefined if no value of this state is kept. */
 export function recalled<Value>({ derived }: Pick<ReadChain, 'derived'>, kind: string, name: string, state = ''): Value | undefined {
   const known = derived.get(`${kind} ${name}`) as Held | undefined;
   return known?.state === state ? (known.value as Value) : undefined;

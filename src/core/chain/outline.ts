@@ -24,9 +24,46 @@ export function outlineOf(chain: ReadChain, artifact: ArtifactNo, format: string
   return remembered(chain, artifact, format, outline);
 }
 
+type Delta = { readonly artifact: ArtifactNo; readonly format: string };
+
+/** Outlines that one query reads. */
+const outlinesAtOnce = 500;
+
 /** Outlines of many deltas. */
-export const outlinesOf = (chain: ReadChain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] =>
-  deltas.map(({ artifact, format }) => outlineOf(chain, artifact, format));
+export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): Outline[] {
+  const found: Outline[] = [];
+  for (let from = 0; from < deltas.length; from += outlinesAtOnce) {
+    const some = deltas.slice(from, from + outlinesAtOnce);
+    const known = storedOutlines(
+      chain,
+      some.filter(({ artifact, format }) => chain.outlines.get(nameOf(artifact, format)) === undefined),
+    );
+    for (const { artifact, format } of some) found.push(known.get(nameOf(artifact, format)) ?? outlineOf(chain, artifact, format));
+  }
+  return found;
+}
+
+/** The stored outlines of deltas, by the names of the deltas. Those that cannot be read are left out. */
+function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap<string, Outline> {
+  const found = new Map<string, Outline>();
+  if (deltas.length < 2) return found;
+  const rows = chain.db.all<Delta & StoredRow>(
+    'SELECT artifact, format, data FROM outline WHERE artifact IN (SELECT value FROM json_each(?)) AND parser = ?',
+    JSON.stringify(deltas.map(({ artifact }) => artifact)),
+    outlineVersion,
+  );
+  const wanted = new Set(deltas.map(({ artifact, format }) => nameOf(artifact, format)));
+  for (const { artifact, format, data } of rows) {
+    const name = nameOf(artifact, format);
+    const outline = wanted.has(name) ? ifReadable(() => outlineIn(artifact, format, data)) : undefined;
+    if (outline) found.set(name, remembered(chain, artifact, format, outline));
+  }
+  return found;
+}
+
+interface StoredRow {
+  readonly data: string | Uint8Array;
+}
 
 /** An outline that was read before or is stored. */
 function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
@@ -44,9 +81,12 @@ function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outl
 const nameOf = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
 
 /** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
-function readableOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
+const readableOutline = (chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined =>
+  ifReadable(() => storedOutline(chain, artifact, format));
+
+function ifReadable(read: () => Outline | undefined): Outline | undefined {
   try {
-    return storedOutline(chain, artifact, format);
+    return read();
   } catch (error) {
     if (error instanceof StemmaError) throw error;
     return undefined;
@@ -55,16 +95,14 @@ function readableOutline(chain: ReadChain, artifact: ArtifactNo, format: string)
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
 export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
-  const row = chain.db.one<{ data: string | Uint8Array }>(
-    'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',
-    artifact,
-    format,
-    outlineVersion,
-  );
-  if (!row) return undefined;
-  const stored = typeof row.data === 'string' ? row.data : expanded(row.data);
-  const data = stored.slice(sumLength);
-  if (stored.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
+  const row = chain.db.one<StoredRow>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
+  return row && outlineIn(artifact, format, row.data);
+}
+
+function outlineIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): Outline {
+  const text = typeof stored === 'string' ? stored : expanded(stored);
+  const data = text.slice(sumLength);
+  if (text.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
   return decodeOutline(data);
 }
 

@@ -1,10 +1,10 @@
-import { type CommitSeq, type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Commit, InputOf, OutputOf } from '../contract/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
-import { childrenOf, commitAt, commitOf } from './find.js';
+import { childrenOf, commitAt, commitOf, originOf } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
-import { backwards } from './walk.js';
+import { lostParent } from './walk.js';
 
 /** A commit with its children and its depth. */
 export function show(chain: ReadChain, id: ContextId): Commit & { children: ContextId[]; depth: number } {
@@ -15,31 +15,25 @@ export function show(chain: ReadChain, id: ContextId): Commit & { children: Cont
 /** Commits that one query reads. */
 const commitsAtOnce = 500;
 
-/** The commit and its ancestors, newest first, at most `depth` of them. */
+/** The commit and its ancestors, newest first, at most `depth` of them. @throws CORRUPT if one of them is lost. */
 export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
   const commits: Commit[] = [];
-  let some: CommitSeq[] = [];
-  const flush = (): void => {
-    const rows = new Map(commitsIn(chain, some).map((row) => [row.seq, row] as const));
-    for (const seq of some) commits.push(toCommit(rows.get(seq) ?? commitAt(chain, seq)));
-    some = [];
-  };
-  if (depth > 0)
-    for (const { seq } of backwards(chain, commitOf(chain, id))) {
-      some.push(seq);
-      if (some.length === commitsAtOnce) flush();
-      if (commits.length + some.length >= depth) break;
+  let child: ContextRow | undefined;
+  for (let at: Pick<ContextRow, 'run' | 'depth'> | undefined = commitOf(chain, id); at && commits.length < depth; ) {
+    const limit = Math.min(commitsAtOnce, depth - commits.length);
+    const rows: ContextRow[] = chain.db.all<ContextRow>(selectBack, at.run, at.depth, limit);
+    for (const row of rows) {
+      if (child && child.parent !== row.seq) throw lostParent(child);
+      child = row;
+      commits.push(toCommit(row));
     }
-  flush();
+    at = rows.length === limit ? { run: at.run, depth: at.depth - limit } : originOf(chain, at.run);
+  }
+  if (child && child.parent !== null && commits.length < depth) throw lostParent(child);
   return commits;
 }
 
-const commitsIn = (chain: ReadChain, seqs: readonly CommitSeq[]): ContextRow[] =>
-  chain.db.all<ContextRow>(
-    `${selectContext} WHERE c.seq IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
-    JSON.stringify(seqs),
-    chain.project,
-  );
+const selectBack = `${selectContext} WHERE c.run = ? AND c.depth <= ? ORDER BY c.depth DESC LIMIT ?`;
 
 /** The commits recorded after this row number, in order. */
 export function commitsAfter(chain: ReadChain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {

@@ -33,6 +33,14 @@ export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
 }
 
+/** The contributing commits of a walk to a compaction, newest first. It reads only as many as the caller asks for. */
+export function* newestFirst(chain: ReadChain, tip: Place): Generator<Step> {
+  for (const row of backwards(chain, tip)) {
+    yield row;
+    if (isResetPoint(row)) return;
+  }
+}
+
 /** The last contributing commits of a long walk, root first. Undefined if the walk has at most `most` commits. */
 export function lastSteps(chain: ReadChain, tip: ContextRow, stop: Stop, most: number): readonly Step[] | undefined {
   if (stop !== 'compaction' && stop !== 'root') return undefined;
@@ -49,7 +57,7 @@ export function lastSteps(chain: ReadChain, tip: ContextRow, stop: Stop, most: n
 export const lineage = (chain: ReadChain, tip: ContextRow): readonly Step[] => collect(chain, tip, () => false);
 
 /** C3: a compaction or a snapshot replaces everything before it. */
-const isResetPoint = (row: Step): boolean => row.type !== 'delta';
+export const isResetPoint = (row: Pick<Step, 'type'>): boolean => row.type !== 'delta';
 
 /** C4: compactions and snapshots repeat what the deltas contain. Only a snapshot without a parent adds content. */
 const carriesNewContent = (row: Step): boolean => row.type === 'delta' || (row.type === 'snapshot' && row.parent === null);
@@ -92,5 +100,6 @@ export function* backwards(chain: ReadChain, tip: Place): Generator<Step> {
   if (child && child.parent !== null) throw lostParent(child);
 }
 
-const lostParent = ({ id }: Step): StemmaError =>
+/** The error for a commit whose parent is lost. */
+export const lostParent = ({ id }: Pick<Step, 'id'>): StemmaError =>
   corrupt(id, `The parent of ${id} is lost with a damaged part of the database. Run "stemma fsck --repair", or import its file again.`);

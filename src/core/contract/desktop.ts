@@ -71,6 +71,8 @@ const diagnostics = z.object({
   at: timestamp,
   /** The last lines of the application's log. It names events and codes, never content, titles or paths. */
   log: z.array(z.string()),
+  /** The caches of the open projects, in the thread that writes: what each holds, and its limit over all threads, in bytes. */
+  caches: z.array(z.object({ name: z.string(), bytes: count, limit: count })),
 });
 export type Diagnostics = z.output<typeof diagnostics>;
 

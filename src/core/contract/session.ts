@@ -76,6 +76,10 @@ const sessionId = name.describe('The session, as `session.list` names it.');
 const branch = { commit: contextPrefix.describe('A commit of the branch, such as its end.') };
 
 /** Where a commit is: its session, its branch and its turn, with their siblings. */
+/** The turns that the place of a commit lists around it, and the most in a page. */
+export const nearTurns = 200;
+export const maxTurns = 5_000;
+
 const place = z.object({
   sessionId: z.string().nullable(),
   title: z.string().nullable(),
@@ -85,7 +89,9 @@ const place = z.object({
   branch: z.object({ tip: contextId, title: z.string(), main: z.boolean(), named: z.boolean() }),
   branches: z.array(z.object({ tip: contextId, title: z.string(), main: z.boolean(), archived: z.boolean() })),
   turn: z.object({ number: count, of: count }).nullable(),
-  /** The turns of the branch, first to last. */
+  /** The number of turns of the branch. */
+  turnCount: count,
+  /** A page of the turns of the branch, first to last. Without a page in the input, the turns around the commit. */
   turns: z.array(
     z.object({
       commit: contextId,
@@ -119,7 +125,7 @@ const problem = z.object({
   kind: z.enum(problemKinds),
   key: entryKey.optional(),
   message: z.string(),
-  /** What a repair does; null if there is none. */
+  /** What a repair does; null if it can do nothing. */
   fix: z.string().nullable(),
 });
 export type Problem = z.output<typeof problem>;
@@ -177,6 +183,10 @@ export const sessionContract = {
         session: sessionId
           .optional()
           .describe('The session to return if several sessions contain the commit. The default is the session that was imported first.'),
+        turns: z
+          .strictObject({ offset: count.describe('How many turns to skip.'), limit: z.int().min(1).max(maxTurns).describe('The most turns.') })
+          .optional()
+          .describe(`Which turns of the branch to list. The default is ${nearTurns} around the commit.`),
       }),
     )
     .output(place),

@@ -60,7 +60,18 @@ export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
 export { queuedPrefix, recordOfKey } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-records.js';
-export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './shared/losses.js';
+export {
+  allLosses,
+  factsOf,
+  isSealed,
+  joinLosses,
+  type Losses,
+  lossCounter,
+  lossCountsIn,
+  lossesOf,
+  noLosses,
+  unsealedLosses,
+} from './shared/losses.js';
 export {
   type Counts,
   countsOf,

@@ -8,31 +8,59 @@ import type { Access } from './access.js';
 import type { Manifest } from './manifest.js';
 import type { ReadProject } from './reading.js';
 
-/** Cache limits: bytes of parsed deltas, and entries of outlines and contexts. */
-const parsedBudget = 64 * 1024 * 1024;
-const outlineBudget = 2_000_000;
-const placeBudget = 1_000_000;
-/** The limit in bytes of everything else that is derived from a project: graphs, sessions, measured windows. */
-const derivedBudget = 512 * 1024 * 1024;
+const megabyte = 1024 * 1024;
+
+/**
+ * The caches of a project and their limits in bytes over all threads. `unit` is the number of bytes of one unit of weight: outlines and contexts are
+ * weighed by entries. Parsed deltas take about twice their content.
+ */
+const limits = {
+  parsed: { bytes: 96 * megabyte, unit: 2 },
+  outlines: { bytes: 64 * megabyte, unit: 200 },
+  placed: { bytes: 48 * megabyte, unit: 150 },
+  /** Everything else that is derived from a project: graphs, sessions, measured windows. */
+  derived: { bytes: 96 * megabyte, unit: 1 },
+} as const;
 
 /** The caches of one process, which the chains of its connections share. */
-type ChainCaches = Pick<ReadChain, 'outlines' | 'parsed' | 'placed' | 'derived'>;
+type ChainCaches = Pick<ReadChain, keyof typeof limits>;
+
+interface OpenCaches extends ChainCaches {
+  forget(): void;
+  /** Forgets everything for good. */
+  close(): void;
+}
+
+/** The open caches of this thread. */
+const open = new Set<ChainCaches>();
+
+/** What the caches of the open projects hold in this thread, in bytes, and their limits. */
+export const cacheSizes = (): { name: string; bytes: number; limit: number }[] =>
+  (Object.keys(limits) as (keyof typeof limits)[]).map((name) => ({
+    name,
+    bytes: Math.round([...open].reduce((sum, caches) => sum + caches[name].weight() * limits[name].unit, 0)),
+    limit: limits[name].bytes,
+  }));
 
 /** Opens the caches of one process or thread. `share` is its part of the memory that all of them may use. */
-export function openCaches(share = 1): ChainCaches & { forget(): void } {
+export function openCaches(share = 1): OpenCaches {
+  const budgetOf = ({ bytes, unit }: { readonly bytes: number; readonly unit: number }): number => (bytes * share) / unit;
   const caches: ChainCaches = {
-    outlines: recent(outlineBudget * share),
-    parsed: recent(parsedBudget * share),
-    placed: recent(placeBudget * share),
-    derived: recent(derivedBudget * share),
+    outlines: recent(budgetOf(limits.outlines)),
+    parsed: recent(budgetOf(limits.parsed)),
+    placed: recent(budgetOf(limits.placed)),
+    derived: recent(budgetOf(limits.derived)),
   };
+  const forget = (): void => {
+    for (const name of Object.keys(limits) as (keyof typeof limits)[]) caches[name].clear();
+  };
+  open.add(caches);
   return {
     ...caches,
-    forget: () => {
-      caches.outlines.clear();
-      caches.parsed.clear();
-      caches.placed.clear();
-      caches.derived.clear();
+    forget,
+    close: () => {
+      forget();
+      open.delete(caches);
     },
   };
 }
@@ -127,6 +155,7 @@ export function openForReading(place: ReadPlace, { clock, usageSettings, cacheSh
     close: () => {
       chain.artifacts.close();
       db.close();
+      caches.close();
     },
   };
 }

@@ -67,7 +67,7 @@ export interface EngineOptions {
   /** Begins to sign this machine in at a hub. */
   readonly signIn?: (hub: string) => Promise<SignIn>;
   /** Facts about this installation, for reports of problems. */
-  readonly diagnostics?: () => Diagnostics;
+  readonly diagnostics?: () => Omit<Diagnostics, 'caches'>;
   /** The settings of updates, and how to look for one. `check` fails with UNAVAILABLE outside of the desktop app. */
   readonly updates?: {
     settings(): UpdateSettings;

@@ -169,6 +169,7 @@ export function openFolder(
       reopenForReading();
       chain.artifacts.close();
       db.close();
+      caches.close();
       opened.remove();
     },
   };

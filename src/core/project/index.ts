@@ -16,7 +16,7 @@ export { analystMs, answerOrder, askProject, writeFor } from './analyst.js';
 export type { Analyst, AnalystOrder, Ask } from './ask.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
-export { type OpenedForReading, openForReading, type ReadPlace } from './chains.js';
+export { cacheSizes, type OpenedForReading, openForReading, type ReadPlace } from './chains.js';
 export { changes } from './changes.js';
 export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions, type ReadingThreads, writerShare } from './engine.js';

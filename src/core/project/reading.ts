@@ -16,7 +16,7 @@ export interface ReadProject extends Manifest {
 }
 
 /** What the writer derives from commits for later questions. */
-export type Derived = 'usage' | 'calls' | 'search' | 'analysis';
+export type Derived = 'usage' | 'calls' | 'answers' | 'search' | 'analysis';
 
 /** What calls that read have: the project, and the writer's help. */
 export interface Reading {

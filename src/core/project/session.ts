@@ -1,3 +1,4 @@
+import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
 import { catchUpIndex } from '../search/index.js';
 import { catchUpCalls, pendingCommits, prepareUsage } from '../usage/index.js';
 import { prepareAnalysis } from './analyst.js';
@@ -69,17 +70,19 @@ function readingOf(session: Omit<Session, 'reading'>): Reading {
   };
 }
 
-/** The most commits whose calls the graph stores before it answers. With more, the answer counts those of its own rows, and the rest waits for idle time. */
+/** The most commits that are read before an answer. With more, the answer reads what it needs itself, and the rest waits for idle time. */
 const fewCommits = 64;
 
-function catchUpFew(chain: Project['chain']): void {
-  if (pendingCommits(chain, fewCommits + 1) <= fewCommits && chain.db.isFree()) for (const _ of catchUpCalls(chain));
+/** Derives what few new commits lack, unless another process is writing. */
+function catchUpFew(chain: Project['chain'], pending: (chain: Project['chain'], most: number) => number, work: Generator<void>): void {
+  if (pending(chain, fewCommits + 1) <= fewCommits && chain.db.isFree()) for (const _ of work);
 }
 
 /** Derives what a question is answered from, unless another process is writing. */
 export async function prepare({ chain }: Pick<Project, 'chain'>, what: Derived): Promise<void> {
   if (what === 'search') catchUpIndex(chain);
   else if (what === 'analysis') await prepareAnalysis({ chain });
-  else if (what === 'calls') catchUpFew(chain);
+  else if (what === 'calls') catchUpFew(chain, pendingCommits, catchUpCalls(chain));
+  else if (what === 'answers') catchUpFew(chain, pendingAnswers, catchUpAnswers(chain));
   else if (chain.db.isFree()) await prepareUsage(chain);
 }

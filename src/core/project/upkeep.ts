@@ -9,8 +9,9 @@ import {
   storeRunSums,
   type WriteChain,
 } from '../chain/index.js';
+import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
 import { indexInPieces, pendingOf } from '../search/index.js';
-import { pendingCommits } from '../usage/index.js';
+import { catchUpMeasures, contextsAreDue, pendingCommits } from '../usage/index.js';
 
 /**
  * Background work on an idle store: repacks older objects, caches results of long chains, and fills the tables that are derived from commits.
@@ -48,19 +49,30 @@ export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolea
   yield* keepRestPoints(chain);
 }
 
-/** Fills the tables that are derived from commits: the sums of runs, the list by principal, the facts of usage and the search index. */
+/**
+ * Fills the tables that are derived from commits: the sums of runs, the list by principal, the facts of usage, the search index, the
+ * answers and the measures of contexts.
+ */
 export function* derive(chain: WriteChain): Generator<undefined, void> {
   yield* storeRunSums(chain);
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
   for (const _ of catchUpAnalysis(chain)) yield;
   yield* indexInPieces(chain);
+  for (const _ of catchUpAnswers(chain)) yield;
+  for (const _ of catchUpMeasures(chain)) yield;
 }
 
 const isDue = (chain: ReadChain): boolean =>
-  isWorthIt(chain) || restIsDue(chain) || listIsDue(chain) || runSumsAreDue(chain) || isBehind(chain) || analysisIsDue(chain);
+  isWorthIt(chain) ||
+  restIsDue(chain) ||
+  listIsDue(chain) ||
+  runSumsAreDue(chain) ||
+  isBehind(chain) ||
+  analysisIsDue(chain) ||
+  contextsAreDue(chain);
 
-/** Whether commits are not counted or not indexed yet. */
-const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0;
+/** Whether commits are not counted, indexed or listed yet. */
+const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0 || pendingAnswers(chain, 1) > 0;
 
 function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);
@@ -105,7 +117,7 @@ export function openUpkeep(
     work = tidyUp(chain, { shrink: false });
     step();
   };
-  /** A person who goes on working sees new commits in lists and searches, too. */
+  /** A person who keeps working sees new commits in lists and searches, too. */
   const deriveSoon = (): void => {
     if (!inThread || soon !== undefined || closing.signal.aborted) return;
     soon = setTimeout(() => {
@@ -136,7 +148,7 @@ export function openUpkeep(
       deriveSoon();
     },
     resume: () => {
-      if (chain.db.readonly || !isBehind(chain)) return;
+      if (chain.db.readonly || !(isBehind(chain) || contextsAreDue(chain))) return;
       plan(times.quiet, begin);
       deriveSoon();
     },

@@ -21,7 +21,17 @@ export {
   type TextChange,
   writtenBody,
 } from './rebuild/own.js';
-export { getRequest, listRequests, listRequestsInSteps, ownRun, recordedRequests, saveProofs } from './rebuild/requests.js';
+export {
+  callsOfCommit,
+  getRequest,
+  listRequests,
+  listRequestsInSteps,
+  ownRun,
+  recordedRequests,
+  saveProofs,
+  settingsBody,
+} from './rebuild/requests.js';
+export { catchUpAnswers, pendingAnswers } from './rebuild/stored-answers.js';
 export { bodiesFormat, type RawBody, readBodyIndex, takeBodies } from './record/bodies.js';
 export { captureCall, wireFormat } from './record/capture.js';
 export { joinAnswers } from './record/join.js';

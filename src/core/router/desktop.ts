@@ -1,5 +1,5 @@
 import { StemmaError } from '../base/index.js';
-import { resolveLink, updatesOf } from '../project/index.js';
+import { cacheSizes, resolveLink, updatesOf } from '../project/index.js';
 import { machine } from './procedure.js';
 
 /** The procedures of `desktop`. */
@@ -8,7 +8,7 @@ export const desktopRouter = {
   diagnostics: machine.desktop.diagnostics.handler(({ context: { session } }) => {
     const { diagnostics } = session.engine.options;
     if (!diagnostics) throw new StemmaError('UNAVAILABLE', 'This engine knows nothing about its installation.');
-    return diagnostics();
+    return { ...diagnostics(), caches: cacheSizes() };
   }),
   updates: machine.desktop.updates.handler(({ context: { session } }) => updatesOf(session).settings()),
   setUpdates: machine.desktop.setUpdates.handler(({ input, context: { session } }) => updatesOf(session).set(input)),

@@ -92,6 +92,8 @@ export const reads = readsAfter();
 export const counts = readsAfter('usage');
 /** A read of commits with the counts of their calls. */
 export const countsCalls = readsAfter('calls');
+/** A read of a list of calls, after the writer has stored where the answers of new commits are. */
+export const listsCalls = readsAfter('answers');
 /** A read of the search index, after the writer has indexed new commits. */
 export const searches = readsAfter('search');
 

@@ -1,10 +1,10 @@
 import { inSteps } from '../project/index.js';
 import { captureCall, diffParts, diffRequests, getPart, getRequest, listParts, listRequestsInSteps, requestSeries } from '../requests/index.js';
-import { reads, writes } from './procedure.js';
+import { listsCalls, reads, writes } from './procedure.js';
 
 /** The procedures of `request`. */
 export const requestRouter = {
-  list: reads.request.list.handler(({ input, context }) => inSteps(listRequestsInSteps(context.chain, input))),
+  list: listsCalls.request.list.handler(({ input, context }) => inSteps(listRequestsInSteps(context.chain, input))),
   series: reads.request.series.handler(({ input, context }) => inSteps(requestSeries(context.chain, input))),
   get: reads.request.get.handler(({ input, context }) => getRequest(context.chain, input.requestId)),
   diff: reads.request.diff.handler(({ input, context }) => diffRequests(context.chain, input.a, input.b)),

@@ -16,7 +16,7 @@ export const sessionRouter = {
   }),
   place: counts.session.place.handler(async ({ input, context }) => {
     await loadPrices();
-    return placeOf(context.chain, input.id, input.session);
+    return placeOf(context.chain, input);
   }),
   rename: writes.session.rename.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
   archive: writes.session.archive.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),

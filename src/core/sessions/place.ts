@@ -1,15 +1,14 @@
-import type { ContextId } from '../base/index.js';
 import { commitOf, type ReadChain } from '../chain/index.js';
-import type { CommitPlace } from '../contract/index.js';
+import { type CommitPlace, type InputOf, nearTurns } from '../contract/index.js';
 import { branchStart, type Forest, forestAt, type Node, pathTo, turnsOn } from './forest.js';
 import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
 /**
  * The session, branch and turn of a commit, each with its siblings. Sessions may begin with the same turns, which belong to the session
- * that was imported first. `chosen` is the session that the person has selected, if it also contains the commit. @throws NOT_FOUND
+ * that was imported first. `session` is the one that the person has selected, if it also contains the commit. @throws NOT_FOUND
  */
-export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): CommitPlace {
+export function placeOf(chain: ReadChain, { id, session: chosen, turns: asked }: InputOf<'session.place'>): CommitPlace {
   const { seq, id: full } = commitOf(chain, id);
   const forest = forestAt(chain, seq);
   const node = forest.at.get(seq);
@@ -33,14 +32,16 @@ export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): Commi
   const whole = tip ? pathTo(forest, tip) : [];
   const path = turnsOn(forest, whole).filter((one) => forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip?.seq ?? one.seq));
   const later = Map.groupBy(whole, ({ seq }) => forest.parts.partOf.get(seq));
+  const first = forest.parts.partOf.get(seq) ?? seq;
+  const place = path.findIndex((one) => one.seq === first);
+  const middle = (place < 0 ? path.length : place) - Math.floor(nearTurns / 2);
+  const { offset, limit } = asked ?? { offset: Math.max(0, Math.min(middle, path.length - nearTurns)), limit: nearTurns };
   // A turn is named by its last commit, which holds the answer to its prompt.
-  const turns = path.map((one, at) => {
+  const turns = path.slice(offset, offset + limit).map((one, at) => {
     const parts = [one, ...(later.get(one.seq) ?? [])];
     const last = parts.pop() ?? one;
-    return { commit: last.id, number: at + 1, title: one.summary ?? one.id, ...(parts.length > 0 && { parts: parts.map(({ id }) => id) }) };
+    return { commit: last.id, number: offset + at + 1, title: one.summary ?? one.id, ...(parts.length > 0 && { parts: parts.map(({ id }) => id) }) };
   });
-  const first = forest.parts.partOf.get(seq) ?? seq;
-  const turn = turns[path.findIndex((one) => one.seq === first)];
   const here = tip && branchOf(tip);
   return {
     sessionId: row?.sessionId ?? null,
@@ -50,7 +51,8 @@ export function placeOf(chain: ReadChain, id: ContextId, chosen?: string): Commi
     ...(row?.parentSessionId !== undefined && { parentSessionId: row.parentSessionId }),
     branch: here ? { tip: here.tip, title: here.title, main: here.main, named: here.named } : { tip: full, title: full, main: false, named: false },
     branches: tips.map(branchOf).map(({ named: _, ...branch }) => branch),
-    turn: turn ? { number: turn.number, of: turns.length } : null,
+    turn: place < 0 ? null : { number: place + 1, of: path.length },
+    turnCount: path.length,
     turns,
   };
 }

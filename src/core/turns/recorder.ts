@@ -2,6 +2,7 @@ import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey
 import { parsedOf, type ReadChain, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type Outline, outlineOfParsed } from '../formats/index.js';
+import { isTurn } from '../usage/index.js';
 import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
 import { lastedIn } from './lasted.js';
 
@@ -94,9 +95,6 @@ export const emptyTape = (): Tape => ({
   files: new Map(),
   todos: [],
 });
-
-/** A snapshot with a parent copies earlier turns, so it is not a turn. */
-export const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !== 'snapshot' || commit.parent === null;
 
 /** Adds the steps of the next commit of the chain. */
 export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {

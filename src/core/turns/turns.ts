@@ -1,11 +1,11 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, entries, outlineRows, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
+import { type ContextRow, commitAt, commitOf, entries, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
-import { getRequest, listRequests, type OwnRun, ownRun } from '../requests/index.js';
-import { costsAt } from '../usage/index.js';
-import { type RecordedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
+import { callsOfCommit, type OwnRun, ownRun, settingsBody } from '../requests/index.js';
+import { costsAt, type EntrySums, entrySumsOf } from '../usage/index.js';
+import { lastTurn, type RecordedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
 
 /**
  * A turn of a chain and its commits. Several commits are one turn if they are the input and the output of an agent's card turn, or a prompt that was
@@ -41,8 +41,15 @@ function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; rea
   return groupsOf(chain, tip, timed(chain, turns)).map((group, at) => ({ group, row: rowOf(chain, group, at + 1, names) }));
 }
 
-/** The last turn. Only its own content is read; the others are counted from their outlines. */
+/** The last turn. Only its own content is read; the others are counted. */
 function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group } | undefined {
+  if (isEachTurn(chain, tip)) {
+    const last = lastTurn(chain, tip);
+    if (!last) return undefined;
+    const [turn] = timed(chain, [last.turn]);
+    const group: Group = { commits: [turn as RecordedTurn], cardTurn: undefined };
+    return { group, row: rowOf(chain, group, last.number, namesOf(chain, group.commits)) };
+  }
   const turns = turnsTo(chain, tip);
   const groups = groupsOf(chain, tip, turns);
   const last = groups.at(-1);
@@ -51,6 +58,10 @@ function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow;
   const group: Group = { ...last, commits: [head as RecordedTurn, ...rest] };
   return { group, row: rowOf(chain, group, groups.length, namesOf(chain, group.commits)) };
 }
+
+/** Whether every commit up to this one is a turn of its own: no card turn, and no prompt that was edited here, has several. */
+const isEachTurn = (chain: ReadChain, tip: ContextRow): boolean =>
+  chain.db.one('SELECT 1 FROM agent WHERE project = ? LIMIT 1', chain.project) === undefined && turnPartsAt(chain, tip).partOf.size === 0;
 
 function groupsOf<One extends Pick<RecordedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
   const cardTurns = turnsOfCommits(
@@ -163,7 +174,7 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
   const isOf = cardTurn ? group?.cardTurn?.no === cardTurn.no : found?.turnId === row.id;
   if (!found || !group || !isOf) throw badRequest('turnId', `${row.id} is a snapshot, not a turn.`);
   const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, group, row);
-  const requests = group.commits.flatMap(({ turnId }) => listRequests(chain, { turnId }));
+  const requests = group.commits.flatMap(({ turnId }) => callsOfCommit(chain, turnId));
   const ran = ownRun(chain, row.id);
   const price = costsAt(chain, [row.id]).get(row.id);
   /** What the provider said that its calls cost. */
@@ -173,16 +184,16 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
     ...found,
     input: {
       parent,
-      entries: input.length,
-      tokens: input.reduce((sum, entry) => sum + entry.tokens, 0),
-      byKind: tokensByKind(input),
+      entries: input.entries,
+      tokens: input.byKind.reduce((sum, { tokens }) => sum + tokens, 0),
+      byKind: [...input.byKind],
       keys: given.map((entry) => entry.key),
       requests: requests.map(({ requestId, proof }) => ({ requestId, proof })),
     },
     output: own.slice(given.length),
     calls: row.forked ? callsOf(own).map(untimed) : callsOf(own),
     model: last?.model ?? null,
-    settings: last ? settingsOf(getRequest(chain, last.requestId).body) : null,
+    settings: last ? settingsOf(settingsBody(chain, last.requestId)) : null,
     usage: usageOf(requests),
     cost: billed ?? price?.amount ?? null,
     ...(billed === null && price?.atLeast && { costAtLeast: true }),
@@ -194,7 +205,7 @@ interface TurnEntries {
   /** The entries of the turn's own commits, and the entries among them that are input. */
   readonly own: Entry[];
   readonly given: Entry[];
-  readonly input: readonly Pick<Entry, 'kind' | 'tokens'>[];
+  readonly input: EntrySums;
   readonly parent: ContextId | null;
 }
 
@@ -202,8 +213,9 @@ function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): T
   const own = commits.flatMap(({ seq }) => deltaEntries(chain, commitAt(chain, seq)));
   const given = ownInput(own);
   const { parentId } = commitAt(chain, commits[0].seq);
-  const before = parentId === null ? undefined : outlineRows(chain, { id: parentId });
-  return { own, given, input: [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given], parent: parentId };
+  const before = parentId === null || row.type === 'compaction' ? undefined : entrySumsOf(chain, parentId);
+  const byKind = tokensByKind([...(before?.byKind ?? []), ...given]);
+  return { own, given, input: { entries: (before?.entries ?? 0) + given.length, byKind }, parent: parentId };
 }
 
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
@@ -215,7 +227,7 @@ function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn
   return {
     own: [...given, ...output],
     given,
-    input: start ? outlineRows(chain, { id: start.id }).rows : given,
+    input: start ? entrySumsOf(chain, start.id) : { entries: given.length, byKind: tokensByKind(given) },
     parent: commitOf(chain, commits[0].turnId).parentId,
   };
 }

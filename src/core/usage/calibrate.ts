@@ -1,9 +1,21 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
-import { commitAt, contextEntriesInTurn, lineage, type Offer, offer, outlineRows, type ReadChain, type WriteChain, walk } from '../chain/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import type { CommitSeq } from '../base/index.js';
+import {
+  commitAt,
+  entriesAlong,
+  keep,
+  lineage,
+  newestFirst,
+  type Offer,
+  offer,
+  type ReadChain,
+  recalled,
+  type Step,
+  type WriteChain,
+} from '../chain/index.js';
+import { isHidden, type ParsedEntry } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
-import { callsIn } from './rows.js';
+import { type CallRow, callsIn } from './rows.js';
 import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
 
 /** The number of growths that calibration uses, and the most windows that it searches for them. */
@@ -14,32 +26,54 @@ const maxCalls = 2_000;
 /** The fewest growths that calibrate a model. */
 const fewest = 24;
 
-/** The growths between neighboring calls of one model in the window of a context. */
-export function growthsIn(chain: ReadChain, id: ContextId, seq: CommitSeq, model: string): Growth[] {
-  const places = new Map(outlineRows(chain, { id }).rows.map(({ key }, place) => [key, place] as const));
-  const calls = callsIn(
-    chain,
-    walk(chain, commitAt(chain, seq)).contributing.map((step) => step.seq),
-  )
+/** The growths between neighboring calls of one model in the window of a commit. */
+export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): Growth[] {
+  const { steps, calls: found } = lastCalls(chain, seq);
+  const all = entriesAlong(chain, steps);
+  const entries = steps.flatMap((step) => (all.get(step) ?? []).filter((entry) => !isHidden(entry)));
+  const places = new Map(entries.map(({ key }, place) => [key, place] as const));
+  const calls = found
     .flatMap((call) => {
       const place = places.get(call.key);
       return place === undefined ? [] : [{ call, place }];
     })
     .sort((a, b) => a.place - b.place)
     .slice(-maxCalls);
-  const [from = places.size, to = 0] = [calls[0]?.place, calls.at(-1)?.place];
-  const added = measuresBetween(chain, id, from, to);
   return calls.flatMap(({ call, place }, at): Growth[] => {
     const before = calls[at - 1];
     const [earlier, later] = [before && windowOf(before.call), windowOf(call)];
     if (!before || earlier == null || later === null || before.call.model !== model || call.model !== model) return [];
-    return [{ tokens: later - earlier, added: { ...addedUp(added.slice(before.place - from, place - from)), replies: 1 } }];
+    return [{ tokens: later - earlier, added: { ...sumOf(entries.slice(before.place, place)), replies: 1 } }];
   });
 }
 
-/** The measures of the entries of a context from one place up to another. Those before are not read. */
-const measuresBetween = (chain: ReadChain, id: ContextId, from: number, to: number): Measures[] =>
-  [...contextEntriesInTurn(chain, { id, from, to })].map(({ entry }) => measuresOf(entry));
+/** Commits whose calls are looked for at a time. */
+const commitsAtOnce = 256;
+
+/** The last calls of a window, at least `maxCalls` if it has so many, and the commits that they are in. */
+function lastCalls(chain: ReadChain, seq: CommitSeq): { readonly steps: readonly Step[]; readonly calls: readonly CallRow[] } {
+  const steps: Step[] = [];
+  const calls: CallRow[] = [];
+  let some: Step[] = [];
+  const look = (): void => {
+    steps.push(...some);
+    calls.push(
+      ...callsIn(
+        chain,
+        some.map((step) => step.seq),
+      ),
+    );
+    some = [];
+  };
+  for (const step of newestFirst(chain, commitAt(chain, seq))) {
+    some.push(step);
+    if (some.length < commitsAtOnce) continue;
+    look();
+    if (calls.length > maxCalls) break;
+  }
+  look();
+  return { steps: steps.reverse(), calls };
+}
 
 function addedUp(all: readonly Measures[]): Measures {
   const sum: Measures = {};
@@ -56,7 +90,7 @@ export function growthsOf(chain: ReadChain, model: string, most = wanted): Growt
   let windows = 0;
   for (const seq of windowsOf(chain, model)) {
     if (growths.length >= most || (windows++ >= maxWindows && most === wanted)) break;
-    growths.push(...growthsIn(chain, commitAt(chain, seq).id, seq, model).filter(isUsable));
+    growths.push(...growthsIn(chain, seq, model).filter(isUsable));
   }
   return growths;
 }
@@ -89,9 +123,6 @@ interface Stored {
   readonly calls: number;
 }
 
-/** The number of calls at which a model had too few usable growths. Calibration is tried again at twice this number. */
-const failures = new WeakMap<ReadChain, ReadonlyMap<string, number>>();
-
 /**
  * The tokens per unit of each measure for a model in this project. Undefined if too few growths were counted. The result is offered, and computed
  * again when the model has twice as many calls.
@@ -104,10 +135,11 @@ export function factorsOf(chain: ReadChain, model: string | null): Factors | und
   const stored = chain.db.all<Stored>('SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
   if (stored.length === measures.length && calls < 2 * (stored[0]?.calls ?? 0))
     return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;
-  if (calls < fewest || calls < 2 * (failures.get(chain)?.get(model) ?? 0)) return undefined;
+  if (calls < fewest || calls < 2 * (recalled<number>(chain, 'no factors', model) ?? 0)) return undefined;
   const growths = growthsOf(chain, model);
   if (growths.length < fewest) {
-    failures.set(chain, new Map([...(failures.get(chain) ?? []), [model, calls] as const]));
+    // Calibration is tried again at twice this number of calls.
+    keep(chain, 'no factors', model, calls, model.length);
     return undefined;
   }
   const factors = fitFactors(growths);

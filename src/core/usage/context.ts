@@ -5,10 +5,11 @@ import { countTokens, isHidden, type OutlineEntry, type ParsedEntry } from '../f
 import { windowOf } from '../requests/index.js';
 import { requireContents } from './backfill.js';
 import { factorsOf } from './calibrate.js';
+import { windowBefore } from './context-sums.js';
 import { type Continued, continuedFrom, continuedWith } from './continued.js';
 import { measuresAlong } from './delta-measures.js';
 import { limitOf } from './limits.js';
-import { emptyWindow, type MeasuredWindow, partsOf, statedMeasures } from './parts.js';
+import { type MeasuredWindow, openWindow, partsOf, statedMeasures, type WindowState } from './parts.js';
 import { type CallRow, requestIds } from './rows.js';
 import { hasTokenizer } from './tokenizer.js';
 import { lastCallOf } from './window.js';
@@ -85,10 +86,7 @@ export function countedInput(chain: ReadChain, id: ContextId): number | null {
 /** The number of bytes that a measured window takes in memory, about. */
 const bytesPerWindow = 2_000;
 
-/**
- * The measured entries that the call was sent, or all entries of the context if there is no call. The deltas before the call are added up from their
- * stored measures; only that of the call, and those whose results were replaced later, are read.
- */
+/** The measured entries that the call was sent, or all entries of the context if there is no call. */
 function measuredWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
   // Commits never change, so a measured window is valid until the tokenizer is loaded.
   const name = JSON.stringify([call?.commitId ?? tip, call?.key ?? null, hasTokenizer()]);
@@ -103,14 +101,33 @@ function measuredWindow(chain: ReadChain, call: CallRow | undefined, tip: Contex
 }
 
 function measureWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
-  const steps = walk(chain, commitOf(chain, call?.commitId ?? tip)).contributing;
+  const end = commitOf(chain, call?.commitId ?? tip);
+  // The stored sums were measured with the tokenizer.
+  const near = hasTokenizer() ? windowBefore(chain, end, { isApart: call !== undefined }) : undefined;
+  return (
+    (near?.window && windowOver(chain, call, near.rest, near.window.measured)) ??
+    (windowOver(chain, call, walk(chain, end).contributing, undefined) as MeasuredWindow)
+  );
+}
+
+/**
+ * The window of a call. The deltas before that of the call are added up from their stored measures; only that of the call, and those whose results were
+ * replaced later, are read. Undefined if results in `before` were replaced: then it is no beginning.
+ */
+function windowOver(
+  chain: ReadChain,
+  call: CallRow | undefined,
+  steps: readonly Step[],
+  before: WindowState | undefined,
+): MeasuredWindow | undefined {
   const last = call && steps.at(-1);
   const whole = last ? steps.slice(0, -1) : steps;
   const measureOf = measuresAlong(chain, whole);
   const elided = elidedIn(chain, [...whole.filter((step) => measureOf(step).elides), ...(last ? [last] : [])]);
+  if (before && elided.size > 0) return undefined;
   const isElided = ({ kind, toolCallId }: Pick<OutlineEntry, 'kind' | 'toolCallId'>): boolean =>
     kind === 'tool_result' && toolCallId !== undefined && elided.has(toolCallId);
-  const window = emptyWindow();
+  const window = openWindow(before);
   for (const step of whole) {
     const isRead = elided.size > 0 && outlineOf(chain, step.artifact, step.format).entries.some(isElided);
     if (isRead) for (const entry of seenIn(chain, step, elided)) window.add(entry);

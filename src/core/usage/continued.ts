@@ -1,6 +1,6 @@
 // The size of a context that no call has seen: a fork, a rerun or a snapshot. It starts from what was counted before, and only the rest is estimated.
 import type { CommitSeq, EntryKey } from '../base/index.js';
-import { type ContextRow, commitAt, outlineOf, outlineRows, type ReadChain, walk } from '../chain/index.js';
+import { type ContextRow, commitAt, newestFirst, outlineOf, outlineRows, type ReadChain, walk } from '../chain/index.js';
 import type { OutlineRow, PartKind } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { type CallRow, callsIn } from './rows.js';
@@ -58,7 +58,7 @@ interface Found {
 
 /** The last counted call of a context, of those with these replies. A snapshot has the calls of what it copies. */
 function lastCallIn(chain: ReadChain, tip: ContextRow, keys?: ReadonlySet<EntryKey>): Found | undefined {
-  for (const step of walk(chain, tip).contributing.toReversed()) {
+  for (const step of newestFirst(chain, tip)) {
     const row = commitAt(chain, step.seq);
     if (row.type === 'compaction') return undefined;
     if (row.type === 'snapshot') return row.parent === null ? undefined : lastCallIn(chain, commitAt(chain, row.parent), keys);

@@ -1,6 +1,6 @@
 // The parts of a window: what its entries measure, by kind. A call has the same parts from whichever branch it is seen.
 import { type ArtifactNo, textOf } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { kept, type ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import type { DeltaMeasure } from './delta-measures.js';
@@ -20,25 +20,35 @@ export interface Measured {
   readonly measures: Measures;
 }
 
+/** The measures of a window by kind, and the message of its last reply: what a window goes on from. */
+export interface WindowState {
+  readonly kinds: Partial<Record<PartKind, Measures>>;
+  readonly message: string | null;
+}
+
 /** The measures of the entries in a window, to which entries are added in order. */
 export interface MeasuredWindow {
   add(entry: ParsedEntry): void;
   /** Adds the entries of a whole delta. */
   addDelta(delta: DeltaMeasure): void;
+  /** Whether the last message of the assistant is this one. */
+  saysLast(message: string | null): boolean;
   /** Replaces the results of calls by a shorter text. */
   elide(toolCallIds: readonly string[], text: string): void;
   /** Empties the window, as a compaction does. */
   clear(): void;
   /** The tokens of each kind, in the order in which bars draw them; without factors, by the tokenizer's count. */
   sizes(factors: Factors | undefined, others?: readonly Measured[]): readonly Size[];
+  /** What another window can go on from. */
+  state(): WindowState;
 }
 
-/** A window without entries. */
-export function emptyWindow(): MeasuredWindow {
-  const sums = new Map<PartKind, Measures>();
+/** A window without entries, or one that goes on from a state. The results in that state cannot be replaced. */
+export function openWindow({ kinds, message: said }: WindowState = { kinds: {}, message: null }): MeasuredWindow {
+  const sums = new Map((Object.entries(kinds) as [PartKind, Measures][]).map(([kind, measures]) => [kind, { ...measures }] as const));
   const results = new Map<string, ParsedEntry[]>();
-  let message: string | undefined;
-  const count = (entry: ParsedEntry, sign: 1 | -1): void => addTo(sums, partKindOf(entry), measured(entry), sign);
+  let message = said ?? undefined;
+  const count = (entry: ParsedEntry, sign: 1 | -1): void => addTo(sums, partKindOf(entry), measuresOf(entry), sign);
   return {
     add(entry) {
       // The framing of a reply belongs to the assistant.
@@ -57,6 +67,7 @@ export function emptyWindow(): MeasuredWindow {
       if (said.first === (message ?? null)) addTo(sums, said.kind, { replies: 1 }, -1);
       message = said.last ?? undefined;
     },
+    saysLast: (one) => one === (message ?? null),
     elide(toolCallIds, text) {
       for (const id of toolCallIds) {
         const shortened = (results.get(id) ?? []).map((entry): ParsedEntry => {
@@ -73,6 +84,7 @@ export function emptyWindow(): MeasuredWindow {
       results.clear();
       message = undefined;
     },
+    state: () => ({ kinds: Object.fromEntries([...sums].map(([kind, measures]) => [kind, { ...measures }])), message: message ?? null }),
     sizes(factors, others = []) {
       const all = new Map([...sums].map(([kind, measures]) => [kind, { ...measures }] as const));
       for (const { kind, measures } of others) addTo(all, kind, measures, 1);
@@ -91,26 +103,14 @@ function addTo(sums: Map<PartKind, Measures>, kind: PartKind, measures: Measures
   sums.set(kind, sum);
 }
 
-/** Measures of entries that were read before, because a history is measured again for each of its views. */
-const known = new WeakMap<ParsedEntry, { readonly isExact: boolean; readonly measures: Measures }>();
-
-function measured(entry: ParsedEntry): Measures {
-  const isExact = hasTokenizer();
-  const before = known.get(entry);
-  if (before?.isExact === isExact) return before.measures;
-  const measures = measuresOf(entry);
-  known.set(entry, { isExact, measures });
-  return measures;
-}
-
 /** Without calibration, every measure counts with the factor of the tokenizer. */
 const plainSize = (sizes: Measures): number =>
   Object.entries(sizes).reduce((sum, [name, size]) => sum + (name === 'calls' || name === 'results' || name === 'replies' ? 0 : size), 0);
 
-/** The measures of texts that recorded requests share. A text never changes. */
-const stated = new WeakMap<ReadChain, Map<string, Measures>>();
+/** The number of bytes that measures take in memory, about. */
+const bytesPerMeasures = 200;
 
-/** The system prompt and tools that a recorded request contains. */
+/** The system prompt and tools that a recorded request contains. Many requests share them, and a text never changes. */
 export function statedMeasures(chain: ReadChain, requestId: string | undefined): Measured[] {
   if (requestId === undefined) return [];
   const row = chain.db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>(
@@ -118,14 +118,17 @@ export function statedMeasures(chain: ReadChain, requestId: string | undefined):
     chain.project,
     requestId,
   );
-  const texts = stated.get(chain) ?? new Map<string, Measures>();
-  stated.set(chain, texts);
   return (['system', 'tools'] as const).flatMap((kind): Measured | [] => {
     const artifact = row?.[kind];
     if (artifact == null) return [];
-    const name = `${artifact} ${hasTokenizer()}`;
-    const measures = texts.get(name) ?? measuresOf({ role: 'system', kind: 'text', text: textOf(chain.artifacts.read(artifact)) } as ParsedEntry);
-    texts.set(name, measures);
+    const measures = kept(
+      chain,
+      'stated',
+      `${artifact} ${hasTokenizer()}`,
+      '',
+      () => measuresOf({ role: 'system', kind: 'text', text: textOf(chain.artifacts.read(artifact)) } as ParsedEntry),
+      () => bytesPerMeasures,
+    );
     return { kind, measures };
   });
 }

@@ -1,5 +1,7 @@
 import type { WriteChain } from '../chain/index.js';
 import { backfillBatch, pendingCommits } from './backfill.js';
+import { factorsOf, saveFactors } from './calibrate.js';
+import { catchUpContexts } from './context-sums.js';
 import { loadPrices, priceInPieces } from './prices.js';
 
 /**
@@ -15,6 +17,18 @@ export function* catchUpUsage(chain: WriteChain): Generator<void> {
 export async function prepareUsage(chain: WriteChain): Promise<void> {
   await loadPrices();
   for (const _ of catchUpUsage(chain)) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Measures the deltas of new commits, and finds the factors of models with enough calls, in short transactions. Load the tokenizer first. */
+export function* catchUpMeasures(chain: WriteChain): Generator<void> {
+  yield* catchUpContexts(chain);
+  const models = chain.db.all<{ model: string }>("SELECT DISTINCT model FROM usageSum WHERE project = ? AND model <> ''", chain.project);
+  for (const { model } of models) {
+    const before = chain.offers.length;
+    factorsOf(chain, model);
+    for (const found of chain.offers.splice(before)) if (found.kind === 'factors') chain.db.transaction(() => saveFactors(chain, found));
+    yield;
+  }
 }
 
 /** Stores the calls of unread commits, in short transactions. Yields after each. */

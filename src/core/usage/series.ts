@@ -1,15 +1,17 @@
-import type { ContextId } from '../base/index.js';
-import { commitOf, lineage, parsedAlong, type ReadChain } from '../chain/index.js';
-import { partKinds, type UsageSeries } from '../contract/index.js';
+import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
+import { commitOf, lineage, parsedAlong, parsedOf, type ReadChain, type Step } from '../chain/index.js';
+import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { factorsOf } from './calibrate.js';
 import { usageOfContext } from './context.js';
+import { type DeltaMeasure, measuresAlong } from './delta-measures.js';
 import type { Factors } from './fit.js';
 import { limitOf } from './limits.js';
-import { emptyWindow, partsOf, type Size, statedMeasures } from './parts.js';
+import { type Measured, type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
 import { placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds } from './rows.js';
+import type { Measures } from './tokenizer.js';
 
 /** A call, the tokens before it by kind, and the number of earlier compactions. */
 interface Point {
@@ -58,33 +60,80 @@ function pointsOf(
   const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
   const byModel = new Map<string | null, Factors | undefined>();
   for (const { model } of inOrder) if (!byModel.has(model)) byModel.set(model, factorsOf(chain, model));
-  const window = emptyWindow();
-  const elided = new Map<string, string>();
   const found = new Map<number, Omit<Point, 'call'>>();
-  let cuts = 0;
+  const add = (key: EntryKey, window: MeasuredWindow, cuts: number, more: readonly Measured[] = []): void => {
+    const call = byKey.get(key);
+    if (!call || found.has(call.no)) return;
+    found.set(call.no, { sizes: window.sizes(byModel.get(call.model), [...more, ...statedMeasures(chain, recordedId(call))]), cuts });
+  };
   const steps = lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null);
+  const measureOf = measuresAlong(chain, steps);
+  if (steps.some((step) => measureOf(step).elides)) readAlong(chain, steps, add);
+  else addAlong(chain, steps, { measureOf, callsIn: Map.groupBy(inOrder, ({ context }) => context), add });
+  return inOrder.flatMap((call): Point[] => {
+    const at = found.get(call.no);
+    return at ? [{ call, ...at }] : [];
+  });
+}
+
+type Add = (key: EntryKey, window: MeasuredWindow, cuts: number, more?: readonly Measured[]) => void;
+
+interface Along {
+  readonly measureOf: (step: Step) => DeltaMeasure;
+  readonly callsIn: ReadonlyMap<CommitSeq, readonly CallRow[]>;
+  readonly add: Add;
+}
+
+/** Adds up the stored measures of deltas. A delta is read only if a call begins where nothing was measured. */
+function addAlong(chain: ReadChain, steps: readonly Step[], { measureOf, callsIn, add }: Along): void {
+  const window = openWindow();
+  let cuts = 0;
+  for (const step of steps) {
+    if (step.type !== 'delta') {
+      window.clear();
+      cuts += 1;
+    }
+    const measure = measureOf(step);
+    const { before = [], said } = measure;
+    const places = new Set(before.map(({ key }) => key));
+    if (!(callsIn.get(step.seq) ?? []).every(({ key }) => places.has(key))) readOne(chain, step, openWindow(window.state()), cuts, add);
+    for (const [number, { key, kinds }] of before.entries()) {
+      const more = (Object.entries(kinds) as [PartKind, Measures][]).map(([kind, measures]): Measured => ({ kind, measures }));
+      // The framing of the first reply counts once, also if it began in the delta before.
+      const goesOn = number > 0 && said !== undefined && window.saysLast(said.first);
+      add(key, window, cuts, goesOn ? [...more, { kind: said.kind, measures: { replies: -1 } }] : more);
+    }
+    window.addDelta(measure);
+  }
+}
+
+function readOne(chain: ReadChain, { artifact, format }: Step, window: MeasuredWindow, cuts: number, add: Add): void {
+  for (const entry of parsedOf(chain, artifact, format).entries) {
+    add(entry.key, window, cuts);
+    if (!isHidden(entry)) window.add(entry);
+  }
+}
+
+/** Reads the entries of deltas, because results in them were replaced later. */
+function readAlong(chain: ReadChain, steps: readonly Step[], add: Add): void {
+  const window = openWindow();
+  const elided = new Map<string, string>();
+  let cuts = 0;
   for (const { step, parsed } of parsedAlong(chain, steps)) {
     if (step.type !== 'delta') {
       window.clear();
       elided.clear();
       cuts += 1;
     }
-    const { entries, elisions } = parsed;
-    for (const { toolCallIds, text } of elisions) {
+    for (const { toolCallIds, text } of parsed.elisions) {
       window.elide(toolCallIds, text);
       for (const toolCallId of toolCallIds) elided.set(toolCallId, text);
     }
-    for (const entry of entries) {
-      const call = byKey.get(entry.key);
-      if (call && !found.has(call.no))
-        found.set(call.no, { sizes: window.sizes(byModel.get(call.model), statedMeasures(chain, recordedId(call))), cuts });
+    for (const entry of parsed.entries) {
+      add(entry.key, window, cuts);
       if (isHidden(entry)) continue;
       const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;
       window.add(text === undefined ? entry : { ...entry, text });
     }
   }
-  return inOrder.flatMap((call): Point[] => {
-    const at = found.get(call.no);
-    return at ? [{ call, ...at }] : [];
-  });
 }

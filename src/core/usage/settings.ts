@@ -1,5 +1,5 @@
 import { badRequest, isObject, type Json, parseJson } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { kept, type ReadChain } from '../chain/index.js';
 
 /** A person's own prices, per million tokens, and window of a model. */
 export interface ModelSettings {
@@ -49,16 +49,18 @@ export interface UsageSettings {
 const listVersion = 2;
 const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => undefined, prices: [] };
 
-const latest = new WeakMap<ReadChain, { readonly text: string | undefined; readonly settings: UsageSettings }>();
-
 /** The settings of this machine: `usage.json` in Stemma's data folder. @throws BAD_REQUEST if the file is not as `docs/usage.md` describes it. */
 export function settingsOf(chain: ReadChain): UsageSettings {
   const text = chain.usageSettings();
-  const before = latest.get(chain);
-  if (before && before.text === text) return before.settings;
-  const settings = settingsFrom(text);
-  latest.set(chain, { text, settings });
-  return settings;
+  if (text === undefined) return none;
+  return kept(
+    chain,
+    'usage settings',
+    '',
+    text,
+    () => settingsFrom(text),
+    () => 2 * text.length,
+  );
 }
 
 /** A text that changes with the settings of this machine. */

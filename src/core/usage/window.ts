@@ -1,5 +1,5 @@
 import type { ContextId, EntryKey } from '../base/index.js';
-import { type ContextRow, commitAt, outlineOf, outlineRows, parsedOf, type ReadChain, walk } from '../chain/index.js';
+import { type ContextRow, commitAt, newestFirst, outlineOf, outlineRows, parsedOf, type ReadChain } from '../chain/index.js';
 import type { Kind, OutlineRow, PartKind, Role } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { type CallRow, callsIn } from './rows.js';
@@ -15,7 +15,7 @@ export function partKindOf({ role, kind }: { readonly role: Role; readonly kind:
  * forked count only if nothing before their replies was changed.
  */
 export function lastCallOf(chain: ReadChain, tip: ContextRow): CallRow | undefined {
-  for (const step of walk(chain, tip).contributing.toReversed()) {
+  for (const step of newestFirst(chain, tip)) {
     const row = commitAt(chain, step.seq);
     if (row.type !== 'delta') return undefined;
     const calls = inOrder(chain, row, callsIn(chain, [row.seq]));

@@ -60,7 +60,7 @@ export function installedAs(env: Readonly<Record<string, string | undefined>> = 
 }
 
 /** Facts about this installation, without content, titles or paths. */
-export function diagnosticsOf(version: string, dataDir: string = dataDirOf()): Diagnostics {
+export function diagnosticsOf(version: string, dataDir: string = dataDirOf()): Omit<Diagnostics, 'caches'> {
   const { node, electron, chrome, modules } = process.versions;
   const versions = Object.entries({ node, electron, chrome, modules }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   return {

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import type { Commit } from '../../core/contract/index.js';
 import { api } from '../client';
 import { agentOf, agents, say } from '../parts';
@@ -8,12 +8,22 @@ import { compareWithOriginal } from '../views/original';
 /** More commits than this arrive from an import, not from an agent that answers. */
 const most = 20;
 
+/** Commits that arrive within this many milliseconds of each other arrived together. The engine looks for changes every 300 ms. */
+const togetherMs = 500;
+
 /** Announces each answer of an agent to a fork that was continued in it, with the comparison one click away. */
 export function useAnswers(): void {
   const arrived = useLive((live) => live.arrived);
+  const together = useRef<readonly Commit[]>([]);
   useEffect(() => {
-    if (arrived.length > most) return;
-    for (const commit of arrived) void announce(commit).catch(() => {});
+    // Another project has no commits yet.
+    together.current = arrived.length === 0 ? [] : [...together.current, ...arrived].slice(0, most + 1);
+    const timer = setTimeout(() => {
+      const commits = together.current;
+      together.current = [];
+      if (commits.length <= most) for (const commit of commits) void announce(commit).catch(() => {});
+    }, togetherMs);
+    return () => clearTimeout(timer);
   }, [arrived]);
 }
 

@@ -57,7 +57,8 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
   const top = sessions.filter(({ parentSessionId }) => parentSessionId === undefined);
   const repositories = [...new Set(top.flatMap((one) => one.repository ?? []))];
   const near = top.filter((one) => one.repository === repository);
-  const at = turn ? turn.number - 1 : turns.length - 1;
+  const own = turn ? turns.findIndex(({ number }) => number === turn.number) : -1;
+  const at = own < 0 ? turns.length - 1 : own;
   const from = Math.max(0, Math.min(at - Math.floor(maxSiblings / 2), turns.length - maxSiblings));
   return [
     ...(repository === null

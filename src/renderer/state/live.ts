@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { create } from 'zustand';
 import type { CaptureStatus, Checkpointing, Commit, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
+import { coalesced } from './coalesced';
 import { go } from './navigation';
 import { refreshProject, useProject } from './project';
 import { ticketsChanged } from './tickets';
@@ -33,6 +34,7 @@ export async function listen(): Promise<void> {
   const { dir, info } = state;
   const own = new AbortController();
   listening = own;
+  const reload = coalesced(() => Promise.all([refreshProject(), readCapture()]), own.signal, whenVisible);
   try {
     const changes = await api.project.changes({ since: info.stand }, { signal: own.signal });
     own.signal.addEventListener('abort', () => void changes.return?.(undefined as never).catch(() => {}), { once: true });
@@ -43,11 +45,25 @@ export async function listen(): Promise<void> {
       if (changed.length === 0) continue;
       noteCommits(commits);
       if (changed.includes('tickets')) ticketsChanged();
-      if (changed.some((area) => area !== 'tickets')) await Promise.all([refreshProject(), readCapture()]);
+      if (changed.some((area) => area !== 'tickets')) reload();
     }
   } catch {
     // The connection broke. Listening starts again when the next connection opens the project.
   }
+}
+
+/** Waits until a person can see the window. */
+function whenVisible(signal: AbortSignal): Promise<void> {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+    signal.addEventListener('abort', look, { once: true });
+  });
 }
 
 function noteCommits(commits: readonly Commit[]): void {

@@ -30,9 +30,35 @@ const unknown: TurnCount = { of: 0, numbers: new Map() };
 const numbersOf = (turns: CommitPlace['turns']): ReadonlyMap<ContextId, number> =>
   new Map(turns.flatMap(({ commit, number, parts = [] }) => [...parts, commit].map((id) => [id, number] as const)));
 
-/** The turn numbers of the commits before and after a commit; empty while they load. */
+type Turns = CommitPlace['turns'];
+
+const turnLists = new Memory<Turns>(4);
+
+/** All turns of a branch, page by page. */
+async function turnsOf(tip: ContextId, session: string | undefined, signal: AbortSignal): Promise<Turns> {
+  const all: Turns = [];
+  for (;;) {
+    const { turns, turnCount } = await api.session.place({ id: tip, session, turns: { offset: all.length, limit: turnsInPage } }, { signal });
+    all.push(...turns);
+    if (turns.length === 0 || all.length >= turnCount) return all;
+  }
+}
+
+const turnsInPage = 2_000;
+
+/** The turn numbers of the commits before and after a commit; empty while they load. Those of a long branch come later than those near the commit. */
 export function useTurnNumbers(project: string | undefined, commit: ContextId | undefined): TurnCount {
+  const session = useNavigation(({ route }) => route.session);
   const place = usePlace(project, commit);
-  const turns = place.status === 'done' ? place.data.turns : undefined;
-  return useMemo(() => (turns ? { of: turns.length, numbers: numbersOf(turns) } : unknown), [turns]);
+  const near = place.status === 'done' ? place.data : undefined;
+  const tip = near && near.turns.length < near.turnCount ? near.branch.tip : undefined;
+  const whole = useKeptQuery(
+    `${project} ${tip} ${session}`,
+    tip ? `${project} ${tip} ${session}` : null,
+    (signal) => turnsOf(tip as ContextId, session, signal),
+    turnLists,
+  );
+  const turns = tip && whole.status === 'done' ? whole.data : near?.turns;
+  const of = near?.turnCount ?? 0;
+  return useMemo(() => (turns ? { of, numbers: numbersOf(turns) } : unknown), [turns, of]);
 }

@@ -50,7 +50,7 @@ test('[W74] commits of older versions for the state before a prompt have no rows
   ]);
   expect(rows[1]).toMatchObject({ fork: { commit: made.id, title: made.summary } });
   expect(rows[0]?.tipOf).toBe(made.summary);
-  expect(placeOf(chain, next.id).turn).toEqual({ number: 3, of: 3 });
+  expect(placeOf(chain, { id: next.id }).turn).toEqual({ number: 3, of: 3 });
   expect(sessionOf(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
 });
 
@@ -69,7 +69,7 @@ test('[W12] what an agent does by itself after a compaction is no turn', () => {
     [2, undefined],
     [1, undefined],
   ]);
-  expect(placeOf(chain, last.id).turn).toEqual({ number: 3, of: 3 });
+  expect(placeOf(chain, { id: last.id }).turn).toEqual({ number: 3, of: 3 });
   expect(sessionOf(chain, 's').turns).toBe(3);
   expect(listTurns(chain, { id: last.id }).map(({ trigger }) => trigger.kind)).toEqual(['prompt', 'prompt', 'compaction', 'continuation', 'prompt']);
 });
@@ -88,5 +88,5 @@ test('[W6] a fork or a note at the end of a session does not move its trunk', ()
   const { chain, second } = withSession();
   fork(chain, { id: second.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'What about the cellar?' } }] });
   expect(sessionOf(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
-  expect(placeOf(chain, second.id)).toMatchObject({ branch: { tip: second.id, main: true }, turn: { number: 2, of: 2 } });
+  expect(placeOf(chain, { id: second.id })).toMatchObject({ branch: { tip: second.id, main: true }, turn: { number: 2, of: 2 } });
 });

@@ -85,17 +85,19 @@ describe('[W3] one session is one row', () => {
   test('[W9] a turn that several sessions share is named after the one that was chosen', () => {
     const chain = withSample();
     const named = rows(chain).map(({ sessionId, tips: [tip] }) => {
-      const { turns } = placeOf(chain, tip as ContextId, sessionId);
-      return turns.map(({ commit }) => [sessionId, placeOf(chain, commit, sessionId).sessionId]);
+      const { turns } = placeOf(chain, { id: tip as ContextId, session: sessionId });
+      return turns.map(({ commit }) => [sessionId, placeOf(chain, { id: commit, session: sessionId }).sessionId]);
     });
     for (const [chosen, shown] of named.flat()) expect(shown).toBe(chosen);
     // In the sample, some turns belong to another session unless one is chosen. An unknown session changes nothing.
     const owners = rows(chain).flatMap(({ sessionId, tips: [tip] }) =>
-      placeOf(chain, tip as ContextId, sessionId).turns.filter(({ commit }) => placeOf(chain, commit).sessionId !== sessionId),
+      placeOf(chain, { id: tip as ContextId, session: sessionId }).turns.filter(
+        ({ commit }) => placeOf(chain, { id: commit }).sessionId !== sessionId,
+      ),
     );
     expect(owners.length).toBeGreaterThan(0);
     const shared = owners[0]?.commit as ContextId;
-    expect(placeOf(chain, shared, 'no such session')).toEqual(placeOf(chain, shared));
+    expect(placeOf(chain, { id: shared, session: 'no such session' })).toEqual(placeOf(chain, { id: shared }));
   });
 
   test('pages and sorts by what is asked for, pinned sessions first', () => {
@@ -275,7 +277,7 @@ describe('[W6] branches', () => {
     const { chain, made } = withFork();
     changeBranch(chain, { commit: made.id, title: 'full-jitter' });
     const next = fork(chain, { id: made.id, edits: [{ op: 'append', entry: { role: 'assistant', kind: 'text', text: 'Yes.' } }] });
-    expect(placeOf(chain, next.id).branch).toMatchObject({ tip: next.id, title: 'full-jitter', named: true, main: false });
+    expect(placeOf(chain, { id: next.id }).branch).toMatchObject({ tip: next.id, title: 'full-jitter', named: true, main: false });
     const rowsOfGraph = graph(chain, { offset: 0, limit: 1_000 }).rows;
     expect(rowsOfGraph.find(({ commit }) => commit.id === next.id)?.tipOf).toBe('full-jitter');
   });
@@ -322,11 +324,27 @@ describe('[W6] branches', () => {
     const { chain, made } = withFork();
     const session = sessionOf(chain, main);
     const tip = session.tips.find((id) => id !== made.id) as typeof made.id;
-    const place = placeOf(chain, tip);
+    const place = placeOf(chain, { id: tip });
     expect(place).toMatchObject({ sessionId: main, title: session.title, branch: { title: 'main', main: true }, turn: { of: session.turns } });
     expect(place.branches.map((branch) => branch.tip).toSorted()).toEqual([...session.tips].toSorted());
-    expect(placeOf(chain, made.id).branch).toMatchObject({ tip: made.id, main: false, title: 'Another way' });
+    expect(placeOf(chain, { id: made.id }).branch).toMatchObject({ tip: made.id, main: false, title: 'Another way' });
   });
+});
+
+test('the place of a commit in a long session lists the turns around it, and the others in pages', () => {
+  const chain = emptyChain();
+  const path = join(scratch(), 'long.jsonl');
+  writeFileSync(path, session('long', 450).join(''));
+  importInto(chain, path);
+  const tip = sessionOf(chain, 'long').tips[0] as ContextId;
+  const pages = [0, 300].map((offset) => placeOf(chain, { id: tip, turns: { offset, limit: 300 } }));
+  const all = pages.flatMap(({ turns }) => turns);
+  expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 450 }, (_, at) => at + 1));
+  const middle = placeOf(chain, { id: all[224]?.commit as ContextId });
+  expect(middle).toMatchObject({ turn: { number: 225, of: 450 }, turnCount: 450 });
+  expect(middle.turns).toEqual(all.slice(124, 324));
+  expect(placeOf(chain, { id: tip }).turns).toEqual(all.slice(250));
+  expect(placeOf(chain, { id: all[0]?.commit as ContextId }).turns).toEqual(all.slice(0, 200));
 });
 
 test('[W12] the graph gives each turn the number of its place, and a fork changes none', () => {
@@ -335,12 +353,12 @@ test('[W12] the graph gives each turn the number of its place, and a fork change
   const before = numbers();
   expect([...before.values()].filter((turn) => turn === 1).length).toBeGreaterThan(2);
   const agrees = () => {
-    for (const [id, turn] of numbers()) expect([id, placeOf(chain, id).turn?.number]).toEqual([id, turn]);
+    for (const [id, turn] of numbers()) expect([id, placeOf(chain, { id }).turn?.number]).toEqual([id, turn]);
   };
   agrees();
   const root = graph(chain, { filter: { sessionId: main }, offset: 0, limit: 1_000 }).rows.at(-1)?.commit.id ?? null;
   const text = { role: 'user', kind: 'text', text: 'Another way' } as const;
-  expect(placeOf(chain, fork(chain, { id: root, edits: [{ op: 'append', entry: text }] }).id).turn).toEqual({ number: 2, of: 2 });
+  expect(placeOf(chain, { id: fork(chain, { id: root, edits: [{ op: 'append', entry: text }] }).id }).turn).toEqual({ number: 2, of: 2 });
   agrees();
   expect([...numbers()].filter(([id]) => before.has(id))).toEqual([...before]);
 });

@@ -94,6 +94,15 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
   };
 }
 
+/** The counter of a format that holds nothing. What it counts tells the losses in every format. */
+export const allLosses = (): ReturnType<typeof lossCounter> => lossCounter({ holds: [], isRequest: true });
+
+/** The losses in a format, of those in a format that holds nothing. */
+export function lossCountsIn({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>, all: Losses['lossCounts']): Losses['lossCounts'] {
+  const kept = new Set<string>([...holds.map((fact) => factNames[fact]), ...(isRequest ? [] : Object.values(refused))]);
+  return all.filter(({ what }) => !kept.has(what));
+}
+
 /** Whether a text in a value holds half of a character. */
 const hasHalf = (value: unknown): boolean => value !== undefined && /(?<!\\)(?:\\\\)*\\ud[89a-f]/i.test(JSON.stringify(value) ?? '');
 

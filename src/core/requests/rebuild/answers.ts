@@ -1,21 +1,25 @@
 import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import { type ContextRow, commitAt, commitOf, contextEntries, keep, lineage, outlineOf, type ReadChain, recalled, walk } from '../../chain/index.js';
+import {
+  type ContextRow,
+  commitAt,
+  commitOf,
+  contextEntries,
+  keep,
+  lineage,
+  newestFirst,
+  outlineOf,
+  placesTowardsRoot,
+  type ReadChain,
+  recalled,
+  walk,
+} from '../../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { deltaOf } from '../runtimes/before.js';
-import {
-  type Answer,
-  type CallPlace,
-  type Delta,
-  makesCompaction,
-  type Runtime,
-  recordOf,
-  type Stated,
-  shownCounts,
-  windowOf,
-} from '../runtimes/runtime.js';
+import { type Answer, type CallPlace, type Delta, makesCompaction, type Runtime, recordOf, shownCounts, windowOf } from '../runtimes/runtime.js';
 import { runtimeOf, runtimes } from '../runtimes/runtimes.js';
-import { addAll, addTo, byCause, type CauseSums, causeOfEntry, causesOfStated, noCauses } from '../shared/causes.js';
+import { addAll, addTo, byCause, type CauseSums, causeOfEntry, noCauses } from '../shared/causes.js';
+import { causesBesidePrompt, leadingMessages } from './beside.js';
 
 /**
  * Calls without a complete record. Each answer in the chain stands for one call. The rules of the runtime that wrote the answer rebuild the
@@ -75,19 +79,48 @@ export function* answerRows(
   commits: readonly CommitSeq[],
   isRecorded: (record: string) => boolean,
 ): Generator<undefined, RequestRow[]> {
-  const found = yield* answersIn(chain, commits, isRecorded);
-  return found.map(({ row, runtime, beginning, answer, at, isPure }) => ({
-    requestId: idOf(row.id, beginning.key),
-    at,
-    commit: row.id,
-    replyKey: beginning.key,
-    ...(row.sessionId !== null && { sessionId: row.sessionId }),
-    source: runtime.source,
-    model: answer.model,
-    messageCount: beginning.messagesBefore,
-    tokens: shownCounts(answer.usage),
-    proof: isPure && !answer.isRebuilt ? runtime.proof : 'rebuilt',
-  }));
+  const found = yield* foundIn(chain, commits, isRecorded);
+  return found.map(rowOf);
+}
+
+/** The call of an answer as lists show it. */
+export const rowOf = ({ row, runtime, beginning, answer, at, isPure }: Found): RequestRow => ({
+  requestId: idOf(row.id, beginning.key),
+  at,
+  commit: row.id,
+  replyKey: beginning.key,
+  ...(row.sessionId !== null && { sessionId: row.sessionId }),
+  source: runtime.source,
+  model: answer.model,
+  messageCount: beginning.messagesBefore,
+  tokens: shownCounts(answer.usage),
+  proof: isPure && !answer.isRebuilt ? runtime.proof : 'rebuilt',
+});
+
+/** A call without the number of its messages, which only the whole context tells. */
+export type BriefCall = Pick<RequestRow, 'requestId' | 'at' | 'model' | 'tokens' | 'proof'>;
+
+/** The same calls of one commit. Of the commits before it, only the last entry of the assistant is read. */
+export function briefAnswers(chain: ReadChain, commit: CommitSeq, isRecorded: (record: string) => boolean): BriefCall[] {
+  const row = commitAt(chain, commit);
+  const before = row.parent === null ? undefined : briefCount(chain, commitAt(chain, row.parent), row.format);
+  if (row.parent !== null && !before) return atOnce(answerRows(chain, [commit], isRecorded));
+  const counts = new Map<CommitSeq, Count>(before && row.parent !== null ? [[row.parent, before]] : []);
+  return atOnce(foundIn(chain, [commit], isRecorded, counts)).map(rowOf);
+}
+
+/** A count that only says where answers begin. Undefined if the formats of the context differ. */
+function briefCount(chain: ReadChain, row: ContextRow, format: string): Count | undefined {
+  const hasOther = placesTowardsRoot(chain, row).some(
+    ({ run, depth }) => chain.db.one('SELECT 1 FROM context WHERE run = ? AND depth <= ? AND format <> ? LIMIT 1', run, depth, format) !== undefined,
+  );
+  if (hasOther) return undefined;
+  let last: OutlineEntry | undefined;
+  for (const step of newestFirst(chain, row)) {
+    last = outlineOf(chain, step.artifact, step.format).entries.findLast(({ hidden, role }) => !hidden && role === 'assistant');
+    if (last) break;
+  }
+  return { ...nothing(), last, format };
 }
 
 /** The content of the context windows of the same calls. */
@@ -96,7 +129,7 @@ export function* answerPoints(
   commits: readonly CommitSeq[],
   isRecorded: (record: string) => boolean,
 ): Generator<undefined, RequestPoint[]> {
-  const found = yield* answersIn(chain, commits, isRecorded);
+  const found = yield* foundIn(chain, commits, isRecorded);
   return found.map(pointIn(causesBesidePrompt(chain)));
 }
 
@@ -116,7 +149,8 @@ const pointIn =
     };
   };
 
-interface Found {
+/** A call by its answer. */
+export interface Found {
   readonly row: ContextRow;
   readonly runtime: Runtime;
   readonly beginning: Beginning;
@@ -146,8 +180,13 @@ const countsOf = (chain: ReadChain): Counts => ({
 /** The number of commits that are counted in one step. */
 const commitsPerStep = 16;
 
-function* answersIn(chain: ReadChain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Generator<undefined, Found[]> {
-  const counts = countsOf(chain);
+/** The calls of the answers in these commits. Yields between steps. */
+export function* foundIn(
+  chain: ReadChain,
+  commits: readonly CommitSeq[],
+  isRecorded: (record: string) => boolean,
+  counts = countsOf(chain),
+): Generator<undefined, Found[]> {
   const leading = leadingMessages(chain);
   const found: Found[] = [];
   for (const [n, seq] of commits.entries()) {
@@ -172,41 +211,14 @@ function* answersIn(chain: ReadChain, commits: readonly CommitSeq[], isRecorded:
   return found;
 }
 
-/** The number of messages before the first entry, by commit, from the nearest delta that states it. */
-function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
-  const known = new Map<CommitSeq, number>();
-  return (row) => {
-    const { leading } = runtimeOf(row.format);
-    if (!leading) return 0;
-    const passed: CommitSeq[] = [];
-    let found: number | undefined;
-    for (let at: ContextRow | undefined = row; at && found === undefined; at = at.parent === null ? undefined : commitAt(chain, at.parent)) {
-      found = known.get(at.seq) ?? (at.format === row.format ? leading(deltaOf(chain, at), at.parent === null) : 0);
-      passed.push(at.seq);
-    }
-    for (const seq of passed) known.set(seq, found ?? 0);
-    return found ?? 0;
-  };
-}
-
-/** The content that calls send in addition to entries, by commit: base instructions and tools, if the deltas up to it state them. */
-function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => CauseSums {
-  const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
-  const nothingStated = { stated: undefined, causes: noCauses() };
-  const statesSystem = (row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
-  return (row) => {
-    if (!runtimeOf(row.format).besides) return noCauses();
-    const passed: ContextRow[] = [];
-    for (let at: ContextRow | undefined = row; at && !known.has(at.seq); at = at.parent === null ? undefined : commitAt(chain, at.parent))
-      passed.push(at);
-    for (const at of passed.toReversed()) {
-      const before = known.get(at.parent ?? at.seq) ?? nothingStated;
-      const { besides } = runtimeOf(at.format);
-      const stated = besides && statesSystem(at) ? besides(deltaOf(chain, at), before.stated) : before.stated;
-      known.set(at.seq, stated === before.stated ? before : { stated, causes: causesOfStated(stated) });
-    }
-    return known.get(row.seq)?.causes ?? noCauses();
-  };
+/** The call whose answer begins at an entry of a commit, without what the commits before it tell. */
+export function foundAt(chain: ReadChain, commit: CommitSeq, at: number): Found | undefined {
+  const row = commitAt(chain, commit);
+  const runtime = runtimeOf(row.format);
+  const delta = deltaOf(chain, row);
+  const [entry, answer] = [delta.entries[at], runtime.answer(delta, at)];
+  const beginning = entry && { key: entry.key, at, messagesBefore: 0, causes: noCauses() };
+  return beginning && answer && { row, runtime, beginning, answer, at: answer.at ?? entry.at ?? timestampOf(row.createdAt), isPure: false };
 }
 
 /** The number of messages that were sent for an answer in the commit. */
@@ -333,8 +345,11 @@ export interface StatedPart {
   readonly last: number;
 }
 
-/** One call, rebuilt by the rules of the runtime that wrote its answer. @throws NOT_FOUND if the commit has no such answer. */
-export function getAnswered(chain: ReadChain, requestId: string, commit: ContextId, key: EntryKey): Request {
+/**
+ * One call, rebuilt by the rules of the runtime that wrote its answer; `isBare`: without the entries that it was sent. @throws NOT_FOUND if the commit has
+ * no such answer.
+ */
+export function getAnswered(chain: ReadChain, requestId: string, { commit, key }: { commit: ContextId; key: EntryKey }, isBare = false): Request {
   const row = commitOf(chain, commit, 'requestId');
   const runtime = runtimeOf(row.format);
   const own = deltaOf(chain, row);
@@ -345,14 +360,14 @@ export function getAnswered(chain: ReadChain, requestId: string, commit: Context
   const asSummary = makesCompaction(row, runtime);
   // The call that made a compaction was sent the context before the compaction.
   const context = asSummary ? commitAt(chain, row.parent as CommitSeq) : row;
-  const isPure = !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
+  const isPure = !isBare && !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
   const { provider, body, missing } = runtime.body({
     commit: row.id,
     replyKey: key,
     at: first.at ?? timestampOf(row.createdAt),
     answer,
     makesCompaction: asSummary,
-    entries: () => entriesBefore(chain, context, key),
+    entries: () => (isBare ? [] : entriesBefore(chain, context, key)),
     deltas: () =>
       asSummary ? [...deltasOf(chain, context, undefined), deltaOf(chain, row, first.raw?.start)] : deltasOf(chain, row, first.raw?.start),
     earlier: () => earlierDeltas(chain, context),

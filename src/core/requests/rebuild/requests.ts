@@ -2,6 +2,7 @@ import {
   atOnce,
   type CommitSeq,
   type ContextId,
+  corrupt,
   type EntryKey,
   type Json,
   type JsonObject,
@@ -9,13 +10,14 @@ import {
   StemmaError,
   timestampOf,
 } from '../../base/index.js';
-import { commitOf, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
+import { commitAt, commitOf, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
 import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
-import { answerRows, getAnswered, parseAnswerId } from './answers.js';
+import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } from './answers.js';
 import { cardRows, getCardCall, parseCardId } from './cards.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
+import { rowOfStored, type StoredAnswer, storedAnswers } from './stored-answers.js';
 
 export type RequestFilter = InputOf<'request.series'>;
 
@@ -69,20 +71,60 @@ export const listRequestsInSteps = (
 type RequestPage = { readonly total: number; readonly requests: RequestRow[] };
 
 function* requestPage(chain: ReadChain, filter: RequestFilter, offset: number, limit?: number): Generator<undefined, RequestPage> {
+  return storedPage(chain, filter, offset, limit) ?? (yield* wholePage(chain, filter, offset, limit));
+}
+
+/** A page of the calls of a project or a session from stored answers; undefined for a context, and if some answers are not stored. */
+function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, limit: number | undefined): RequestPage | undefined {
+  const { id, turnId, sessionId } = filter;
+  if (id !== undefined || turnId !== undefined) return undefined;
+  // Most projects have neither card turns nor calls of Stemma's own.
+  const isOwn = ['agent', 'modelRun'].some((table) => chain.db.one(`SELECT 1 FROM ${table} WHERE project = ? LIMIT 1`, chain.project) !== undefined);
+  const commits = isOwn ? commitsOf(chain, filter) : new Set<CommitSeq>();
+  const cards = cardRows(chain, commits, false);
+  const stored = storedAnswers(chain, { sessionId, without: cards.commits });
+  if (!stored) return undefined;
+  const rows = inOrderSent(rowsOf(chain, filter, commits));
+  const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain)), ...rows];
+  const end = limit === undefined ? Number.MAX_SAFE_INTEGER : offset + limit;
+  if (others.length === 0) {
+    const requests = stored.page(offset, end - offset).map((answer) => shownAnswer(chain, answer));
+    return { total: stored.total(), requests };
+  }
+  const replies = new Set(rows.map((row) => row.replyRecord));
+  const answers = stored.page(0, Number.MAX_SAFE_INTEGER).filter(({ record }) => !replies.has(record));
+  const all = [...answers, ...others].sort((a, b) => timeOf(a) - timeOf(b));
+  return { total: all.length, requests: shownCalls(chain, all.slice(offset, end)) };
+}
+
+/** @throws CORRUPT if the content has changed since its answers were stored. */
+function shownAnswer(chain: ReadChain, answer: StoredAnswer): RequestRow {
+  const row = rowOfStored(chain, answer);
+  if (row) return row;
+  throw corrupt(String(answer.context), `The commit ${commitAt(chain, answer.context).id} no longer holds the answer that was stored for it.`);
+}
+
+const timeOf = ({ at }: RequestRow | Row | StoredAnswer): number => (typeof at === 'number' ? at : Date.parse(at));
+
+/** The calls of a page. Only these are rebuilt and proved. */
+function shownCalls(chain: ReadChain, page: readonly (RequestRow | Row | StoredAnswer)[]): RequestRow[] {
+  const isRecorded = (row: RequestRow | Row | StoredAnswer): row is Row => 'no' in row;
+  const recorded = page.filter(isRecorded);
+  const proved = provedRows(chain, recorded);
+  const shown = new Map(recorded.map((row, at) => [row, proved[at] as RequestRow] as const));
+  return page.map((row) => (isRecorded(row) ? (shown.get(row) as RequestRow) : 'place' in row ? shownAnswer(chain, row) : row));
+}
+
+/** A page of calls that are found by reading all commits of the filter. */
+function* wholePage(chain: ReadChain, filter: RequestFilter, offset: number, limit: number | undefined): Generator<undefined, RequestPage> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const cards = cardRows(chain, commits, filter.turnId !== undefined);
   const rest = [...commits].filter((seq) => !cards.commits.has(seq));
   const rebuilt = yield* answerRows(chain, rest, (record) => replies.has(record));
   const others: readonly (RequestRow | Row)[] = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
-  const timeOf = ({ at }: RequestRow | Row): number => (typeof at === 'number' ? at : Date.parse(at));
   const all = others.length ? [...others, ...rows].sort((a, b) => timeOf(a) - timeOf(b)) : rows;
-  const page = all.slice(offset, limit === undefined ? undefined : offset + limit);
-  const isStored = (row: RequestRow | Row): row is Row => typeof row.at === 'number';
-  const stored = page.filter(isStored);
-  const proved = provedRows(chain, stored);
-  const shown = new Map(stored.map((row, at) => [row, proved[at] as RequestRow] as const));
-  return { total: all.length, requests: page.map((row) => (isStored(row) ? (shown.get(row) as RequestRow) : row)) };
+  return { total: all.length, requests: shownCalls(chain, all.slice(offset, limit === undefined ? undefined : offset + limit)) };
 }
 
 /** The messages of another call, from its body. */
@@ -286,6 +328,21 @@ function undigested({ withheld }: Rebuilt['details']): string {
     : 'no transcript records a digest of this call';
 }
 
+/** What a call was sent beside its messages. Of a call without a record, no message is rebuilt for it. */
+export function settingsBody(chain: ReadChain, requestId: string): Request['body'] {
+  const answered = parseAnswerId(requestId);
+  return (answered ? getAnswered(chain, requestId, answered, true) : getRequest(chain, requestId)).body;
+}
+
+/** The calls of a turn's commit, without the numbers of their messages. @throws NOT_FOUND for an unknown commit. */
+export function callsOfCommit(chain: ReadChain, turnId: ContextId): readonly BriefCall[] {
+  const { commits, rows } = rowsInOrder(chain, { turnId });
+  const cards = cardRows(chain, commits, true);
+  const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
+  if (rows.length > 0 || others.length > 0 || cards.commits.size > 0) return listRequests(chain, { turnId });
+  return [...commits].flatMap((commit) => briefAnswers(chain, commit, () => false)).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
 /** Parts of every request of this runtime that no record holds. */
 const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
 
@@ -302,7 +359,7 @@ export function callOf(chain: ReadChain, requestId: string): Row {
  */
 export function getRequest(chain: ReadChain, requestId: string): Request {
   const answered = parseAnswerId(requestId);
-  if (answered) return getAnswered(chain, requestId, answered.commit, answered.key);
+  if (answered) return getAnswered(chain, requestId, answered);
   const own = parseOwnId(requestId);
   if (own) return getOwn(chain, requestId, own, sentIn(chain));
   const ofCards = parseCardId(requestId);

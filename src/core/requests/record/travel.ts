@@ -1,5 +1,5 @@
 import { type ArtifactNo, badRequest, bytesOf, type CommitSeq, type EntryKey, isObject, parseJson, textOf } from '../../base/index.js';
-import type { ReadChain, WriteChain } from '../../chain/index.js';
+import { keep, recalled, type WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
 import { messageHash, orderWithHash } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
@@ -101,20 +101,19 @@ export function* travelingCalls(chain: WriteChain, isKnown: (requestId: string) 
   }
 }
 
-/** For each project, the objects of messages by number. A message never changes. */
-const stored = new WeakMap<ReadChain['artifacts'], Map<number, ArtifactNo>>();
+/** The number of bytes that the number of an object takes in memory, about. */
+const bytesPerNumber = 100;
 
-/** Messages as objects of their own, so that each travels once. */
-function objectsOf({ artifacts }: WriteChain, reader: MessageReader, numbers: readonly number[]): ArtifactNo[] {
-  const known = stored.get(artifacts) ?? new Map<number, ArtifactNo>();
-  stored.set(artifacts, known);
+/** Messages as objects of their own, so that each travels once. A message never changes, so its object is remembered. */
+function objectsOf(chain: WriteChain, reader: MessageReader, numbers: readonly number[]): ArtifactNo[] {
+  const { artifacts } = chain;
   return artifacts.transaction(() =>
     numbers.map((no) => {
-      const before = known.get(no);
+      const before = recalled<ArtifactNo>(chain, 'message object', String(no));
       if (before !== undefined) return before;
       const { first, page } = reader.pageOf(no);
       const { no: object } = artifacts.put(textAt(page, no - first), { contentType: 'application/json', bulk: true });
-      known.set(no, object);
+      keep(chain, 'message object', String(no), object, bytesPerNumber);
       return object;
     }),
   );

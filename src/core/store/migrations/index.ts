@@ -48,6 +48,7 @@ import { usageLedger } from './044-usage-ledger.js';
 import { openWork } from './045-open-work.js';
 import { followedHere } from './046-followed-here.js';
 import { pages } from './047-pages.js';
+import { contextSums } from './048-context-sums.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -100,6 +101,7 @@ export const migrations: readonly string[] = [
   openWork,
   followedHere,
   pages,
+  contextSums,
 ];
 
 /** The format version that this Stemma reads and writes. */

@@ -1,0 +1,116 @@
+// Where answers begin, in the order of their times, so that a page of calls reads only the commits of its own calls. Commits never change.
+import { atOnce, type CommitSeq, StemmaError } from '../../base/index.js';
+import { outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
+import type { RequestRow } from '../../contract/index.js';
+import { progressOf, setProgress } from '../../store/index.js';
+import { recordOf } from '../runtimes/runtime.js';
+import { type Found, foundAt, foundIn, rowOf } from './answers.js';
+
+const progressName = 'usage answers';
+const versionName = 'usage answers version';
+/** Increase this number when the rules change by which answers are found, so that they are found again. */
+const rules = 1;
+const version = outlineVersion * 1_000 + rules;
+
+/** The commits per transaction. */
+const commitsAtOnce = 128;
+/** The place of a commit whose content could not be read. A list that needs it reads it again, and says so. */
+const unreadable = -1;
+
+const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === version ? progressOf(chain, progressName) : 0);
+
+/** The number of commits whose answers are not stored yet, at most `limit`. */
+export const pendingAnswers = (chain: ReadChain, limit: number): number =>
+  chain.db.one<{ pending: number }>(
+    'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
+    readUpTo(chain),
+    chain.project,
+    limit,
+  )?.pending ?? 0;
+
+/** Stores where the answers of new commits begin, in short transactions. Yields after each. */
+export function* catchUpAnswers(chain: WriteChain): Generator<void> {
+  while (pendingAnswers(chain, 1) > 0) {
+    const from = readUpTo(chain);
+    const commits = chain.db.all<{ seq: CommitSeq }>(
+      `SELECT seq FROM context WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`,
+      from,
+      chain.project,
+    );
+    const found = [...unreadBefore(chain), ...commits].map(({ seq }) => ({ seq, answers: answersAt(chain, seq) }));
+    chain.db.transaction(() => {
+      if (from === 0) chain.db.run('DELETE FROM usageAnswer WHERE project = ?', chain.project);
+      for (const { seq, answers } of found) {
+        chain.db.run('DELETE FROM usageAnswer WHERE project = ? AND at = 0 AND context = ? AND place = ?', chain.project, seq, unreadable);
+        if (answers) for (const answer of answers) store(chain, answer);
+        else chain.db.run(insert, chain.project, 0, seq, unreadable, '', 0, 0);
+      }
+      setProgress(chain, progressName, commits.at(-1)?.seq ?? from);
+      setProgress(chain, versionName, version);
+    });
+    yield;
+  }
+}
+
+/** Commits whose content could not be read before, and may have arrived since. */
+const unreadBefore = ({ db, project }: ReadChain): { readonly seq: CommitSeq }[] =>
+  db.all(`SELECT context AS seq FROM usageAnswer WHERE project = ? AND at = 0 AND place = ${unreadable} LIMIT ${commitsAtOnce}`, project);
+
+function answersAt(chain: ReadChain, seq: CommitSeq): readonly Found[] | undefined {
+  try {
+    return atOnce(foundIn(chain, [seq], () => false));
+  } catch (error) {
+    if (error instanceof StemmaError) return undefined;
+    throw error;
+  }
+}
+
+const insert = 'INSERT OR REPLACE INTO usageAnswer (project, at, context, place, record, messages, isPure) VALUES (?, ?, ?, ?, ?, ?, ?)';
+
+function store({ db, project }: WriteChain, { row, at, beginning, isPure }: Found): void {
+  db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordOf(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
+}
+
+/** Which answers of a project. */
+export interface AnswerScope {
+  readonly sessionId?: string | undefined;
+  /** Commits whose calls are listed otherwise. */
+  readonly without: ReadonlySet<CommitSeq>;
+}
+
+/** Where an answer begins. */
+export interface StoredAnswer {
+  readonly at: number;
+  readonly context: CommitSeq;
+  readonly place: number;
+  readonly record: string;
+  readonly messages: number;
+  readonly isPure: 0 | 1;
+}
+
+/** The stored answers of a project or a session, oldest first; undefined if some are not stored. */
+export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerScope) {
+  const among = sessionId === undefined ? '' : 'AND a.context IN (SELECT seq FROM context c WHERE c.project = :project AND c.sessionId = :session)';
+  const where = `a.project = :project ${among} ${without.size === 0 ? '' : 'AND a.context NOT IN (SELECT value FROM json_each(:without))'}`;
+  const values = {
+    project: chain.project,
+    ...(sessionId !== undefined && { session: sessionId }),
+    ...(without.size > 0 && { without: JSON.stringify([...without]) }),
+  };
+  const isUnread = chain.db.one(`SELECT 1 FROM usageAnswer a WHERE ${where} AND a.place = ${unreadable} LIMIT 1`, values) !== undefined;
+  if (isUnread || pendingAnswers(chain, 1) > 0) return undefined;
+  return {
+    total: (): number => chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageAnswer a WHERE ${where}`, values)?.total ?? 0,
+    page: (offset: number, limit: number): StoredAnswer[] =>
+      chain.db.all<StoredAnswer>(
+        `SELECT at, context, place, record, messages, isPure FROM usageAnswer a WHERE ${where} ORDER BY at, context, place LIMIT :limit OFFSET :offset`,
+        { ...values, offset, limit },
+      ),
+  };
+}
+
+/** The call of a stored answer, from the commit that holds it. */
+export function rowOfStored(chain: ReadChain, { context, place, messages, isPure }: StoredAnswer): RequestRow | undefined {
+  const found = foundAt(chain, context, place);
+  return found && rowOf({ ...found, beginning: { ...found.beginning, messagesBefore: messages }, isPure: isPure === 1 });
+}

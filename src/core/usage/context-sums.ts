@@ -1,0 +1,214 @@
+// Sums of contexts at every 64th commit, so that a question about a long context reads only the commits after the last sum. Commits never change.
+import { type ContextId, parseJson, StemmaError } from '../base/index.js';
+import {
+  backwards,
+  commitOf,
+  isResetPoint,
+  outlineOf,
+  outlineRows,
+  outlineVersion,
+  type ReadChain,
+  type Step,
+  type WriteChain,
+} from '../chain/index.js';
+import { type Kind, kinds } from '../contract/index.js';
+import { type OutlineEntry, readerOf } from '../formats/index.js';
+import { progressOf, setProgress } from '../store/index.js';
+import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, saveMeasure, storedMeasures } from './delta-measures.js';
+import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
+import { openWindow, type WindowState } from './parts.js';
+import { hasTokenizer } from './tokenizer.js';
+
+/** Visible entries, and their tokens by kind. */
+export interface EntrySums {
+  readonly entries: number;
+  readonly byKind: readonly { readonly kind: Kind; readonly tokens: number }[];
+}
+
+/** What is known at a commit. */
+interface Sums {
+  /** The commits from the root to this one that are turns, and their visible entries. */
+  readonly turns: number;
+  readonly turnEntries: number;
+  /** The window up to this commit; undefined if a later delta replaced results in it, because then the earlier deltas must be read. */
+  readonly window?: { readonly entries: number; readonly tokens: Partial<Record<Kind, number>>; readonly measured: WindowState };
+}
+
+/** A commit whose depth has this remainder has sums. */
+const every = 64;
+const hasPlace = ({ depth }: Pick<Step, 'depth'>): boolean => depth % every === every - 1;
+
+/** The rules of outlines and of measures with the tokenizer. Sums from other rules count as missing. */
+const version = outlineVersion * 1_000 + measureRules;
+
+function storedSums({ db }: ReadChain, { seq, id }: Pick<Step, 'seq' | 'id'>): Sums | undefined {
+  const row = db.one<{ data: string }>('SELECT data FROM usageContext WHERE context = ? AND version = ?', seq, version);
+  if (!row) return undefined;
+  const stored = parseJson(row.data) as unknown as (Sums & { readonly of: ContextId }) | undefined;
+  // A repair may have given the number of a lost commit to another one.
+  return stored?.of === id ? stored : undefined;
+}
+
+/** The window at the last commit with sums, and the contributing commits after it. Without sums, those are all commits of the window. */
+export interface WindowBefore {
+  readonly window: Sums['window'];
+  readonly rest: readonly Step[];
+}
+
+/** Where the window of a commit begins to be read. `isApart`: the commit itself is read in any case. */
+export function windowBefore(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>, { isApart = false } = {}): WindowBefore {
+  const rest: Step[] = [];
+  for (const step of backwards(chain, tip)) {
+    const window = hasPlace(step) && !(isApart && rest.length === 0) ? storedSums(chain, step)?.window : undefined;
+    if (window) return { window, rest: rest.reverse() };
+    rest.push(step);
+    if (isResetPoint(step)) break;
+  }
+  return { window: undefined, rest: rest.reverse() };
+}
+
+const isVisible = ({ hidden }: Pick<OutlineEntry, 'hidden'>): boolean => !hidden;
+
+/** The visible entries of a context and their tokens. @throws NOT_FOUND for an unknown commit. */
+export function entrySumsOf(chain: ReadChain, id: ContextId): EntrySums {
+  const { window, rest } = windowBefore(chain, commitOf(chain, id));
+  const outlines = rest.map(({ artifact, format }) => outlineOf(chain, artifact, format));
+  const isReplaced = outlines.some(({ elisions }) => elisions.length > 0);
+  const rows = isReplaced ? outlineRows(chain, { id }).rows : outlines.flatMap(({ entries }) => entries.filter(isVisible));
+  const before = isReplaced ? undefined : window;
+  const tokens = addTokens(before?.tokens ?? {}, rows);
+  return { entries: (before?.entries ?? 0) + rows.length, byKind: kinds.flatMap((kind) => (tokens[kind] ? [{ kind, tokens: tokens[kind] }] : [])) };
+}
+
+function addTokens(to: Partial<Record<Kind, number>>, rows: readonly Pick<OutlineEntry, 'kind' | 'tokens'>[]): Partial<Record<Kind, number>> {
+  const sums = { ...to };
+  for (const { kind, tokens } of rows) sums[kind] = (sums[kind] ?? 0) + tokens;
+  return sums;
+}
+
+/** Whether a commit is one of the turns of its chain. A snapshot with a parent copies earlier turns. */
+export const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !== 'snapshot' || commit.parent === null;
+
+/** The number of turns from the root to a commit, and of their visible entries. */
+export function turnSumsOf(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): Pick<Sums, 'turns' | 'turnEntries'> {
+  let [turns, turnEntries] = [0, 0];
+  for (const step of backwards(chain, tip)) {
+    const sums = hasPlace(step) ? storedSums(chain, step) : undefined;
+    if (sums) return { turns: turns + sums.turns, turnEntries: turnEntries + sums.turnEntries };
+    if (!isTurn(step)) continue;
+    turns += 1;
+    turnEntries += outlineOf(chain, step.artifact, step.format).entries.filter(isVisible).length;
+  }
+  return { turns, turnEntries };
+}
+
+const progressName = 'usage contexts';
+const versionName = 'usage contexts version';
+
+/** The commits that are read at a time, and the bytes after which a batch ends early: the tokenizer reads about 5 MB a second. */
+const batch = { commits: 256, bytes: 512 * 1024 };
+
+const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === version ? progressOf(chain, progressName) : 0);
+
+/** Whether commits have no measures and sums yet. */
+export const contextsAreDue = (chain: ReadChain): boolean =>
+  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT 1', readUpTo(chain), chain.project) !== undefined;
+
+/** Measures the deltas of new commits and stores sums, in short transactions. Yields after each. It does nothing before the tokenizer is loaded. */
+export function* catchUpContexts(chain: WriteChain): Generator<void> {
+  if (!hasTokenizer()) return;
+  while (contextsAreDue(chain)) {
+    storeBatch(chain);
+    yield;
+  }
+}
+
+interface Row extends Step {
+  readonly size: number | null;
+}
+
+/** What is stored of a delta. Its measure is stored already if a question needed it. Missing content is left out: a question about it says so. */
+interface Fresh {
+  readonly step: Row;
+  readonly measure: DeltaMeasure | undefined;
+  readonly facts: readonly FillerFact[];
+}
+
+function storeBatch(chain: WriteChain): void {
+  const { db, project, artifacts } = chain;
+  const from = readUpTo(chain);
+  const rows = db.all<Row>(
+    `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+       FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+    from,
+    project,
+  );
+  let bytes = 0;
+  const end = rows.findIndex(({ size }) => {
+    bytes += size ?? 0;
+    return bytes >= batch.bytes;
+  });
+  const some = end < 0 ? rows : rows.slice(0, end + 1);
+  // The text is measured before the transaction, because nobody else can write during it.
+  const known = storedMeasures(chain, some);
+  const fresh = some.flatMap((step): Fresh[] => {
+    const parsed = ifReadable(() => readerOf(step.format).parse(artifacts.read(step.artifact)));
+    return parsed ? [{ step, measure: known.has(nameOf(step)) ? undefined : measureDelta(parsed), facts: fillerFacts(parsed) }] : [];
+  });
+  db.transaction(() => {
+    for (const { step, measure, facts } of fresh) {
+      const { artifact, format } = step;
+      if (measure) saveMeasure(chain, { artifact, format, version: measureVersion(), data: JSON.stringify(measure) });
+      saveFacts(chain, step, facts);
+    }
+    for (const step of some.filter(hasPlace)) storeSums(chain, step);
+    setProgress(chain, progressName, some.at(-1)?.seq ?? from);
+    setProgress(chain, versionName, version);
+  });
+}
+
+/** What can be read; undefined if the content is missing or damaged. */
+function ifReadable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return undefined;
+    throw error;
+  }
+}
+
+function storeSums(chain: WriteChain, step: Step): void {
+  const sums = ifReadable(() => sumsAt(chain, step));
+  if (!sums) return;
+  chain.db.run(
+    'INSERT OR REPLACE INTO usageContext (context, version, data) VALUES (?, ?, ?)',
+    step.seq,
+    version,
+    JSON.stringify({ of: step.id, ...sums } satisfies Sums & { of: ContextId }),
+  );
+}
+
+function sumsAt(chain: ReadChain, step: Step): Sums | undefined {
+  const window = windowAt(chain, step);
+  return { ...turnSumsOf(chain, step), ...(window && { window }) };
+}
+
+/** The window up to a commit from the sums before it. Undefined if those are missing, or if results were replaced since. */
+function windowAt(chain: ReadChain, step: Step): Sums['window'] {
+  const { window: before, rest } = windowBefore(chain, step);
+  const first = rest[0];
+  const isWhole = before !== undefined || first === undefined || isResetPoint(first) || first.parent === null;
+  if (!isWhole || rest.length > every) return undefined;
+  const measures = storedMeasures(chain, rest);
+  const window = openWindow(before?.measured);
+  let { entries, tokens } = before ?? { entries: 0, tokens: {} };
+  for (const each of rest) {
+    const measure = measures.get(nameOf(each));
+    if (!measure || measure.elides) return undefined;
+    window.addDelta(measure);
+    const visible = outlineOf(chain, each.artifact, each.format).entries.filter(isVisible);
+    entries += visible.length;
+    tokens = addTokens(tokens, visible);
+  }
+  return { entries, tokens, measured: window.state() };
+}

@@ -1,0 +1,108 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { atOnce } from '../../../src/core/base/index.js';
+import { compact, fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { catchUpAnswers, listRequests, listRequestsInSteps } from '../../../src/core/requests/index.js';
+import { listTurns, turnOf } from '../../../src/core/turns/index.js';
+import { catchUpMeasures, catchUpUsage, loadTokenizer, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
+import { session } from '../../support/counted-lines.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { countingReads } from '../../support/reads.js';
+
+beforeAll(loadTokenizer);
+
+const fixtures = join(import.meta.dirname, '../../fixtures');
+
+/** A session of 300 turns with a fork in its middle, and a compaction with a turn after it. */
+function longChain(): WriteChain {
+  const chain = emptyChain();
+  const path = join(scratch(), 'long.jsonl');
+  writeFileSync(path, session('long', 300).join(''));
+  importInto(chain, path);
+  atOnce(catchUpUsage(chain));
+  const [tip] = tips(chain, {});
+  if (!tip) throw new Error('The chain has no tip.');
+  const turns = listTurns(chain, { id: tip.id });
+  const said = { role: 'user', kind: 'text', text: 'Do it another way.' } as const;
+  fork(chain, { id: turns[150]?.turnId ?? null, edits: [{ op: 'append', entry: said }] });
+  const summary = compact(chain, tip.id, 'All of it.');
+  fork(chain, { id: summary.id, edits: [{ op: 'append', entry: said }] });
+  return chain;
+}
+
+/** What the views of every branch, and of some earlier turns, show. */
+function shown(chain: WriteChain): unknown {
+  const ids = tips(chain, {}).map(({ id }) => id);
+  const turns = listTurns(chain, { id: ids.at(-1) as (typeof ids)[number] });
+  const some = [...ids, ...turns.filter((_, at) => at % 37 === 0 || (at + 1) % 64 < 2).map(({ turnId }) => turnId)];
+  return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, turnOf(chain, id)]);
+}
+
+test('[N8] sums that are stored at some commits change no answer', () => {
+  const chain = longChain();
+  const before = shown(chain);
+  chain.outlines.clear();
+  chain.derived.clear();
+  atOnce(catchUpMeasures(chain));
+  expect(chain.db.one('SELECT COUNT(*) AS stored FROM usageContext')).toEqual({ stored: expect.any(Number) });
+  expect(shown(chain)).toEqual(before);
+});
+
+test('a long window is read from the last sums, and a turn reads only its own content', () => {
+  const made = longChain();
+  atOnce(catchUpMeasures(made));
+  const ids = tips(made, {}).map(({ id }) => id);
+  const last = listTurns(made, { id: ids.at(-1) as (typeof ids)[number] }).at(-1)?.turnId ?? '';
+  for (const ask of [usageOfContext, turnOf]) {
+    const { chain, reads } = countingReads(made);
+    ask(chain, last as (typeof ids)[number]);
+    expect([ask.name, reads.objects <= 4, reads.statements < 400]).toEqual([ask.name, true, true]);
+  }
+});
+
+test('sums of a commit that was lost are not those of the commit that got its number', () => {
+  const chain = longChain();
+  const before = shown(chain);
+  atOnce(catchUpMeasures(chain));
+  chain.db.run(`UPDATE usageContext SET data = json_set(data, '$.of', 'ctx-00000000', '$.turns', 7)`);
+  chain.derived.clear();
+  expect(shown(chain)).toEqual(before);
+});
+
+const isHistory = (path: string): boolean => /\.(jsonl?|traj|eval)$/.test(path) && !path.startsWith('cases');
+
+test('[R1] a page of calls from stored answers equals that from all commits, in every history', () => {
+  const chain = emptyChain();
+  for (const name of ['usage', 'codex', 'pi', 'gemini', 'cline', 'claude-code', 'qwen-code', 'opencode'])
+    for (const path of readdirSync(join(fixtures, name), { recursive: true, encoding: 'utf8' }).filter(isHistory))
+      try {
+        importInto(chain, join(fixtures, name, path));
+      } catch {
+        // Not every file there can be imported alone.
+      }
+  const whole = listRequests(chain, {});
+  expect(whole.length).toBeGreaterThan(100);
+  atOnce(catchUpAnswers(chain));
+  chain.derived.clear();
+  const paged = [];
+  for (let offset = 0; offset < whole.length; offset += 50) {
+    const { total, requests } = atOnce(listRequestsInSteps(chain, { offset, limit: 50 }));
+    expect(total).toBe(whole.length);
+    paged.push(...requests);
+  }
+  expect(paged).toEqual(whole);
+  const sessionId = whole.find((row) => row.sessionId)?.sessionId;
+  expect(listRequests(chain, { sessionId })).toEqual(whole.filter((row) => row.sessionId === sessionId));
+});
+
+test('a page of calls reads only the commits of its calls', () => {
+  const made = longChain();
+  atOnce(catchUpAnswers(made));
+  const { chain, reads } = countingReads(made);
+  const { total, requests } = atOnce(listRequestsInSteps(chain, { offset: 200, limit: 10 }));
+  expect([total, requests.length]).toEqual([300, 10]);
+  expect(reads.objects).toBeLessThanOrEqual(20);
+  expect(reads.statements).toBeLessThan(100);
+});
