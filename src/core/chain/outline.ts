@@ -100,7 +100,7 @@ export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: st
 }
 
 function outlineIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): Outline {
-  const text = typeof stored === 'string' ? stored : expanded(stored);
+  const text = unpacked(stored);
   const data = text.slice(sumLength);
   if (text.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
   return decodeOutline(data);
@@ -113,7 +113,12 @@ const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkS
 /** Maximum decompressed size in bytes, so that damaged bytes cannot exhaust memory. */
 const maxOutlineBytes = 256 * 1024 ** 2;
 
-const expanded = (stored: Uint8Array): string => textOf(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
+/** The text of a column that `packed` wrote. @throws for damaged bytes. */
+export const unpacked = (stored: string | Uint8Array): string =>
+  typeof stored === 'string' ? stored : textOf(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
+
+/** A derived text as a column stores it: compressed if it is long. */
+export const packed = (text: string): string | Uint8Array => (text.length < compressedFrom ? text : zstdCompressSync(text, compression));
 
 /** The checksum before the outline also covers the artifact and format that the outline belongs to. */
 const sumLength = 8;
@@ -124,13 +129,12 @@ const sumOf = (artifact: ArtifactNo, format: string, data: string): string =>
 
 /** Stores an encoded outline (from `encodeOutline` or `outlined`). */
 export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: string, data: string): void {
-  const stored = sumOf(artifact, format, data) + data;
   chain.db.run(
     'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
     artifact,
     format,
     outlineVersion,
-    stored.length < compressedFrom ? stored : zstdCompressSync(stored, compression),
+    packed(sumOf(artifact, format, data) + data),
   );
 }
 

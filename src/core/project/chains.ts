@@ -15,11 +15,12 @@ const megabyte = 1024 * 1024;
  * weighed by entries. Parsed deltas take about twice their content.
  */
 const limits = {
-  parsed: { bytes: 96 * megabyte, unit: 2 },
-  outlines: { bytes: 64 * megabyte, unit: 200 },
-  placed: { bytes: 48 * megabyte, unit: 150 },
+  parsed: { bytes: 128 * megabyte, unit: 2 },
+  outlines: { bytes: 150 * megabyte, unit: 150 },
+  /** A context of 200,000 entries must fit into the part of one thread, because its pages are slices of it. */
+  placed: { bytes: 60 * megabyte, unit: 60 },
   /** Everything else that is derived from a project: graphs, sessions, measured windows. */
-  derived: { bytes: 96 * megabyte, unit: 1 },
+  derived: { bytes: 256 * megabyte, unit: 1 },
 } as const;
 
 /** The caches of one process, which the chains of its connections share. */

@@ -131,7 +131,7 @@ interface Row extends Step {
 interface Fresh {
   readonly step: Row;
   readonly measure: DeltaMeasure | undefined;
-  readonly facts: readonly FillerFact[];
+  readonly facts: readonly FillerFact[] | undefined;
 }
 
 function storeBatch(chain: WriteChain): void {
@@ -153,13 +153,15 @@ function storeBatch(chain: WriteChain): void {
   const known = storedMeasures(chain, some);
   const fresh = some.flatMap((step): Fresh[] => {
     const parsed = ifReadable(() => readerOf(step.format).parse(artifacts.read(step.artifact)));
-    return parsed ? [{ step, measure: known.has(nameOf(step)) ? undefined : measureDelta(parsed), facts: fillerFacts(parsed) }] : [];
+    if (!parsed) return [];
+    const measure = known.has(nameOf(step)) ? undefined : measureDelta(parsed);
+    return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed) }];
   });
   db.transaction(() => {
     for (const { step, measure, facts } of fresh) {
       const { artifact, format } = step;
       if (measure) saveMeasure(chain, { artifact, format, version: measureVersion(), data: JSON.stringify(measure) });
-      saveFacts(chain, step, facts);
+      if (facts) saveFacts(chain, step, facts);
     }
     for (const step of some.filter(hasPlace)) storeSums(chain, step);
     setProgress(chain, progressName, some.at(-1)?.seq ?? from);

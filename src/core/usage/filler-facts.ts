@@ -1,10 +1,22 @@
 // What the list of fillers needs of each entry of a delta. Deltas never change, so the facts are stored, and the list reads no content.
 import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, defined, type EntryKey, parseJson } from '../base/index.js';
-import { type ContextRow, contextEntriesInTurn, outlineRows, parsedOf, type ReadChain, type Step, type WriteChain, walk } from '../chain/index.js';
+import {
+  type ContextRow,
+  contextEntriesInTurn,
+  outlineRows,
+  outlinesOf,
+  packed,
+  parsedAlong,
+  type ReadChain,
+  type Step,
+  unpacked,
+  type WriteChain,
+  walk,
+} from '../chain/index.js';
 import type { PartKind } from '../contract/index.js';
 import { askedLine, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
-import { measuresAlong, nameOf } from './delta-measures.js';
+import { nameOf } from './delta-measures.js';
 import { pathIn } from './paths.js';
 import { partKindOf } from './window.js';
 
@@ -80,30 +92,41 @@ export function fillerFacts(parsed: ParsedDelta): FillerFact[] {
 /** The facts of the visible entries of a context, in order. Replaced results are read as the model sees them. */
 export function factsAlong(chain: ReadChain, tip: ContextRow): readonly FillerFact[] {
   const steps = walk(chain, tip).contributing;
-  const measureOf = measuresAlong(chain, steps);
-  if (steps.some((step) => measureOf(step).elides)) {
+  const known = storedFacts(chain, steps);
+  // Deltas that replace results have no stored facts.
+  const missing = steps.filter((step) => !known.has(nameOf(step)));
+  if (outlinesOf(chain, missing).some(({ elisions }) => elisions.length > 0)) {
     const { rows } = outlineRows(chain, { id: tip.id });
     return [...contextEntriesInTurn(chain, { id: tip.id })].map(({ entry }, at) => factOf(entry, rows[at]?.head, rows[at]?.tokens ?? entry.tokens));
   }
-  const known = storedFacts(chain, steps);
-  return steps.flatMap((step) => known.get(nameOf(step)) ?? fillerFacts(parsedOf(chain, step.artifact, step.format)));
+  for (const { step, parsed } of parsedAlong(chain, missing)) known.set(nameOf(step), fillerFacts(parsed));
+  return steps.flatMap((step) => known.get(nameOf(step)) ?? []);
 }
 
 /** Deltas whose facts one query reads. */
 const deltasAtOnce = 500;
 
-function storedFacts({ db }: ReadChain, steps: readonly Step[]): ReadonlyMap<string, readonly FillerFact[]> {
+function storedFacts({ db }: ReadChain, steps: readonly Step[]): Map<string, readonly FillerFact[]> {
   const known = new Map<string, readonly FillerFact[]>();
   for (let from = 0; from < steps.length; from += deltasAtOnce)
-    for (const { data, ...at } of db.all<{ artifact: ArtifactNo; format: string; data: string }>(
+    for (const { data, ...at } of db.all<{ artifact: ArtifactNo; format: string; data: string | Uint8Array }>(
       'SELECT artifact, format, data FROM usageFiller WHERE artifact IN (SELECT value FROM json_each(?)) AND version = ?',
       JSON.stringify(steps.slice(from, from + deltasAtOnce).map(({ artifact }) => artifact)),
       version,
     )) {
-      const facts = parseJson(data);
-      if (Array.isArray(facts)) known.set(nameOf(at), facts as unknown as FillerFact[]);
+      const facts = factsIn(data);
+      if (Array.isArray(facts)) known.set(nameOf(at), facts as FillerFact[]);
     }
   return known;
+}
+
+/** The stored facts. Damaged ones count as missing. */
+function factsIn(stored: string | Uint8Array): unknown {
+  try {
+    return parseJson(unpacked(stored));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Stores the facts of a delta. Call it inside a transaction. */
@@ -113,7 +136,7 @@ export const saveFacts = ({ db }: WriteChain, { artifact, format }: Step, facts:
     artifact,
     format,
     version,
-    JSON.stringify(facts),
+    packed(JSON.stringify(facts)),
   );
 
 /**

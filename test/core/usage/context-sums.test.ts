@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { atOnce } from '../../../src/core/base/index.js';
+import { atOnce, type ContextId } from '../../../src/core/base/index.js';
 import { compact, fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { catchUpAnswers, listRequests, listRequestsInSteps } from '../../../src/core/requests/index.js';
 import { listTurns, turnOf } from '../../../src/core/turns/index.js';
-import { catchUpMeasures, catchUpUsage, loadTokenizer, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
+import { catchUpMeasures, catchUpUsage, loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -37,7 +37,7 @@ function shown(chain: WriteChain): unknown {
   const ids = tips(chain, {}).map(({ id }) => id);
   const turns = listTurns(chain, { id: ids.at(-1) as (typeof ids)[number] });
   const some = [...ids, ...turns.filter((_, at) => at % 37 === 0 || (at + 1) % 64 < 2).map(({ turnId }) => turnId)];
-  return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, turnOf(chain, id)]);
+  return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, usageFillers(chain, id).length, turnOf(chain, id)]);
 }
 
 test('[N8] sums that are stored at some commits change no answer', () => {
@@ -60,6 +60,39 @@ test('a long window is read from the last sums, and a turn reads only its own co
     ask(chain, last as (typeof ids)[number]);
     expect([ask.name, reads.objects <= 4, reads.statements < 400]).toEqual([ask.name, true, true]);
   }
+});
+
+test('[N8] stored facts change neither fillers nor series, with tools and compactions', () => {
+  const chain = emptyChain();
+  for (const name of ['usage/branches.jsonl', 'usage/two-models.jsonl', 'pi/tour.jsonl', 'gemini/tour.jsonl', 'codex', 'claude-code'])
+    importInto(chain, join(fixtures, name));
+  atOnce(catchUpUsage(chain));
+  const views = (): unknown =>
+    tips(chain, {}).map(({ id }) => [id, usageFillers(chain, id), usageSeries(chain, id), usageOfContext(chain, id), turnViews(chain, id)]);
+  const before = views();
+  const compared = JSON.stringify(before).match(/"duplicateOf"|"path"/g)?.length ?? 0;
+  expect(compared).toBeGreaterThan(20);
+  atOnce(catchUpMeasures(chain));
+  chain.derived.clear();
+  expect(views()).toEqual(before);
+});
+
+/** The last turn of a context; nothing for a snapshot. */
+function turnViews(chain: WriteChain, id: ContextId): unknown {
+  try {
+    return turnOf(chain, id);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test('a damaged sum, measure or fact counts as missing', () => {
+  const chain = longChain();
+  const before = shown(chain);
+  atOnce(catchUpMeasures(chain));
+  for (const table of ['usageContext', 'usageMeasure', 'usageFiller']) chain.db.run(`UPDATE ${table} SET data = '{"cut'`);
+  chain.derived.clear();
+  expect(shown(chain)).toEqual(before);
 });
 
 test('sums of a commit that was lost are not those of the commit that got its number', () => {

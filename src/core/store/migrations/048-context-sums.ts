@@ -8,7 +8,7 @@ CREATE TABLE usageContext (
   data    TEXT NOT NULL
 );
 
--- What the list of fillers needs of the entries of a delta, as JSON. Derived from the object (usage/filler-facts.ts).
+-- What the list of fillers needs of the entries of a delta, as JSON, compressed if it is long. Derived from the object (usage/filler-facts.ts).
 CREATE TABLE usageFiller (
   artifact INTEGER NOT NULL,
   format   TEXT NOT NULL,
