@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
-import { loadPrices, loadTokenizer } from '../usage/index.js';
+import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
 import { requireWrite } from './access.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { derive, tidyUp, type UpkeepPart } from './upkeep.js';
@@ -48,7 +48,7 @@ export async function doWork({ dir, projectId, work }: WorkOrder, say: (message:
     if (folder.projectId !== projectId)
       throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
     requireWrite(folder.access);
-    if (work.kind !== 'import') await Promise.all([loadPrices(), loadTokenizer()]);
+    if (work.kind !== 'import') await Promise.all([loadPrices(), contextsAreDue(folder.chain) && loadTokenizer()]);
     const steps = stepsOf(folder, work);
     for (;;) {
       const step = steps.next();

@@ -117,6 +117,9 @@ function* windowsOf(chain: ReadChain, model: string): Generator<CommitSeq> {
   }
 }
 
+/** Stands for a measure where a model had too few usable growths. It is tried again at twice the number of calls. */
+const none = '';
+
 interface Stored {
   readonly measure: string;
   readonly factor: number;
@@ -133,13 +136,14 @@ export function factorsOf(chain: ReadChain, model: string | null): Factors | und
     chain.db.one<{ calls: number }>('SELECT IFNULL(SUM(calls), 0) AS calls FROM usageSum WHERE project = ? AND model = ?', chain.project, model)
       ?.calls ?? 0;
   const stored = chain.db.all<Stored>('SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
-  if (stored.length === measures.length && calls < 2 * (stored[0]?.calls ?? 0))
+  if (measures.every((name) => stored.some(({ measure }) => measure === name)) && calls < 2 * (stored[0]?.calls ?? 0))
     return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;
-  if (calls < fewest || calls < 2 * (recalled<number>(chain, 'no factors', model) ?? 0)) return undefined;
+  const failedAt = stored.find(({ measure }) => measure === none)?.calls ?? recalled<number>(chain, 'no factors', model) ?? 0;
+  if (calls < fewest || calls < 2 * failedAt) return undefined;
   const growths = growthsOf(chain, model);
   if (growths.length < fewest) {
-    // Calibration is tried again at twice this number of calls.
     keep(chain, 'no factors', model, calls, model.length);
+    offer(chain, { kind: 'factors', model, factors: { [none]: 0 }, calls });
     return undefined;
   }
   const factors = fitFactors(growths);
@@ -149,9 +153,10 @@ export function factorsOf(chain: ReadChain, model: string | null): Factors | und
 
 /** Stores the tokens per unit of each measure for a model. Call it inside a transaction. */
 export function saveFactors(chain: WriteChain, { model, factors, calls }: Omit<Extract<Offer, { kind: 'factors' }>, 'kind'>): void {
+  chain.db.run('DELETE FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
   for (const [measure, factor] of Object.entries(factors))
     chain.db.run(
-      'INSERT OR REPLACE INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)',
       chain.project,
       model,
       measure,

@@ -1,4 +1,4 @@
-// Sums of contexts at every 64th commit, so that a question about a long context reads only the commits after the last sum. Commits never change.
+// Sums of long contexts at every 64th commit, so that a question reads only the commits after the last sum. Commits never change.
 import { type ContextId, parseJson, StemmaError } from '../base/index.js';
 import {
   backwards,
@@ -36,6 +36,11 @@ interface Sums {
 
 /** A commit whose depth has this remainder has sums. */
 const every = 64;
+/**
+ * Shorter conversations have no sums: they are measured when a question asks for them, which is soon done. So nobody tokenizes what nobody asks about.
+ * A multiple of `every`.
+ */
+const longFrom = 512;
 const hasPlace = ({ depth }: Pick<Step, 'depth'>): boolean => depth % every === every - 1;
 
 /** The rules of outlines and of measures with the tokenizer. Sums from other rules count as missing. */
@@ -110,17 +115,26 @@ const batch = { commits: 256, bytes: 512 * 1024 };
 
 const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === version ? progressOf(chain, progressName) : 0);
 
-/** Whether commits have no measures and sums yet. */
-export const contextsAreDue = (chain: ReadChain): boolean =>
-  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT 1', readUpTo(chain), chain.project) !== undefined;
+/** Whether new commits of long conversations have no measures and sums yet. */
+export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
+  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', readUpTo(chain), from - 1, chain.project) !==
+  undefined;
 
-/** Measures the deltas of new commits and stores sums, in short transactions. Yields after each. It does nothing before the tokenizer is loaded. */
-export function* catchUpContexts(chain: WriteChain): Generator<void> {
+/**
+ * Measures the deltas of new commits of long conversations and stores sums, in short transactions. Yields after each. It does nothing before the
+ * tokenizer is loaded. `from`: the commits from which a conversation is long.
+ */
+export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<void> {
   if (!hasTokenizer()) return;
-  while (contextsAreDue(chain)) {
-    storeBatch(chain);
-    yield;
-  }
+  while (contextsAreDue(chain, from)) yield* storeBatch(chain, from);
+  const newest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+  // The next question about what is due begins after the commits that were looked at.
+  if (newest > readUpTo(chain)) chain.db.transaction(() => readTo(chain, newest));
+}
+
+function readTo(chain: WriteChain, seq: number): void {
+  setProgress(chain, progressName, seq);
+  setProgress(chain, versionName, version);
 }
 
 interface Row extends Step {
@@ -129,18 +143,18 @@ interface Row extends Step {
 
 /** What is stored of a delta. Its measure is stored already if a question needed it. Missing content is left out: a question about it says so. */
 interface Fresh {
-  readonly step: Row;
+  readonly step: Step;
   readonly measure: DeltaMeasure | undefined;
   readonly facts: readonly FillerFact[] | undefined;
 }
 
-function storeBatch(chain: WriteChain): void {
-  const { db, project, artifacts } = chain;
-  const from = readUpTo(chain);
+function* storeBatch(chain: WriteChain, from: number): Generator<void> {
+  const { db, project } = chain;
   const rows = db.all<Row>(
     `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-       FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-    from,
+       FROM context c WHERE c.seq > ? AND c.depth >= ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+    readUpTo(chain),
+    from - 1,
     project,
   );
   let bytes = 0;
@@ -149,24 +163,39 @@ function storeBatch(chain: WriteChain): void {
     return bytes >= batch.bytes;
   });
   const some = end < 0 ? rows : rows.slice(0, end + 1);
-  // The text is measured before the transaction, because nobody else can write during it.
-  const known = storedMeasures(chain, some);
-  const fresh = some.flatMap((step): Fresh[] => {
-    const parsed = ifReadable(() => readerOf(step.format).parse(artifacts.read(step.artifact)));
+  // A conversation that has become long: what comes before was not measured.
+  for (const step of some.filter(({ depth }) => depth === from - 1)) {
+    const { rest } = windowBefore(chain, step);
+    for (let at = 0; at < rest.length; at += every) {
+      db.transaction(storing(chain, rest.slice(at, at + every)));
+      yield;
+    }
+  }
+  const store = storing(chain, some);
+  db.transaction(() => {
+    store();
+    for (const step of some.filter(hasPlace)) storeSums(chain, step, from);
+    readTo(chain, some.at(-1)?.seq ?? readUpTo(chain));
+  });
+  yield;
+}
+
+/** Measures deltas, and returns what stores their measures: nobody else can write during a transaction. */
+function storing(chain: WriteChain, steps: readonly Step[]): () => void {
+  const known = storedMeasures(chain, steps);
+  const fresh = steps.flatMap((step): Fresh[] => {
+    const parsed = ifReadable(() => readerOf(step.format).parse(chain.artifacts.read(step.artifact)));
     if (!parsed) return [];
     const measure = known.has(nameOf(step)) ? undefined : measureDelta(parsed);
     return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed) }];
   });
-  db.transaction(() => {
+  return () => {
     for (const { step, measure, facts } of fresh) {
       const { artifact, format } = step;
       if (measure) saveMeasure(chain, { artifact, format, version: measureVersion(), data: JSON.stringify(measure) });
       if (facts) saveFacts(chain, step, facts);
     }
-    for (const step of some.filter(hasPlace)) storeSums(chain, step);
-    setProgress(chain, progressName, some.at(-1)?.seq ?? from);
-    setProgress(chain, versionName, version);
-  });
+  };
 }
 
 /** What can be read; undefined if the content is missing or damaged. */
@@ -179,8 +208,8 @@ function ifReadable<Value>(read: () => Value): Value | undefined {
   }
 }
 
-function storeSums(chain: WriteChain, step: Step): void {
-  const sums = ifReadable(() => sumsAt(chain, step));
+function storeSums(chain: WriteChain, step: Step, from: number): void {
+  const sums = ifReadable(() => sumsAt(chain, step, from));
   if (!sums) return;
   chain.db.run(
     'INSERT OR REPLACE INTO usageContext (context, version, data) VALUES (?, ?, ?)',
@@ -190,17 +219,17 @@ function storeSums(chain: WriteChain, step: Step): void {
   );
 }
 
-function sumsAt(chain: ReadChain, step: Step): Sums | undefined {
-  const window = windowAt(chain, step);
+function sumsAt(chain: ReadChain, step: Step, from: number): Sums | undefined {
+  const window = windowAt(chain, step, from);
   return { ...turnSumsOf(chain, step), ...(window && { window }) };
 }
 
-/** The window up to a commit from the sums before it. Undefined if those are missing, or if results were replaced since. */
-function windowAt(chain: ReadChain, step: Step): Sums['window'] {
+/** The window up to a commit from the sums before it, or from its beginning. Undefined if too much lies between, or if results were replaced since. */
+function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
   const { window: before, rest } = windowBefore(chain, step);
   const first = rest[0];
   const isWhole = before !== undefined || first === undefined || isResetPoint(first) || first.parent === null;
-  if (!isWhole || rest.length > every) return undefined;
+  if (!isWhole || rest.length > Math.max(every, step.depth < from ? from : every)) return undefined;
   const measures = storedMeasures(chain, rest);
   const window = openWindow(before?.measured);
   let { entries, tokens } = before ?? { entries: 0, tokens: {} };

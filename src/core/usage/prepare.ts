@@ -1,7 +1,7 @@
 import type { WriteChain } from '../chain/index.js';
 import { backfillBatch, pendingCommits } from './backfill.js';
 import { factorsOf, saveFactors } from './calibrate.js';
-import { catchUpContexts } from './context-sums.js';
+import { catchUpContexts, contextsAreDue } from './context-sums.js';
 import { loadPrices, priceInPieces } from './prices.js';
 
 /**
@@ -19,9 +19,13 @@ export async function prepareUsage(chain: WriteChain): Promise<void> {
   for (const _ of catchUpUsage(chain)) await new Promise((resolve) => setTimeout(resolve));
 }
 
-/** Measures the deltas of new commits, and finds the factors of models with enough calls, in short transactions. Load the tokenizer first. */
-export function* catchUpMeasures(chain: WriteChain): Generator<void> {
-  yield* catchUpContexts(chain);
+/**
+ * Measures long conversations, and finds the factors of models with enough calls in a project that has one, in short transactions. Load the tokenizer
+ * first. `from`: the commits from which a conversation is long.
+ */
+export function* catchUpMeasures(chain: WriteChain, from?: number): Generator<void> {
+  if (!contextsAreDue(chain, from)) return;
+  yield* catchUpContexts(chain, from);
   const models = chain.db.all<{ model: string }>("SELECT DISTINCT model FROM usageSum WHERE project = ? AND model <> ''", chain.project);
   for (const { model } of models) {
     const before = chain.offers.length;

@@ -32,6 +32,8 @@ function longChain(): WriteChain {
   return chain;
 }
 
+const sumsIn = (chain: WriteChain): number => chain.db.one<{ stored: number }>('SELECT COUNT(*) AS stored FROM usageContext')?.stored ?? 0;
+
 /** What the views of every branch, and of some earlier turns, show. */
 function shown(chain: WriteChain): unknown {
   const ids = tips(chain, {}).map(({ id }) => id);
@@ -45,14 +47,28 @@ test('[N8] sums that are stored at some commits change no answer', () => {
   const before = shown(chain);
   chain.outlines.clear();
   chain.derived.clear();
+  atOnce(catchUpMeasures(chain, 1));
+  expect(sumsIn(chain)).toBeGreaterThanOrEqual(4);
+  expect(shown(chain)).toEqual(before);
+});
+
+test('[N8] a conversation is measured when it becomes long, from its beginning; a short one is not', () => {
+  const chain = longChain();
+  const before = shown(chain);
   atOnce(catchUpMeasures(chain));
-  expect(chain.db.one('SELECT COUNT(*) AS stored FROM usageContext')).toEqual({ stored: expect.any(Number) });
+  expect(sumsIn(chain)).toBe(0);
+  expect(chain.db.one('SELECT 1 FROM usageMeasure')).toBeUndefined();
+  chain.db.run("DELETE FROM progress WHERE name LIKE 'usage contexts%'");
+  chain.derived.clear();
+  atOnce(catchUpMeasures(chain, 192));
+  // The trunk has 300 turns: sums at 192 and 256. The measures begin at the first turn.
+  expect(sumsIn(chain)).toBeGreaterThanOrEqual(2);
   expect(shown(chain)).toEqual(before);
 });
 
 test('a long window is read from the last sums, and a turn reads only its own content', () => {
   const made = longChain();
-  atOnce(catchUpMeasures(made));
+  atOnce(catchUpMeasures(made, 1));
   const ids = tips(made, {}).map(({ id }) => id);
   const last = listTurns(made, { id: ids.at(-1) as (typeof ids)[number] }).at(-1)?.turnId ?? '';
   for (const ask of [usageOfContext, turnOf]) {
@@ -72,7 +88,7 @@ test('[N8] stored facts change neither fillers nor series, with tools and compac
   const before = views();
   const compared = JSON.stringify(before).match(/"duplicateOf"|"path"/g)?.length ?? 0;
   expect(compared).toBeGreaterThan(20);
-  atOnce(catchUpMeasures(chain));
+  atOnce(catchUpMeasures(chain, 1));
   chain.derived.clear();
   expect(views()).toEqual(before);
 });
@@ -89,7 +105,7 @@ function turnViews(chain: WriteChain, id: ContextId): unknown {
 test('a damaged sum, measure or fact counts as missing', () => {
   const chain = longChain();
   const before = shown(chain);
-  atOnce(catchUpMeasures(chain));
+  atOnce(catchUpMeasures(chain, 1));
   for (const table of ['usageContext', 'usageMeasure', 'usageFiller']) chain.db.run(`UPDATE ${table} SET data = '{"cut'`);
   chain.derived.clear();
   expect(shown(chain)).toEqual(before);
@@ -98,7 +114,7 @@ test('a damaged sum, measure or fact counts as missing', () => {
 test('sums of a commit that was lost are not those of the commit that got its number', () => {
   const chain = longChain();
   const before = shown(chain);
-  atOnce(catchUpMeasures(chain));
+  atOnce(catchUpMeasures(chain, 1));
   chain.db.run(`UPDATE usageContext SET data = json_set(data, '$.of', 'ctx-00000000', '$.turns', 7)`);
   chain.derived.clear();
   expect(shown(chain)).toEqual(before);
