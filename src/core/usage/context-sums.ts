@@ -117,8 +117,7 @@ const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) =
 
 /** Whether new commits of long conversations have no measures and sums yet. */
 export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
-  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', readUpTo(chain), from - 1, chain.project) !==
-  undefined;
+  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', readUpTo(chain), from - 1, chain.project) !== undefined;
 
 /**
  * Measures the deltas of new commits of long conversations and stores sums, in short transactions. Yields after each. It does nothing before the
