@@ -151,6 +151,8 @@ const law: readonly Row[] = [
 
   // The processes around the engine. Only the engine's own process and the command line load it.
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
+  // What every server allows a connection.
+  { folder: 'src/main/connections', folders: [], packages: ['node:http'] },
   // Processes, signals, terminals and access lists of each system.
   {
     folder: 'src/main/system',
@@ -197,12 +199,22 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/otlp',
-    folders: [core('base'), core('files')],
+    folders: [core('base'), core('files'), 'src/main/connections'],
     packages: ['node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path', 'node:zlib', 'protobufjs'],
   },
   {
     folder: 'src/main/web',
-    folders: [contract, core('files'), core('system'), 'src/main/launch', 'src/main/otlp', 'src/main/system', 'src/main/terminal', 'src/main/window'],
+    folders: [
+      contract,
+      core('files'),
+      core('system'),
+      'src/main/connections',
+      'src/main/launch',
+      'src/main/otlp',
+      'src/main/system',
+      'src/main/terminal',
+      'src/main/window',
+    ],
     packages: [
       '@orpc/client',
       '@orpc/contract',
@@ -303,6 +315,7 @@ const law: readonly Row[] = [
       core('sync'),
       core('system'),
       core('usage'),
+      'src/main/connections',
       'src/main/launch',
       'src/main/otlp',
       'src/main/system',

@@ -9,6 +9,7 @@ import { openHubDatabase, openHubObjects, serveHub } from '../../src/main/hub/in
 import { hubClient } from '../../src/main/team/index.js';
 import { chainWith, startTestHub, type TestHub } from '../support/hub.js';
 import { scratch } from '../support/project.js';
+import { drip } from '../support/raw-web.js';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -38,10 +39,10 @@ const megabyte = 1024 * 1024;
 const json = { 'Content-Type': 'application/json' };
 
 /** Another hub process with limits of its own. */
-async function limited(limits: Parameters<typeof serveHub>[0]['limits'], spans?: string) {
+async function limited(limits: Parameters<typeof serveHub>[0]['limits'], spans?: string, slow?: Parameters<typeof serveHub>[0]['slow']) {
   const database = await openHubDatabase(hub.databaseUrl);
   const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: hub.objectsDir }));
-  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', limits, spans });
+  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1', limits, spans, slow });
   onTestFinished(() => running.close().then(database.close));
   return `http://127.0.0.1:${running.port}`;
 }
@@ -158,6 +159,38 @@ describe('the door of a hub', () => {
       ]);
     }
     expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
+  });
+
+  test('[E63] clients that send a byte now and then are cut, and others are answered meanwhile', async () => {
+    const address = await limited({}, undefined, { headersMs: 500, requestMs: 1_000, checkMs: 100, silent: 100 });
+    const port = Number(new URL(address).port);
+    const known = head('/rpc/sync/send', { ...json, Authorization: `Bearer ${hub.admin}`, 'Content-Length': megabyte });
+    const clients = [
+      ...Array.from({ length: 20 }, () => drip(port, 'POST /rpc/sync/hello HTTP/1.1\r\nHost: hub\r\nA: ')),
+      drip(port, 'GET /share/a/'),
+      ...[known, head('/rpc/sync/send', { ...json, 'Content-Length': megabyte }), head('/health', { 'Content-Length': megabyte })].map((each) =>
+        drip(port, each, ' '),
+      ),
+    ];
+    expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
+    for (const ms of await Promise.all(clients)) expect(ms).toBeLessThan(20_000);
+    expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
+  });
+
+  test('[E63] more silent connections than a hub keeps end the oldest of them, and keep nobody out', async () => {
+    const address = await limited({}, undefined, { headersMs: 600_000, requestMs: 600_000, checkMs: 1_000, silent: 10 });
+    let open = 0;
+    const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(address).port), '127.0.0.1'));
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+    for (const socket of sockets)
+      socket
+        .on('error', () => {})
+        .on('connect', () => (open += 1))
+        .on('close', () => (open -= 1))
+        .resume()
+        .write('POST /rpc/');
+    await vi.waitFor(() => expect(open).toBeLessThanOrEqual(10), { timeout: 20_000 });
+    for (let i = 0; i < 30; i++) expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
   });
 
   test('[E64] a caller who does not read its answers keeps its turns', async () => {

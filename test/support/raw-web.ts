@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 /** An HTTP answer as it came. */
 export interface Reply {
@@ -30,6 +31,22 @@ export async function signIn({ port, code, origin }: { port: number; code: strin
   const [cookie] = String(reply.headers['set-cookie']).split(';');
   if (reply.status !== 303 || !cookie) throw new Error(`the link was refused with ${reply.status}: ${reply.body}`);
   return { cookie, origin };
+}
+
+/** Sends bytes, and then one byte every 20 milliseconds, until the test ends. Resolves with the milliseconds until the connection was closed. */
+export function drip(port: number, start: string, one = 'x'): Promise<number> {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(start));
+    const timer = setInterval(() => socket.writable && socket.write(one), 20);
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    socket.resume();
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve(performance.now() - began);
+    });
+  });
 }
 
 /** Sends bytes as they are and returns everything that comes back until the host closes the connection. */

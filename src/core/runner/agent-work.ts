@@ -6,8 +6,8 @@ export interface AgentWork {
   readonly from: ContextId;
   /** Metadata of the commits. */
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** The agent or entity for whom Stemma's tools act; null for the person. */
-  readonly who: string | null;
+  /** The agent or entity for whom Stemma's tools act. It is never a person. */
+  readonly who: string;
   readonly runId: string | null;
   /** The tools of Stemma's MCP server that the profile of the agent permits; undefined if the work has no profile. */
   readonly permitted: readonly string[] | undefined;

@@ -15,6 +15,7 @@ import { LimitReached, meteredProvider } from './limits.js';
 import { mayReadProject, offeredTo } from './offered.js';
 import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
+import { actorOf } from './rights.js';
 import { composeRun, parametersOf, profileOfEntity } from './run-call.js';
 import { finalWords, talk } from './talk.js';
 import { tellPart } from './telling.js';
@@ -90,7 +91,11 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
       moved?.(commit);
       diary.made(commit);
     };
-    const { text } = await performAgent(parts, work, program, { from, as, who, runId, permitted, isTakenOver, moved: note });
+    const { text } = await performAgent(parts, work, program, {
+      ...{ from, as, runId, permitted, isTakenOver },
+      who: actorOf(chain, who, work.performer),
+      moved: note,
+    });
     own.end({ status: 'completed', text, tip, pauses: false });
     return 'success';
   } catch (error) {
@@ -139,7 +144,7 @@ async function converse({ chain, layers }: RunnerParts, work: Performing, own: O
         tell: diary.tell,
         ask: (call) => askPerson(work, call),
         made: ({ endCommit }) => diary.made(endCommit),
-        actor: { who, runId, readsProject: mayReadProject(profile), context: () => tip },
+        actor: { who: actorOf(chain, who, performer), runId, readsProject: mayReadProject(profile), context: () => tip },
         moved: (commit) => {
           tip = commit;
           noteTip(chain, jobId, commit);

@@ -30,22 +30,35 @@ function sourceOf(chain: ReadChain, what: Work): { readonly who: string; readonl
   return trigger.type === 'space_message' ? { who: trigger.sender.id, at: Date.parse(trigger.timestamp) } : undefined;
 }
 
-/** The rights of the job in which an agent worked at a time; undefined if it worked in none, as a person does. */
+/** Whether a name is that of a person: of somebody at a machine, or of a member of a space. */
+const isPerson = (chain: ReadChain, name: string): boolean =>
+  /^user(?:@|$)/i.test(name) ||
+  chain.db.one("SELECT 1 FROM entity WHERE project = ? AND type = 'human' AND (entityId = ? OR name = ?)", chain.project, name, name) !== undefined;
+
+/** The name in which the tools of a job act. Who does the work of a person does not become that person. */
+export function actorOf(chain: ReadChain, who: string | null, performer: Performer): string {
+  if (who !== null && !isPerson(chain, who)) return who;
+  return 'agent' in performer ? `agent:${performer.agent}` : `model:${performer.provider}`;
+}
+
+/** The rights of the jobs in which an agent worked at a time; undefined if it worked in none, as a person does. */
 function rightsAt(chain: ReadChain, { who, at }: { readonly who: string; readonly at: number }): Rights | undefined {
-  const job = chain.db.one<{ performer: string; tools: string | null; otherTools: PolicyRule['otherTools'] | null }>(
-    `SELECT performer, tools, otherTools FROM job WHERE project = ? AND who = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?)
-      ORDER BY no DESC LIMIT 1`,
+  const jobs = chain.db.all<{ who: string | null; performer: string; tools: string | null; otherTools: PolicyRule['otherTools'] | null }>(
+    'SELECT who, performer, tools, otherTools FROM job WHERE project = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?) ORDER BY no DESC',
     chain.project,
-    who,
     at,
     at,
   );
-  if (!job) return undefined;
-  return {
-    performer: parseJson(job.performer) as unknown as Performer,
-    tools: job.tools === null ? undefined : (parseJson(job.tools) as string[]),
-    otherTools: job.otherTools ?? undefined,
-  };
+  return jobs
+    .map((job) => ({
+      who: job.who,
+      performer: parseJson(job.performer) as unknown as Performer,
+      tools: job.tools === null ? undefined : (parseJson(job.tools) as string[]),
+      otherTools: job.otherTools ?? undefined,
+    }))
+    .filter((job) => actorOf(chain, job.who, job.performer) === who)
+    .map(({ who: _, ...rights }): Rights => rights)
+    .reduce<Rights | undefined>((all, rights) => (all ? lesserOf(all, rights) : rights), undefined);
 }
 
 /** The rights of a rule for this work. Work that an agent's job asked for gets no more rights than that job has. */

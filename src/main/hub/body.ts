@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest, StemmaError } from '../../core/base/index.js';
+import { endIfSlow } from '../connections/index.js';
 import { excessIn } from '../team/index.js';
 
 /**
@@ -44,6 +45,7 @@ export async function readBody(request: IncomingMessage, hasParcel: boolean): Pr
     held -= own;
     own = 0;
   };
+  const stop = endIfSlow(request, length);
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -62,6 +64,8 @@ export async function readBody(request: IncomingMessage, hasParcel: boolean): Pr
     release();
     if (error instanceof StemmaError) throw error;
     throw badRequest('body', 'The body did not arrive completely.');
+  } finally {
+    stop();
   }
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
+import { limitSilent, type SlowLimits, serverOptions, slowLimits } from '../connections/index.js';
 import { newToken } from './access.js';
 import { type HubDatabase, proveUsable } from './database.js';
 import { openCommitFormats } from './items.js';
@@ -12,7 +13,7 @@ import { type CallLimits, type Door, openDoor, usualLimits } from './rpc.js';
 import { openShareRoute } from './shared-web.js';
 import { openShareViews } from './shares.js';
 import { openHubSpans } from './spans.js';
-import { createTlsServer, type TlsFiles, timeLimits } from './tls.js';
+import { createTlsServer, type TlsFiles } from './tls.js';
 
 /** A running hub. */
 export interface RunningHub {
@@ -37,6 +38,8 @@ export interface HubOptions {
   /** The port on loopback that answers metrics without a token. Without it, metrics need the token of an admin of the hub. */
   readonly metricsPort?: number | undefined;
   readonly limits?: Partial<CallLimits> | undefined;
+  /** What a connection that does not get ahead is allowed. */
+  readonly slow?: SlowLimits | undefined;
   /** Called for each answered request. The line contains no content. */
   readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
   /** Called after the certificate was read again, with the problem if that failed. */
@@ -56,7 +59,18 @@ export interface RequestEntry {
  * hub keeps no shared state in memory, so any number of hubs can serve one database and bucket.
  */
 export async function serveHub(options: HubOptions): Promise<RunningHub> {
-  const { database, objects, port, host, oidc, tls, onRequest, onCertificate = () => {}, onProblem = () => {} } = options;
+  const {
+    database,
+    objects,
+    port,
+    host,
+    oidc,
+    tls,
+    onRequest,
+    onCertificate = () => {},
+    onProblem = () => {},
+    slow = { ...slowLimits, silent: 2_000 },
+  } = options;
   const metrics = openHubMetrics(database.pool);
   const refusals = openRefusals(database);
   const services = { database, objects, oidc, views: openShareViews(), formats: openCommitFormats() };
@@ -89,12 +103,15 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
       .writeHead(404, { 'content-type': 'text/plain', connection: 'close' })
       .end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
   };
-  const server = tls ? createTlsServer(tls, listener, onCertificate) : createServer(timeLimits, listener);
+  const server = tls ? createTlsServer(tls, listener, onCertificate, slow) : createServer(serverOptions(slow), listener);
+  limitSilent(server, slow);
   // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
   server.setTimeout(stillMs);
   await listening(server, port, host);
-  const scraped = options.metricsPort === undefined ? undefined : createServer((request, response) => metrics.answer(request, response));
+  const scraped =
+    options.metricsPort === undefined ? undefined : createServer(serverOptions(slow), (request, response) => metrics.answer(request, response));
+  if (scraped) limitSilent(scraped, slow);
   if (scraped) await listening(scraped, options.metricsPort as number, '127.0.0.1');
   return {
     port: (server.address() as AddressInfo).port,

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { badRequest } from '../../core/base/index.js';
 import { openNamed, readOpened } from '../../core/files/index.js';
+import { type SlowLimits, serverOptions } from '../connections/index.js';
 import { onReload } from '../system/index.js';
 
 /** The files with a certificate chain and its private key, as PEM. */
@@ -10,12 +11,6 @@ export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
 }
-
-/**
- * Milliseconds until the headers of a request, and the whole request, must have arrived, and between two looks at that: a connection that sends a byte
- * now and then must not stay.
- */
-export const timeLimits = { headersTimeout: 20_000, requestTimeout: 300_000, connectionsCheckingInterval: 5_000 } as const;
 
 /** Milliseconds between two checks of the files. Unlike a watch, polling also notices when a link points to a new folder. */
 const lookMs = 10_000;
@@ -26,13 +21,18 @@ const maxFileBytes = 1024 * 1024;
  * Makes a server with TLS. Changed files are read after SIGHUP or the next check, and used from the next connection on. If they are invalid, the old
  * certificate stays in use and `tell` gets the problem, without content. @throws BAD_REQUEST if the first files cannot be used.
  */
-export function createTlsServer(files: TlsFiles, listener: RequestListener, tell: (problem: string | undefined) => void): Server {
+export function createTlsServer(
+  files: TlsFiles,
+  listener: RequestListener,
+  tell: (problem: string | undefined) => void,
+  limits?: SlowLimits,
+): Server {
   const pem = (file: string): Buffer => readOpened(openNamed(file, { limit: maxFileBytes }));
   const read = () => ({ cert: pem(files.cert), key: pem(files.key), minVersion: 'TLSv1.2' as const });
   const asProblem = (error: unknown): string => `Cannot use the certificate ${files.cert} with the key ${files.key}: ${(error as Error).message}`;
   let server: Server;
   try {
-    server = createServer({ ...timeLimits, ...read() }, listener);
+    server = createServer({ ...serverOptions(limits), handshakeTimeout: serverOptions(limits).headersTimeout, ...read() }, listener);
   } catch (error) {
     throw badRequest('tls-cert', asProblem(error));
   }

@@ -1,5 +1,5 @@
 import { conversationTools } from './conversation-tools.js';
-import { type AgentTool, ownAgent, ownRun, ownTurn, toolsOf } from './tool.js';
+import { type AgentTool, ownAgent, ownCards, ownRun, ownTurn, toolsOf } from './tool.js';
 
 const [spaces, runs, cards, handovers, composing] = [toolsOf('spaces'), toolsOf('runs'), toolsOf('cards'), toolsOf('handover'), toolsOf('compose')];
 
@@ -36,7 +36,10 @@ const runTools: readonly AgentTool[] = [
 ];
 
 const cardTools: readonly AgentTool[] = [
-  cards('card_add', 'writes', 'card.add', 'Writes a card. Fails if a turn holds a card with this id and other content.', { who: 'card.authorId' }),
+  cards('card_add', 'writes', 'card.add', 'Writes a card. Fails if a turn holds a card with this id and other content.', {
+    who: 'card.authorId',
+    check: (client, { card }) => ownCards(client, [card], 'unknown'),
+  }),
   cards('card_get', 'reads', 'card.get', 'Returns a card.'),
   cards('box_create', 'writes', 'box.create', 'Creates a box from cards.'),
   cards('box_cards', 'reads', 'box.cards', 'Returns the cards of a box, in its order.'),
@@ -66,7 +69,13 @@ const handoverTools: readonly AgentTool[] = [
   handovers('agent_input', 'writes', 'agent.input', 'Returns the current input of your turn, and records this as a model call of the turn.', {
     check: ownTurn,
   }),
-  handovers('agent_write', 'writes', 'agent.write', 'Writes cards into the output box of your turn.', { check: ownTurn }),
+  handovers('agent_write', 'writes', 'agent.write', 'Writes cards into the output box of your turn.', {
+    who: 'cards.[].authorId',
+    check: async (client, input, caller) => {
+      const turn = await ownTurn(client, input, caller);
+      await ownCards(client, input.cards, turn?.agentId);
+    },
+  }),
   handovers('agent_finish', 'writes', 'agent.finish', 'Ends your turn.', { check: ownTurn }),
 ];
 

@@ -18,9 +18,13 @@ export async function untilCommitted(client: ContractClient, { as }: Caller, too
   if (as === undefined) return;
   for (const end = Date.now() + maxWaitMs; Date.now() < end; await wait(pollMs)) {
     const jobs = await client.runner.list({ status: 'running' });
-    const job = jobs.find(({ who, performer }) => who === as && 'agent' in performer);
-    const newest = job?.commits.at(-1);
-    if (!job || (newest !== undefined && (await hasOpenCall(client, newest, toolName, input)))) return;
+    // An agent that does the work of a person acts in a name of its own.
+    const own = jobs.filter(({ who, performer }) => 'agent' in performer && (who === as || as === `agent:${performer.agent}`));
+    if (own.length === 0) return;
+    for (const { commits } of own) {
+      const newest = commits.at(-1);
+      if (newest !== undefined && (await hasOpenCall(client, newest, toolName, input))) return;
+    }
   }
 }
 

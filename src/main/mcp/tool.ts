@@ -38,7 +38,7 @@ interface More {
   readonly starts?: boolean;
   readonly isOld?: boolean;
   /** Refuses calls on things that belong to others. */
-  readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<void>;
+  readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<unknown>;
 }
 
 /** Defines a tool with its own input and call. */
@@ -104,14 +104,30 @@ export async function ownRun(client: ContractClient, { runId }: Given, { as, run
   if (entityId !== as) throw new NotYours(`The run ${String(runId)} belongs to ${entityId}, not to ${as}.`);
 }
 
-/** @throws NotYours unless the turn is the caller's */
-export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: Caller): Promise<void> {
+/** Returns the turn, if it exists. @throws NotYours unless it is the caller's */
+export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: Caller): Promise<{ readonly agentId: string } | undefined> {
   const { turns } = await client.handover.map({});
   const turn = turns.find((each) => each.agentTurnId === agentTurnId);
   if (turn?.received && turn.received.allowedAt === null)
     throw new NotYours(`The turn ${String(agentTurnId)} came from ${senderOf(turn.received)}: it waits until a person of this machine allows it.`);
-  if (as === undefined) return;
-  if (turn && turn.agentId !== as) throw new NotYours(`The turn ${String(agentTurnId)} belongs to ${turn.agentId}, not to ${as}.`);
+  if (as !== undefined && turn && turn.agentId !== as)
+    throw new NotYours(`The turn ${String(agentTurnId)} belongs to ${turn.agentId}, not to ${as}.`);
+  return turn;
+}
+
+/**
+ * Refuses to write over cards of others, and over profiles, which say what an agent may do.
+ * @param author the author of a card that names none
+ * @throws NotYours
+ */
+export async function ownCards(client: ContractClient, given: unknown, author: string | undefined): Promise<void> {
+  const cards = (Array.isArray(given) ? given : []).filter((card): card is Given => typeof card === 'object' && card !== null);
+  const authors = new Map(cards.flatMap(({ cardId, authorId = author }) => (typeof cardId === 'string' ? [[cardId, authorId]] : [])));
+  if (authors.size === 0) return;
+  const { cards: known } = await client.card.batch({ cardIds: [...authors.keys()] });
+  for (const { cardId, type, authorId } of known)
+    if (type === 'sys.profile' || authorId !== authors.get(cardId))
+      throw new NotYours(`The card ${cardId} is ${type === 'sys.profile' ? 'a profile' : `by ${authorId}`}: write yours as a new card.`);
 }
 
 /** @throws NotYours for a start that is for somebody else, or that another machine sent and nobody here allowed */

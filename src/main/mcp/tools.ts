@@ -27,7 +27,7 @@ function ownTool(tool: AgentTool, caller: Caller): AgentTool {
   if (Object.keys(own).length === 0) return tool;
   const call = async (client: ContractClient, given: Record<string, unknown>): Promise<unknown> => {
     let input = given;
-    for (const [path, value] of Object.entries(own)) input = withOwn(input, path.split('.'), value);
+    for (const [path, value] of Object.entries(own)) input = withOwn(input, path.split('.'), value) as Fields;
     return tool.call(client, input, caller);
   };
   return { ...tool, inputSchema: withoutFields(tool.inputSchema, Object.keys(own)) as AgentTool['inputSchema'], call };
@@ -37,20 +37,43 @@ function ownTool(tool: AgentTool, caller: Caller): AgentTool {
 const notAsPerson = (tool: AgentTool, path: readonly string[]): AgentTool => ({
   ...tool,
   call: async (client, given, caller) => {
-    const name = path.reduce<unknown>((value, field) => fieldsOf(value)[field], given);
-    if (typeof name === 'string' && /^user(?:@|$)/i.test(name.trim()))
-      throw new NotYours(`An agent cannot act as the person ${name}. Give your own name in ${path.join('.')}, or start "stemma mcp" with --as.`);
+    const shown = path.join('.').replace('.[]', '');
+    for (const name of namesAt(given, path))
+      if (isOfMachine(name) || (await isHuman(client, name)))
+        throw new NotYours(`An agent cannot act as the person ${name}. Give your own name in ${shown}, or start "stemma mcp" with --as.`);
     return tool.call(client, given, caller);
   },
 });
+
+/** Whether a name reads like that of the person of a machine, also with signs that nobody sees. */
+const isOfMachine = (name: string): boolean =>
+  /^user(?:@|$)/i.test(
+    name
+      .normalize('NFKC')
+      .replaceAll(/\p{Cf}|\p{Mn}/gu, '')
+      .trim(),
+  );
+
+/** Whether a name is that of a person in the spaces of the project. */
+const isHuman = async (client: ContractClient, name: string): Promise<boolean> =>
+  (await client.space.entities({})).some(({ entityId, name: shown, type }) => type === 'human' && (entityId === name || shown === name));
+
+/** The names at a path of an input, in which `[]` stands for each item of a list. */
+function namesAt(value: unknown, [first, ...rest]: readonly string[]): readonly string[] {
+  if (first === undefined) return typeof value === 'string' ? [value] : [];
+  if (first === '[]') return Array.isArray(value) ? value.flatMap((item: unknown) => namesAt(item, rest)) : [];
+  return namesAt(fieldsOf(value)[first], rest);
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 const hasField = ({ inputSchema }: AgentTool, field: string): boolean => field in fieldsOf(inputSchema.properties);
 
 /** @throws NotYours if the call names somebody else */
-function withOwn(input: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: string): Record<string, unknown> {
-  if (rest.length > 0) return { ...input, [first]: withOwn({ ...fieldsOf(input[first]) }, rest, value) };
+function withOwn(given: unknown, [first = '', ...rest]: readonly string[], value: string): unknown {
+  if (first === '[]') return Array.isArray(given) ? given.map((item: unknown) => withOwn(item, rest, value)) : given;
+  const input = fieldsOf(given);
+  if (rest.length > 0) return { ...input, [first]: withOwn(input[first], rest, value) };
   if (input[first] !== undefined && input[first] !== value)
     throw new NotYours(`You are ${value}: ${first} cannot be ${JSON.stringify(input[first])}.`);
   return { ...input, [first]: value };
@@ -58,6 +81,14 @@ function withOwn(input: Record<string, unknown>, [first = '', ...rest]: readonly
 
 /** Removes fields, named by their paths, from a JSON Schema. */
 function withoutFields(schema: Fields, paths: readonly string[]): Fields {
+  if (paths.some((path) => path.startsWith('[].')))
+    return {
+      ...schema,
+      items: withoutFields(
+        fieldsOf(schema.items),
+        paths.map((path) => path.slice(3)),
+      ),
+    };
   const kept: Record<string, unknown> = { ...fieldsOf(schema.properties) };
   for (const path of paths) {
     const [first = '', ...rest] = path.split('.');

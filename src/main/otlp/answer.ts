@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { endIfSlow } from '../connections/index.js';
 import { maxExportBytes, Refused, receivedIn, type Signal } from './decode.js';
 import type { Receiver } from './receiver.js';
 
@@ -38,6 +39,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   let size = 0;
   const tooMuch = new Refused(413, `The body has more than ${maxExportBytes} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > maxExportBytes) throw tooMuch;
+  const stop = endIfSlow(request, Number(request.headers['content-length'] ?? 0));
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (size + chunk.length > maxExportBytes) throw tooMuch;
@@ -48,6 +50,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
     }
     return Buffer.concat(chunks);
   } finally {
+    stop();
     held -= size;
   }
 }

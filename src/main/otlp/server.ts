@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { limitSilent, serverOptions } from '../connections/index.js';
 import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
 
@@ -21,7 +22,7 @@ export interface RunningServer {
 export async function startOtlp(options: ServerOptions): Promise<RunningServer> {
   const receiver = openReceiver(options);
   // As in the web host: an import of this module would load all of Node's code for the network.
-  const server = process.getBuiltinModule('node:http').createServer((request, response) => {
+  const server = process.getBuiltinModule('node:http').createServer(serverOptions(), (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
     const status = !isOurs(request) ? 403 : !mayExport(request, options.token) ? 401 : isExportPath(path) ? 200 : 404;
     if (status === 200)
@@ -38,6 +39,7 @@ export async function startOtlp(options: ServerOptions): Promise<RunningServer> 
       .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
       .end(JSON.stringify({ code: 16, message: message[status] }));
   });
+  limitSilent(server);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,

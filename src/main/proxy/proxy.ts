@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '../../core/contract/index.js';
+import { limitSilent, serverOptions, slowLimits } from '../connections/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { decoded, maxCopyBytes } from './decode.js';
 import { jsonWithoutSecrets, secretsOf, withoutSecrets } from './secrets.js';
@@ -41,13 +42,13 @@ export async function startProxy({ upstreams, port = 0, record, problem }: Proxy
       .finally(() => pending.delete(captured));
     pending.add(captured);
   };
-  const server = http().createServer((request, response) => {
+  // The client and the provider decide how long a call may take.
+  const server = http().createServer(serverOptions({ ...slowLimits, requestMs: 0 }), (request, response) => {
     const target = isOurs(request) ? providerIn(request.url ?? '') : undefined;
     if (!target) return refuse(response, 404, 'Stemma records calls to /anthropic, /openai and /gemini here, from programs on this machine.');
     pass(request, response, upstreams[target.provider], { ...target, over });
   });
-  // The client and the provider decide how long a call may take.
-  server.requestTimeout = 0;
+  limitSilent(server);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   const bound = (server.address() as AddressInfo).port;
   return {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ORPCError } from '@orpc/client';
+import { endIfSlow } from '../connections/index.js';
 import { maxFrameBytes } from '../launch/index.js';
 
 const refuse = (message: string, status = 400): ORPCError<'BAD_REQUEST', { field: string }> =>
@@ -30,10 +31,15 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   // The request stays open on a refusal, so that the refusal can still be sent.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxFrameBytes) throw tooLarge(size);
-    chunks.push(chunk);
+  const stop = endIfSlow(request, announced);
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxFrameBytes) throw tooLarge(size);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    stop();
   }
-  return Buffer.concat(chunks);
 }

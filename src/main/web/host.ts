@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { limitSilent, serverOptions } from '../connections/index.js';
 import { built, type Caller, type EngineOptions } from '../launch/index.js';
 import { sayError } from '../terminal/index.js';
 import { type Answer, answerFor, plain, securityHeaders } from '../window/index.js';
@@ -59,7 +60,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   if (!isLoopback(address)) throw new Error(`Stemma serves on loopback only. ${address} is not a loopback address (127.0.0.1, ::1, localhost).`);
   const engines = openEngines(options.engine);
   // An import of this module would load all of Node's code for the network, which is a tenth of the start.
-  const server = process.getBuiltinModule('node:http').createServer((request, response) => {
+  const server = process.getBuiltinModule('node:http').createServer(serverOptions(), (request, response) => {
     answer(context, request, response).catch((error: unknown) => {
       sayError(error);
       if (!response.headersSent) send(request, response, plain(500, 'Stemma could not answer because of an internal error. The terminal shows it.'));
@@ -67,6 +68,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
   });
   server.maxConnections = maxConnections;
+  limitSilent(server);
   const port = await listen(server, options.port ?? 0, address);
   const context: Context = {
     options,

@@ -1,0 +1,74 @@
+// connections: what every server of Stemma allows a connection, so that clients which send a byte now and then cannot use up what others need.
+import type { IncomingMessage, Server } from 'node:http';
+
+/** What a server allows a connection that does not get ahead. Times are in milliseconds. */
+export interface SlowLimits {
+  /** Until all headers of a request have arrived. */
+  readonly headersMs: number;
+  /** Until a whole request has arrived. */
+  readonly requestMs: number;
+  /** Between two looks at these times. */
+  readonly checkMs: number;
+  /** Connections without a request that is being answered. A further one ends the oldest of them. */
+  readonly silent: number;
+}
+
+/** The limits of a server that anybody can reach. */
+export const slowLimits: SlowLimits = { headersMs: 20_000, requestMs: 300_000, checkMs: 5_000, silent: 300 };
+
+/** The options of `createServer` for these limits. */
+export const serverOptions = ({ headersMs, requestMs, checkMs }: SlowLimits = slowLimits) => ({
+  headersTimeout: headersMs,
+  requestTimeout: requestMs,
+  connectionsCheckingInterval: checkMs,
+});
+
+/**
+ * Limits the connections without a request that is being answered: many of them would keep out everybody else. A new connection ends the oldest one,
+ * because a client that means it sends its request at once.
+ */
+export function limitSilent(server: Pick<Server, 'on'>, { silent: most }: Pick<SlowLimits, 'silent'> = slowLimits): void {
+  const silent = new Map<string, { destroy(): unknown }>();
+  // With TLS, the connection and the socket of its requests are two objects with one address.
+  const nameOf = ({ remoteAddress, remotePort }: Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>): string =>
+    `${remoteAddress} ${remotePort}`;
+  const add = (name: string, socket: { destroy(): unknown }): void => {
+    silent.set(name, socket);
+    for (const [oldest, other] of silent) {
+      if (silent.size <= most) break;
+      silent.delete(oldest);
+      other.destroy();
+    }
+  };
+  server.on('connection', (socket) => {
+    const name = nameOf(socket);
+    add(name, socket);
+    socket.once('close', () => silent.delete(name));
+  });
+  const answers = ({ socket }: IncomingMessage): string => {
+    const name = nameOf(socket);
+    silent.delete(name);
+    return name;
+  };
+  server.on('request', (request, response) => {
+    const name = answers(request);
+    response.once('close', () => {
+      if (!request.socket.destroyed) add(name, request.socket);
+    });
+  });
+  server.on('upgrade', answers);
+}
+
+/** Milliseconds that any body may take, and bytes that arrive in each further millisecond at least: 16 KiB in a second. */
+const slowest = { graceMs: 30_000, bytesPerMs: 16 };
+
+/**
+ * Ends a connection whose body arrives more slowly than any network that works. Call it when the body begins to be read, and the returned function
+ * when it has been read.
+ * @param bytes the announced length of the body, or the most that it may have
+ */
+export function endIfSlow({ socket }: Pick<IncomingMessage, 'socket'>, bytes: number, { graceMs, bytesPerMs } = slowest): () => void {
+  const timer = setTimeout(() => socket.destroy(), graceMs + bytes / bytesPerMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
