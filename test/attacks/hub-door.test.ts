@@ -177,7 +177,7 @@ describe('the door of a hub', () => {
     expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
   });
 
-  test('[E63] more silent connections than a hub keeps end the oldest of them, and keep nobody out', async () => {
+  test('[E63] too many silent connections end the oldest of them, and keep nobody out', async () => {
     const address = await limited({}, undefined, { headersMs: 600_000, requestMs: 600_000, checkMs: 1_000, silent: 10 });
     let open = 0;
     const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(address).port), '127.0.0.1'));

@@ -1,4 +1,6 @@
-// connections: what every server of Stemma allows a connection, so that clients which send a byte now and then cannot use up what others need.
+// connections: what every server of Stemma allows a connection that does not get ahead. Clients which open many connections, or send a byte
+// now and then, would use up what others need. Node bounds the time of a request; it bounds neither the number of silent connections nor
+// the speed of a body.
 import type { IncomingMessage, Server } from 'node:http';
 
 /** What a server allows a connection that does not get ahead. Times are in milliseconds. */
