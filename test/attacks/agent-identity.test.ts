@@ -79,17 +79,16 @@ describe('[U6] a tool call acts for its caller and for nobody else', () => {
       await expect(call('agent_write', { agentTurnId, cards: [mine, { ...mine, authorId }] })).rejects.toThrow('authorId cannot be');
     await call('agent_write', { agentTurnId, cards: [mine] });
     expect((await client.card.list({ authorId: agentId } as never)).cards).toHaveLength(1);
-    // Without a named caller, an agent chooses its name, but it is never a person, and it does not take what others wrote.
-    await client.space.addEntity({ entityId: 'sarah', name: 'Sarah', type: 'human' });
+    // Without a named caller, an agent chooses its name, but it is never the person of a machine.
     const unnamed = using(made, {});
-    for (const authorId of ['user', 'user@x', 'us\u200ber@x', 'ｕser@x', 'sarah', 'Sarah'])
+    for (const authorId of ['user', 'user@x', 'us\u200ber@x', 'ｕser@x'])
       for (const [name, input] of [
         ['agent_write', { agentTurnId, cards: [{ ...mine, authorId }] }],
         ['card_add', { card: { ...mine, authorId } }],
       ] as const)
         await expect(unnamed(name, input), `${name} ${authorId}`).rejects.toThrow('cannot act as the person');
     for (const tool of [call, unnamed])
-      for (const { cardId, type } of [theirs, profile ?? theirs]) {
+      for (const { cardId, type } of tool === call ? [theirs, profile ?? theirs] : [profile ?? theirs]) {
         const card = { cardId, type, content: { ...content, data: { ...content.data, allowed_internal_tools: ['search', 'sql'] } } };
         await expect(tool('card_add', { card })).rejects.toThrow('write yours as a new card');
         await expect(tool('agent_write', { agentTurnId, cards: [card] })).rejects.toThrow('write yours as a new card');

@@ -38,7 +38,7 @@ const runTools: readonly AgentTool[] = [
 const cardTools: readonly AgentTool[] = [
   cards('card_add', 'writes', 'card.add', 'Writes a card. Fails if a turn holds a card with this id and other content.', {
     who: 'card.authorId',
-    check: (client, { card }) => ownCards(client, [card], 'unknown'),
+    check: (client, { card }, caller) => ownCards(client, [card], caller),
   }),
   cards('card_get', 'reads', 'card.get', 'Returns a card.'),
   cards('box_create', 'writes', 'box.create', 'Creates a box from cards.'),
@@ -72,8 +72,8 @@ const handoverTools: readonly AgentTool[] = [
   handovers('agent_write', 'writes', 'agent.write', 'Writes cards into the output box of your turn.', {
     who: 'cards.[].authorId',
     check: async (client, input, caller) => {
-      const turn = await ownTurn(client, input, caller);
-      await ownCards(client, input.cards, turn?.agentId);
+      await ownTurn(client, input, caller);
+      await ownCards(client, input.cards, caller);
     },
   }),
   handovers('agent_finish', 'writes', 'agent.finish', 'Ends your turn.', { check: ownTurn }),

@@ -104,29 +104,24 @@ export async function ownRun(client: ContractClient, { runId }: Given, { as, run
   if (entityId !== as) throw new NotYours(`The run ${String(runId)} belongs to ${entityId}, not to ${as}.`);
 }
 
-/** Returns the turn, if it exists. @throws NotYours unless it is the caller's */
-export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: Caller): Promise<{ readonly agentId: string } | undefined> {
+/** @throws NotYours unless the turn is the caller's */
+export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: Caller): Promise<void> {
   const { turns } = await client.handover.map({});
   const turn = turns.find((each) => each.agentTurnId === agentTurnId);
   if (turn?.received && turn.received.allowedAt === null)
     throw new NotYours(`The turn ${String(agentTurnId)} came from ${senderOf(turn.received)}: it waits until a person of this machine allows it.`);
   if (as !== undefined && turn && turn.agentId !== as)
     throw new NotYours(`The turn ${String(agentTurnId)} belongs to ${turn.agentId}, not to ${as}.`);
-  return turn;
 }
 
-/**
- * Refuses to write over cards of others, and over profiles, which say what an agent may do.
- * @param author the author of a card that names none
- * @throws NotYours
- */
-export async function ownCards(client: ContractClient, given: unknown, author: string | undefined): Promise<void> {
+/** Refuses to write over profiles, which say what an agent may do, and for a named caller over cards of others. @throws NotYours */
+export async function ownCards(client: ContractClient, given: unknown, { as }: Caller): Promise<void> {
   const cards = (Array.isArray(given) ? given : []).filter((card): card is Given => typeof card === 'object' && card !== null);
-  const authors = new Map(cards.flatMap(({ cardId, authorId = author }) => (typeof cardId === 'string' ? [[cardId, authorId]] : [])));
-  if (authors.size === 0) return;
-  const { cards: known } = await client.card.batch({ cardIds: [...authors.keys()] });
+  const cardIds = cards.flatMap(({ cardId }) => (typeof cardId === 'string' ? [cardId] : []));
+  if (cardIds.length === 0) return;
+  const { cards: known } = await client.card.batch({ cardIds });
   for (const { cardId, type, authorId } of known)
-    if (type === 'sys.profile' || authorId !== authors.get(cardId))
+    if (type === 'sys.profile' || (as !== undefined && authorId !== as))
       throw new NotYours(`The card ${cardId} is ${type === 'sys.profile' ? 'a profile' : `by ${authorId}`}: write yours as a new card.`);
 }
 

@@ -39,7 +39,7 @@ const notAsPerson = (tool: AgentTool, path: readonly string[]): AgentTool => ({
   call: async (client, given, caller) => {
     const shown = path.join('.').replace('.[]', '');
     for (const name of namesAt(given, path))
-      if (isOfMachine(name) || (await isHuman(client, name)))
+      if (isOfMachine(name))
         throw new NotYours(`An agent cannot act as the person ${name}. Give your own name in ${shown}, or start "stemma mcp" with --as.`);
     return tool.call(client, given, caller);
   },
@@ -53,10 +53,6 @@ const isOfMachine = (name: string): boolean =>
       .replaceAll(/\p{Cf}|\p{Mn}/gu, '')
       .trim(),
   );
-
-/** Whether a name is that of a person in the spaces of the project. */
-const isHuman = async (client: ContractClient, name: string): Promise<boolean> =>
-  (await client.space.entities({})).some(({ entityId, name: shown, type }) => type === 'human' && (entityId === name || shown === name));
 
 /** The names at a path of an input, in which `[]` stands for each item of a list. */
 function namesAt(value: unknown, [first, ...rest]: readonly string[]): readonly string[] {
