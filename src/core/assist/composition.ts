@@ -2,6 +2,7 @@ import type { ContextId, JsonObject } from '../base/index.js';
 import { type ContextRow, commitOf, entries, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
 import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
+import { discussedIn } from '../tickets/index.js';
 import { askedBody, nearestCall, type PreviewOf, recordedWire, stepBody, systemPromptOf, systemTexts, turnRequest } from '../turns/index.js';
 import { projectServices } from './retrievers.js';
 
@@ -16,7 +17,9 @@ export function composition(project: Place, { id: given, ...request }: Request):
   const { chain } = project;
   const base = commitOf(chain, given);
   const all = entries(chain, { id: base.id }).entries;
+  const isAnswer = [request.query, request.humanMessage].every((text) => text === undefined) && (request.process ?? 'sequential') === 'sequential';
   const sources = {
+    finding: isAnswer ? discussedIn(chain, base) : undefined,
     systemPrompt: systemPromptOf(chain, base, recordedLayers(all).systemPrompt),
     isShared: isShared(chain),
     permitted: request.layers ?? [],

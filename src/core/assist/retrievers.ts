@@ -17,28 +17,32 @@ interface Place {
   readonly chain: ReadChain;
 }
 
-/** What a profile can permit for a call on a context: retrievers, and the state that was saved with the context or its nearest ancestor. */
+/**
+ * What a profile can permit for a call on a context: retrievers, and the state that was saved with the context or its nearest ancestor. `sessionId`
+ * names the session of a call that starts on top of the context now.
+ */
 export const layerSources =
   (project: Place) =>
-  (id: ContextId | null): LayerSources => ({
+  (id: ContextId | null, sessionId?: string): LayerSources => ({
     state: id === null ? {} : restoreState(project.chain, { id }).state,
-    services: projectServices(project, id),
+    services: projectServices(project, id, sessionId),
   });
 
 /**
  * Retrievers for the context of a commit: knowledge from the notes in the project folder, and experience from other sessions of this machine by
- * full-text search. @throws NOT_FOUND for an unknown commit.
+ * full-text search. With `sessionId`, it is the context of a new commit of this session. @throws NOT_FOUND for an unknown commit.
  */
-export function projectServices(project: Place, id: ContextId | null): LayerSources['services'] {
-  const commit = id === null ? undefined : commitOf(project.chain, id);
+export function projectServices({ chain, dir }: Place, id: ContextId | null, sessionId?: string): LayerSources['services'] {
+  const commit = id === null ? undefined : commitOf(chain, id);
+  const standing = sessionId === undefined ? commit : { sessionId, createdAt: chain.clock() };
   return {
     knowledge: {
       retrieve: (query) => {
-        const chunks = notesOf(project.dir).flatMap(({ name, text }) => chunksOfNote(notesFolder, name, text));
+        const chunks = notesOf(dir).flatMap(({ name, text }) => chunksOfNote(notesFolder, name, text));
         return rankByWords(query, chunks, (chunk) => chunk.content);
       },
     },
-    experience: { retrieve: (question) => earlierWork(project.chain, commit, question) },
+    experience: { retrieve: (question) => earlierWork(chain, standing, question) },
   };
 }
 
@@ -47,7 +51,7 @@ const wordsAsked = 8;
 const hitsPerWord = 30;
 
 /** Entries of other sessions that match a question and are older than the commit, best first. */
-function earlierWork(chain: ReadChain, commit: ContextRow | undefined, question: string): ExperienceRecord[] {
+function earlierWork(chain: ReadChain, commit: Pick<ContextRow, 'sessionId' | 'createdAt'> | undefined, question: string): ExperienceRecord[] {
   const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [])]
     .sort((a, b) => b.length - a.length || a.localeCompare(b))
     .slice(0, wordsAsked);

@@ -233,9 +233,16 @@ const writing = (chain: ReadChain, near: ContextRow, parentRecord: string | unde
   ...(parentRecord !== undefined && { parentRecord }),
 });
 
+const written = (chain: ReadChain, base: ContextRow, appended: readonly WritableEntry[]): Uint8Array =>
+  readerOf(base.format).write(appended, writing(chain, base, lastRecord(chain, base)));
+
+/** The entries that a fork would append to a context, as they are read back from its format. Stores nothing. */
+export const appendedEntries = (chain: ReadChain, base: ContextRow, appended: readonly WritableEntry[]): readonly ParsedEntry[] =>
+  appended.length === 0 ? [] : readerOf(base.format).parse(written(chain, base, appended)).entries;
+
 function onTop(chain: WriteChain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
   const format = readerOf(base.format);
-  const content = format.write(appended, writing(chain, base, lastRecord(chain, base)));
+  const content = written(chain, base, appended);
   const summary = input.summary ?? titleOf([], { end: 0, keyed: new Map(), appended }, false);
   return store(chain, { ...base, type: 'delta' }, base, content, format, { ...input, summary });
 }

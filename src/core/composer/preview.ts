@@ -22,15 +22,17 @@ export interface PreviewSources {
   /** The layers that a profile permits, or that the caller chose. */
   readonly permitted: readonly Permitted[];
   readonly services: Pick<RuntimeServices, 'knowledge' | 'experience'>;
+  /** The finding with its thread, if the next call answers the last message of a discussion. */
+  readonly finding?: string | undefined;
 }
 
 /**
- * Composes a recorded conversation for a process, and tells where each layer comes from. By default it is the call that `turn.ask` makes. Pure: the
- * caller passes entries and services.
+ * Composes a recorded conversation for a process, and tells where each layer comes from. By default it is the call that `turn.ask` makes, or
+ * `ticket.answer` at the last message of a discussion. Pure: the caller passes entries and services.
  */
 export function previewContext(
   entries: readonly Entry[],
-  { systemPrompt, isShared = false, permitted, services }: PreviewSources,
+  { systemPrompt, isShared = false, permitted, services, finding }: PreviewSources,
   request: PreviewRequest,
 ): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
@@ -42,10 +44,11 @@ export function previewContext(
   };
   // Collects the blocks of an agent with sharing on, so that `dropped` lists what another process does not get.
   const query = request.query ?? prompt?.message.content ?? '';
-  const { contexts: made, problems } = collectContexts({ state, services: servicesFor(permitted, services, recorded), query });
-  const contexts = { ...made, ...request.contexts };
-  for (const key of ['experience__context', 'knowledge__context'])
-    if (contexts[key] && request.contexts?.[key] === undefined) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
+  const { contexts: made, problems } = collectContexts({ state, services: servicesFor(permitted, services, recorded, finding), query });
+  const contexts: Record<string, string> = { ...made };
+  for (const key of ['experience__context', 'knowledge__context']) if (contexts[key]) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
+  if (finding !== undefined) contexts.knowledge__context = [contexts.knowledge__context, `${untrusted}\n\n${finding}`].filter(Boolean).join('\n\n');
+  Object.assign(contexts, request.contexts);
 
   const asked = queryOf(request, process, prompt?.message.content);
   const arranged = composeMessages({
@@ -63,7 +66,7 @@ export function previewContext(
   return {
     messages,
     dropped: [...composed.dropped, ...withoutPlace(recorded)],
-    layers: layersOf(composed, contexts, recorded, request),
+    layers: layersOf(composed, contexts, recorded, request, finding !== undefined),
     messageOrigins: originsOf(composed, recorded, request),
     problems: [...problems],
   };
@@ -74,8 +77,10 @@ function servicesFor(
   permitted: readonly Permitted[],
   { knowledge, experience }: PreviewSources['services'],
   recorded: RecordedLayers,
+  finding: string | undefined,
 ): RuntimeServices {
-  const framework = { text: () => [...recorded.framework.map((entry) => entry.text ?? ''), frameworkText('question')].join('\n\n') };
+  const rules = frameworkText(finding === undefined ? 'question' : 'answer');
+  const framework = { text: () => [...recorded.framework.map((entry) => entry.text ?? ''), rules].join('\n\n') };
   return {
     framework,
     ...(knowledge && permitted.includes('knowledge') && { knowledge }),
@@ -154,7 +159,13 @@ const otherOrigins: Readonly<Record<string, string>> = {
   human_message: 'For this call only',
 };
 
-function layersOf(composed: Composed, contexts: Readonly<Record<string, string>>, recorded: RecordedLayers, request: PreviewRequest): PreviewLayer[] {
+function layersOf(
+  composed: Composed,
+  contexts: Readonly<Record<string, string>>,
+  recorded: RecordedLayers,
+  request: PreviewRequest,
+  hasFinding: boolean,
+): PreviewLayer[] {
   const blocks = orderedBlocks({
     framework__context: '',
     experience__context: '',
@@ -179,7 +190,7 @@ function layersOf(composed: Composed, contexts: Readonly<Record<string, string>>
       tokens,
       lifetime: lifetimeOf(layer),
       origins: layer === 'checkpoint_messages' ? commitsOf(from) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
-      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originText(layer, from),
+      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originText(layer, from, hasFinding),
       present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
     };
   });
@@ -197,7 +208,8 @@ const lifetimeOf = (layer: string): Lifetime =>
 const commitsOf = (entries: readonly Entry[]): PreviewLayer['origins'] =>
   [...new Set(entries.map((entry) => entry.source.commit))].map((commit) => ({ commit }));
 
-function originText(layer: string, from: readonly Entry[]): string {
+function originText(layer: string, from: readonly Entry[], hasFinding: boolean): string {
+  if (layer === 'knowledge__context' && hasFinding) return 'The finding that is discussed, with its thread';
   if (from.length > 0) {
     const commits = commitsOf(from).length;
     const entries = from.length === 1 ? '1 entry' : `${from.length} entries`;

@@ -236,17 +236,24 @@ export const runContract = {
   timeline: procedure("Returns the event context that the run's agent reads now.")
     .input(z.strictObject({ runId, budget: budget.optional(), ...previewOf }))
     .output(nextCall),
-  preview: procedure('Returns the event context that an agent would read if a message started it now. Starts nothing.')
+  preview: procedure(
+    'Returns the next call of an agent in a space: that of its run that is to be performed, else the one that a message of another member would start. Starts nothing.',
+  )
     .input(
       z.strictObject({
         spaceId,
         entityId: id.describe('The agent.'),
-        messageId: id.optional().describe('The message. The default is the newest.'),
+        messageId: id.optional().describe('The message. The default is the newest that can start a run of the agent.'),
         budget: budget.optional(),
         ...previewOf,
       }),
     )
-    .output(nextCall),
+    .output(
+      nextCall.extend({
+        runId: id.nullable().describe('The run whose call this is, or null if no run is to be performed.'),
+        note: z.string().nullable().describe('Why nothing starts this call now, if no run is to be performed.'),
+      }),
+    ),
   start: procedure('Starts a run for a plan or a service.')
     .input(z.strictObject({ entityId: id.describe('The agent.'), trigger: trigger.describe('What starts the run.') }))
     .output(run),

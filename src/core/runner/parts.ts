@@ -45,8 +45,8 @@ export interface RunnerParts {
   readonly dir: string;
   /** Further variables of the environment for agents and checks, by name. */
   readonly environment?: readonly string[] | undefined;
-  /** What the profile of an agent can permit from the rest of the project, for a call on this context. */
-  readonly layers?: ((context: ContextId | null) => LayerSources) | undefined;
+  /** What the profile of an agent can permit from the rest of the project, for a call on this context, or for the first one of a session on top of it. */
+  readonly layers?: ((context: ContextId | null, sessionId?: string) => LayerSources) | undefined;
   /** Makes folders for tries and runs checks. Without it, this process cannot repeat the work of agents. */
   readonly workshop?: Workshop | undefined;
 }

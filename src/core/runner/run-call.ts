@@ -2,10 +2,10 @@ import { type ContextId, stringAt } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import { commitOf, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
-import type { Card, OutputOf, Wire } from '../contract/index.js';
+import type { Card, InputOf, OutputOf, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { dataOfProfile, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
-import { getRun, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
+import { callMessages, getRun, lastRunCommit, nextCall, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
 import { composeContext, stepBody } from '../turns/index.js';
 import { tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
@@ -44,9 +44,10 @@ export function shownRun(
 /** Composes the next call of a run: its blocks as they are now, and what the invocation has said so far. */
 export function composeRun(options: RunOptions, runId: string, tip: ContextId | undefined): ComposedCall {
   const { chain, layers, sharing } = options;
-  const { profile, ...shown } = shownRun(options, getRun(chain, runId).entityId);
+  const { entityId } = getRun(chain, runId);
+  const { profile, ...shown } = shownRun(options, entityId);
   const [system, ...messages] = runMessages(chain, runId, shown);
-  const sources = layers && (() => layers(tip ?? null));
+  const sources = layers && (() => (tip === undefined ? layers(contextBefore(chain, entityId, runId), entityId) : layers(tip)));
   if (tip === undefined)
     return sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) });
   const rules = profileRules(profile);
@@ -69,16 +70,26 @@ export function previewRun(options: RunOptions, runId: string): OutputOf<'run.ti
   return { ...timeline, ...callOf(options, { profile, tools, tip }, composeRun(options, runId, tip)) };
 }
 
-/** The same for a run that a message would start now. */
-export function previewStart(options: RunOptions, input: Parameters<typeof previewTimeline>[1]): OutputOf<'run.preview'> {
+/**
+ * The next call of an agent in a space: that of its run that is to be performed, else the one that a message would start. Then a note says why
+ * nothing starts it now. @throws BAD_REQUEST for an entity or a message that starts no run; CONFLICT if no message would
+ */
+export function previewStart(options: RunOptions, input: InputOf<'run.preview'>): OutputOf<'run.preview'> {
   const { chain, layers, sharing } = options;
-  const { profile, tools } = shownRun(options, input.entityId);
-  const { message, ...timeline } = previewTimeline(chain, input, tools);
-  const memory = [{ role: 'human' as const, content: message }];
-  const sources = layers && (() => layers(null));
-  const composed = sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: timeline.rendered.system, memory });
-  return { ...timeline, ...callOf(options, { profile, tools, tip: undefined }, composed) };
+  const next = nextCall(chain, input);
+  if ('runId' in next) return { ...previewRun({ ...options, budget: input.budget }, next.runId), runId: next.runId, note: null };
+  const { profile, tools, asRoles, budget } = shownRun({ ...options, budget: input.budget }, input.entityId);
+  const { message, ...timeline } = previewTimeline(chain, next, { budget, tools });
+  const [system, ...messages] = callMessages(timeline, message, asRoles);
+  const sources = layers && (() => layers(contextBefore(chain, input.entityId), input.entityId));
+  const call = { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) } as const;
+  const composed = sharedCall(chain, { profile, sharing, sources }, call);
+  return { ...timeline, ...callOf(options, { profile, tools, tip: undefined }, composed), runId: null, note: next.note };
 }
+
+/** The context on which the snapshot of a call is committed: that of the run's earlier call, else of the agent's last run. */
+const contextBefore = (chain: ReadChain, entityId: string, runId?: string): ContextId | null =>
+  (runId === undefined ? undefined : tipOfWork(chain, `run:${runId}:`, { isPrefix: true })) ?? lastRunCommit(chain, entityId) ?? null;
 
 interface Previewed {
   readonly profile: Card | undefined;

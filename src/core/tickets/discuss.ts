@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { commitOf, fork, type WriteChain } from '../chain/index.js';
+import { type ContextRow, commitOf, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
@@ -68,3 +68,13 @@ export async function* answer(
   );
   return { threadId: row.threadId, commit: commits[0] ?? null, from: found };
 }
+
+/** What the next call of a commit is about, if the commit is the last message of a thread and `answer` would reply to it. */
+export function discussedIn(chain: ReadChain, { id, ticketId, threadId }: ContextRow): string | undefined {
+  if (ticketId === null || threadId === null) return undefined;
+  const isLast = discussionTip(chain, { threadId }) === id && threadOf(chain, ticketId) === threadId;
+  return isLast && messageOf(chain, commitOf(chain, id), () => true).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
+}
+
+const threadOf = (chain: ReadChain, ticketId: string): string | null | undefined =>
+  chain.db.one<{ threadId: string | null }>('SELECT threadId FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId)?.threadId;

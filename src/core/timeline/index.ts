@@ -3,8 +3,9 @@
 // spaces/ stores entities, spaces, messages and runs. Runs wait, resume, and are committed to the chain when they end.
 export { renderBlock, renderTimeline, timelineMessages } from './render/timeline.js';
 export { goalsOf, memoriesOf, plansOf, setGoals, setMemory, setPlan } from './spaces/agent.js';
-export { commitTimeline, type RunShown, runMessages } from './spaces/commit.js';
+export { callMessages, commitTimeline, lastRunCommit, type RunShown, runMessages } from './spaces/commit.js';
 export { invokeRun, previewTimeline, runMessage, runTimeline, type Shown } from './spaces/input.js';
+export { nextCall } from './spaces/next.js';
 export { post, wouldTrigger } from './spaces/posting.js';
 export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, spaceLines, startByTrigger, tick } from './spaces/runs.js';
 export { addEntity, createSpace, getSpace, joinSpace, leaveSpace, listEntities, listSpaces, readReceipt, spaceMessages } from './spaces/spaces.js';

@@ -1,5 +1,5 @@
 import type { ContextId, JsonObject } from '../base/index.js';
-import { type ContextRow, commitOf, entries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import { appendedEntries, type ContextRow, commitOf, entries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { ReplyPart, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
@@ -185,7 +185,8 @@ export function askedBody(
   { wire, model, system, text }: PreviewOf & { readonly system: readonly LayerText[]; readonly text: string | undefined },
 ): JsonObject {
   const { recording: _, ...question } = questionOf(chain, base, model, system);
-  return ownBody(chain, requestQuestion(chain, { ...question, wire }), text === undefined ? [] : [{ role: 'user', kind: 'text', text }]);
+  const prompt = appendedEntries(chain, base, text === undefined ? [] : [{ role: 'user', kind: 'text', text }]);
+  return ownBody(chain, requestQuestion(chain, { ...question, wire }), [], prompt);
 }
 
 function questionOf(chain: ReadChain, base: ContextRow, model: string | undefined, composed: readonly LayerText[]) {

@@ -165,7 +165,9 @@ function leadingIn(messages: readonly Json[]): number {
 }
 
 /** Converts a system prompt to a wire format; as messages if it was sent as messages. Composed blocks stay messages of their own. */
-function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined, isApart: boolean): System {
+/** The system prompt on a wire. Providers refuse empty texts, so none is sent. */
+function systemFor(wire: Wire, given: readonly string[], own: Parts | undefined, isApart: boolean): System {
+  const texts = given.filter((text) => text.trim() !== '');
   if (texts.length === 0) return { members: {}, messages: [] };
   const role = own?.leading ? (stringAt(own.messages[0], 'role') ?? 'system') : undefined;
   switch (wire) {

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeMessages } from '../../../src/core/composer/index.js';
 import type { MemoryMessage, TimelineInput } from '../../../src/core/contract/index.js';
-import { addEntity, createSpace, post, previewTimeline, renderTimeline } from '../../../src/core/timeline/index.js';
+import { addEntity, createSpace, nextCall, post, previewTimeline, renderTimeline } from '../../../src/core/timeline/index.js';
 import { openEngine } from '../engine.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
 
@@ -34,7 +34,11 @@ function windows(folder: string): Row[] {
   const render = (spaceId: string) =>
     timed({
       prepare: () => spaceId,
-      run: (id: string) => Array.from({ length: 20 }, () => previewTimeline(chain, { spaceId: id, entityId: 'bot' })),
+      run: (id: string) =>
+        Array.from({ length: 20 }, () => {
+          const next = nextCall(chain, { spaceId: id, entityId: 'bot' });
+          return 'runId' in next ? undefined : previewTimeline(chain, next);
+        }),
     });
   const ms = medians({ short: render(short), long: render(long) }, 7);
   project.close();

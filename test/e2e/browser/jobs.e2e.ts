@@ -37,7 +37,7 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     await page.getByLabel('Write as').selectOption({ label: 'Sarah (human)' });
     await write('Deploy, please.');
     // What the agent reads before its start is what is recorded after it.
-    const option = page.getByLabel('Timeline of').locator('optgroup[label="In a past run"] option').first();
+    const option = page.getByLabel('Timeline of').locator('optgroup[label="A run"] option').first();
     await page.getByLabel('Timeline of').selectOption((await option.getAttribute('value')) ?? '');
     await page.getByRole('radio', { name: 'Messages', exact: true }).click();
     const sent = page.getByRole('region', { name: 'Messages as sent' });
@@ -57,6 +57,10 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
     const recorded = withoutNow((await request.textContent()) ?? '');
     for (const text of shown) expect(recorded).toContain(withoutNow(text));
     await page.goBack();
+    // The newest message is the agent's own question, which starts no call of it.
+    await expect(page.getByText(/^Nothing starts a run of Bot now: its run .* waits here/)).toContainText('of Sarah would start');
+    await page.getByRole('button', { name: 'Show the waiting run' }).click();
+    await expect(page.getByLabel('Timeline of').locator('option:checked')).toContainText('Bot');
     await write('main');
     await expect(chat.getByText('Deploying main.')).toBeVisible();
     await openAgents(page, 'Jobs');

@@ -10,11 +10,11 @@ type Part = Pick<WritableEntry, 'role' | 'kind' | 'toolCallId' | 'marks'>;
  * The entries with each call answered once, as every provider requires: a call without a result gets one that says so, after the calls and texts of
  * its answer. Results without a call, and second results of a call, are left out. All wires get the same list.
  */
-export function pairedCalls<One extends Part>(entries: readonly One[]): One[] {
-  const isSent = (entry: Part): boolean => !entry.marks?.includes('hidden');
+export function pairedCalls<One extends Part>(given: readonly One[]): One[] {
+  const entries = withIds(given);
   const answers = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' && isSent(entry) ? [entry.toolCallId ?? ''] : [])));
   const called = new Set<string>();
-  const given = new Set<string>();
+  const answered = new Set<string>();
   const paired: One[] = [];
   let open: One[] = [];
   const close = (): void => {
@@ -35,13 +35,27 @@ export function pairedCalls<One extends Part>(entries: readonly One[]): One[] {
     }
     // The parts of a result, such as its images, stay with it.
     if (entry.role === 'tool' && (entry.kind === 'tool_result' || entry.toolCallId !== undefined)) {
-      if (!called.has(id) || (entry.kind === 'tool_result' && given.has(id))) continue;
-      if (entry.kind === 'tool_result') given.add(id);
+      if (!called.has(id) || (entry.kind === 'tool_result' && answered.has(id))) continue;
+      if (entry.kind === 'tool_result') answered.add(id);
     }
     paired.push(entry);
   }
   close();
   return paired;
+}
+
+const isSent = (entry: Part): boolean => !entry.marks?.includes('hidden');
+
+/** Gives an id to each call without one, because every provider requires it. The next result without an id answers the oldest such call. */
+function withIds<One extends Part>(entries: readonly One[]): readonly One[] {
+  const open: string[] = [];
+  let calls = 0;
+  return entries.map((entry) => {
+    if (entry.toolCallId || !isSent(entry)) return entry;
+    if (entry.kind === 'tool_call') open.push(`unnamed_${++calls}`);
+    const toolCallId = entry.kind === 'tool_call' ? open.at(-1) : entry.kind === 'tool_result' ? open.shift() : undefined;
+    return toolCallId === undefined ? entry : { ...entry, toolCallId };
+  });
 }
 
 function closing<One extends Part>(call: One): One {

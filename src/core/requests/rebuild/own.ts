@@ -84,12 +84,18 @@ export interface OwnRun {
   readonly calls: readonly OwnCall[];
 }
 
-/** The body of a call: the question, the context, and the replies so far. */
-export function ownBody(chain: ReadChain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
+/** The body of a call: the question, the context, and the replies so far. `prompt`: entries that the context does not have yet. */
+export function ownBody(
+  chain: ReadChain,
+  question: OwnQuestion,
+  replies: readonly WritableEntry[],
+  prompt: readonly WritableEntry[] = [],
+): JsonObject {
   const { base, wire, sent, before, body, composed } = question;
   if (!sent)
     return writtenBody(question, [
       ...contextOf(chain, base, { isSystemSaid: before.length > 0, isComposed: composed !== undefined }),
+      ...prompt,
       ...replies.map(resent),
     ]);
   const { list, write } = wordsOf[wire];

@@ -4,7 +4,7 @@ import { checkpoint, commitOf, personOf, type ReadChain, type WriteChain } from 
 import type { RoleMessage } from '../../contract/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
 import { timelineMessages } from '../render/timeline.js';
-import { invokeRun, runMessage, runTimeline, type Shown } from './input.js';
+import { invokeRun, type RunTimeline, runMessage, runTimeline, type Shown } from './input.js';
 import { type MessageRow, type RunRow, runOf, selectMessage, triggerOf } from './rows.js';
 
 /** The stored format of a run: messages with roles, made of its timeline. */
@@ -47,11 +47,14 @@ export interface RunShown extends Shown {
 }
 
 /** The first messages of a call of a run: the blocks as a system message, and what started or resumed the run. */
-export function runMessages(chain: ReadChain, runId: string, { asRoles, ...shown }: RunShown = {}): RoleMessage[] {
-  const { input, rendered } = runTimeline(chain, runId, shown);
+export const runMessages = (chain: ReadChain, runId: string, { asRoles, ...shown }: RunShown = {}): RoleMessage[] =>
+  callMessages(runTimeline(chain, runId, shown), runMessage(chain, runId), asRoles);
+
+/** A context as the first messages of a call. `message` is the user message: what started or resumed the run. */
+export function callMessages({ input, rendered }: RunTimeline, message: string, asRoles?: boolean): RoleMessage[] {
   const asTimeline: RoleMessage[] = [
     { role: 'system', content: rendered.system },
-    { role: 'user', content: runMessage(chain, runId) },
+    { role: 'user', content: message },
   ];
   if (!asRoles) return asTimeline;
   const converted = timelineMessages(input);
@@ -61,6 +64,15 @@ export function runMessages(chain: ReadChain, runId: string, { asRoles, ...shown
 const callEntriesOf = (chain: ReadChain, runId: string, shown: RunShown = {}): WritableEntry[] =>
   runMessages(chain, runId, shown).map(({ role, content }) => ({ role, kind: 'text', text: content }));
 
+/** The commit of an agent's run that ended last. */
+export const lastRunCommit = (chain: ReadChain, entityId: string): ContextId | undefined =>
+  chain.db.one<{ id: ContextId }>(
+    `SELECT c.id FROM run r JOIN context c ON c.seq = r.context JOIN entity e ON e.no = r.entity
+      WHERE e.project = ? AND e.entityId = ? ORDER BY r.endedAt DESC, r.no DESC LIMIT 1`,
+    chain.project,
+    entityId,
+  )?.id;
+
 function commitEntries(
   chain: WriteChain,
   run: RunRow,
@@ -68,12 +80,8 @@ function commitEntries(
   { format: id, after, principal }: { readonly format: string; readonly after?: ContextId | undefined; readonly principal?: string },
 ): ContextId {
   const format = formatOf(id);
-  const before = chain.db.one<{ id: ContextId }>(
-    'SELECT c.id FROM run r JOIN context c ON c.seq = r.context WHERE r.entity = ? ORDER BY r.endedAt DESC, r.no DESC LIMIT 1',
-    run.entity,
-  );
   return checkpoint(chain, {
-    parent: after ?? before?.id ?? null,
+    parent: after ?? lastRunCommit(chain, run.entityId) ?? null,
     type: 'snapshot',
     format: id,
     text: textOf(format.write(entries, { newId: chain.newId, now: timestampOf(chain.clock()) })),

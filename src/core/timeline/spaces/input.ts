@@ -1,11 +1,12 @@
 import { defined, notFound, type Timestamp, timestampOf } from '../../base/index.js';
 import { settingsOf } from '../../chain/index.js';
-import type { ActiveRun, History, InputOf, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
+import type { ActiveRun, History, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { defaultBudget, messageLine } from '../render/history.js';
 import { invocationMessage, type WaitEnd } from '../render/invocation.js';
 import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
 import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
+import type { NextCall } from './next.js';
 import {
   type EntityRow,
   entityOf,
@@ -25,7 +26,7 @@ import {
   triggerOf,
   triggerOfMessage,
 } from './rows.js';
-import { messageNamed, newestBefore } from './spaces.js';
+import { newestBefore } from './spaces.js';
 
 export type RunTimeline = Pick<OutputOf<'run.timeline'>, 'input' | 'rendered'>;
 
@@ -176,20 +177,16 @@ function waitEndOf(store: ReadStore, run: RunRow): WaitEnd | undefined {
   return row ? { sender: toMessage(row).sender, text: row.text } : { sender: { id: '', name: resume.replier, type: 'human' }, text: '' };
 }
 
-/** The context that an agent would get if a message of the space (by default the newest) started a run now. Writes nothing. */
+/** The context that an agent would get if the message started a run now. Writes nothing. */
 export function previewTimeline(
   store: ReadStore,
-  input: InputOf<'run.preview'>,
-  tools?: readonly string[],
+  { space, agent, message: row }: Exclude<NextCall, { readonly runId: string }>,
+  { budget = settingsOf(store).historyBudget, tools }: Shown = {},
 ): RunTimeline & { readonly message: string } {
-  const { budget = settingsOf(store).historyBudget } = input;
-  const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
-  const newest = newestSeq(store, space.no);
-  const started = input.messageId === undefined ? newestBefore(store, space.no, newest + 1, 1)[0] : messageNamed(store, space, input.messageId);
-  const message = started && toMessage(started);
-  const trigger: Trigger = message ? triggerOfMessage(space, message) : { type: 'service', service: 'preview', payload: {} };
-  const reach = { seq: newest, markSeq: processedSeq, markMessage: processedMessage };
+  const message = toMessage(row);
+  const trigger = triggerOfMessage(space, message);
+  const reach = { seq: newestSeq(store, space.no), markSeq: processedSeq, markMessage: processedMessage };
   const timeline = rendered(
     withTimes(
       {
@@ -199,7 +196,7 @@ export function previewTimeline(
         spaces: spacesOf(store, agent),
         history: historyOf(store, { space, agent, trigger, reach, budget, resume: null }),
         activeRuns: [
-          { id: 'preview', isCurrent: true, triggeredBy: message?.sender.name ?? null, space: space.name ?? space.spaceId },
+          { id: 'preview', isCurrent: true, triggeredBy: message.sender.name, space: space.name ?? space.spaceId },
           ...otherRuns(store, agent, -1),
         ],
         ...defined({ budget, tools: tools && [...tools] }),

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Entity, MemberSpace, Run, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty, notifyProblem, Select, Switch } from '../../parts';
+import { Answer, Button, Empty, notifyProblem, problemOf, Select, Switch } from '../../parts';
 import { useQuery } from '../../state';
 import { AgentMind } from './AgentMind';
 import { Members } from './Members';
@@ -15,6 +15,9 @@ const sides = [
   { value: 'mind', name: 'Agent', hint: 'Goals, memories, plans, runs and waits of an agent' },
   { value: 'members', name: 'Members', hint: 'Who is in the space' },
 ] as const;
+
+/** The messages in a history without a setting of the project. */
+const defaultBudget = 50;
 
 interface BesideProps {
   readonly project: string;
@@ -46,18 +49,72 @@ function EnterSpace({ run, spaces, onChange }: { run: Run; spaces: readonly Memb
   );
 }
 
+interface ReadsProps extends Pick<BesideProps, 'space' | 'data' | 'queryKey' | 'pointed' | 'onPoint' | 'onChange'> {
+  readonly agents: readonly Entity[];
+  /** `agent ID` for the next call of an agent, `run ID` for one of its runs. */
+  readonly reader: string;
+  readonly onReader: (reader: string) => void;
+}
+
+/** The timeline that an agent reads in its next call, or read in a run. */
+function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, reader, onReader }: ReadsProps) {
+  const [budget, setBudget] = useState<number>();
+  const [form, id = ''] = reader.split(' ', 2);
+  const isRun = form === 'run';
+  const timeline = useQuery(`${queryKey} ${reader} ${budget}`, async () =>
+    isRun
+      ? { ...(await api.run.timeline({ runId: id, budget })), note: null }
+      : await api.run.preview({ spaceId: space.spaceId, entityId: id, budget }),
+  );
+  const shown = timeline.status === 'done' ? timeline.data : undefined;
+  const runs = data?.runs ?? [];
+  const run = isRun ? runs.find(({ runId }) => runId === id) : undefined;
+  const waiting = runs.find(({ entityId, status }) => !isRun && entityId === id && status === 'waiting_reply');
+  const problem = timeline.status === 'failed' ? problemOf(timeline.error) : undefined;
+  return (
+    <>
+      <ReaderChoice
+        space={space}
+        agents={agents}
+        runs={runs}
+        reader={reader}
+        onReader={onReader}
+        budget={budget ?? shown?.input.budget ?? defaultBudget}
+        onBudget={setBudget}
+      />
+      {problem?.code === 'CONFLICT' ? (
+        <Empty title="No next call">{problem.message}</Empty>
+      ) : (
+        <Answer query={timeline} what="Cannot render the timeline" loading="Rendering">
+          {({ input, rendered, note, ...call }) => (
+            <>
+              {note !== null && (
+                <p className="reader-tools row small">
+                  <span className="grow">{note}</span>
+                  {waiting && (
+                    <Button small onClick={() => onReader(`run ${waiting.runId}`)}>
+                      Show the waiting run
+                    </Button>
+                  )}
+                </p>
+              )}
+              {run?.status === 'running' && <EnterSpace run={run} spaces={input.spaces} onChange={onChange} />}
+              <Reader rendered={rendered} input={input} call={call} pointed={pointed} onPoint={onPoint} />
+            </>
+          )}
+        </Answer>
+      )}
+    </>
+  );
+}
+
 /** The pane beside the chat: the timeline that an agent reads, its goals, memories and plans, or the members. */
 export function Beside({ project, space, known, data, queryKey, pointed, onPoint, nameOf, onChange }: BesideProps) {
   const agents = space.members.filter(({ type }) => type === 'agent');
   const [side, setSide] = useState<Side>('reads');
   const [given, setReader] = useState<string>();
-  const [budget, setBudget] = useState(50);
   const reader = given ?? (agents[0] && `agent ${agents[0].entityId}`);
   const [form, id = ''] = reader?.split(' ', 2) ?? [];
-  const timeline = useQuery(reader === undefined || side !== 'reads' ? null : `${queryKey} ${reader} ${budget}`, () =>
-    form === 'run' ? api.run.timeline({ runId: id, budget }) : api.run.preview({ spaceId: space.spaceId, entityId: id, budget }),
-  );
-  const run = form === 'run' ? data?.runs.find(({ runId }) => runId === id) : undefined;
   return (
     <div className="timeline-reader stack shrinks">
       <div className="timeline-sides">
@@ -82,25 +139,7 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
           onChange={onChange}
         />
       ) : (
-        <>
-          <ReaderChoice
-            space={space}
-            agents={agents}
-            runs={data?.runs ?? []}
-            reader={reader}
-            onReader={setReader}
-            budget={budget}
-            onBudget={setBudget}
-          />
-          <Answer query={timeline} what="Cannot render the timeline" loading="Rendering">
-            {({ input, rendered, ...call }) => (
-              <>
-                {run?.status === 'running' && <EnterSpace run={run} spaces={input.spaces} onChange={onChange} />}
-                <Reader rendered={rendered} input={input} call={call} pointed={pointed} onPoint={onPoint} />
-              </>
-            )}
-          </Answer>
-        </>
+        <Reads {...{ space, data, queryKey, pointed, onPoint, onChange, agents, reader }} onReader={setReader} />
       )}
     </div>
   );

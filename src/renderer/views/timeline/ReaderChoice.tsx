@@ -8,7 +8,7 @@ interface ReaderChoiceProps {
   readonly space: Space;
   readonly agents: readonly Entity[];
   readonly runs: readonly Run[];
-  /** `agent ID` for an agent as of now, `run ID` for one of its runs. */
+  /** `agent ID` for the next call of an agent, `run ID` for one of its runs. */
   readonly reader: string;
   readonly onReader: (reader: string) => void;
   /** Messages in the window. */
@@ -16,7 +16,7 @@ interface ReaderChoiceProps {
   readonly onBudget: (budget: number) => void;
 }
 
-/** Chooses whose timeline is shown (an agent's as of now, or that of a past run) and how many messages it contains. */
+/** Chooses whose timeline is shown (the next call of an agent, or a run) and how many messages it contains. */
 export function ReaderChoice({ space, agents, runs, reader, onReader, budget, onBudget }: ReaderChoiceProps) {
   const nameOf = (entityId: string) => space.members.find((member) => member.entityId === entityId)?.name;
   return (
@@ -24,7 +24,7 @@ export function ReaderChoice({ space, agents, runs, reader, onReader, budget, on
       <label className="timeline-field inline-row">
         <span className="muted">Timeline of</span>
         <select className="field" value={reader} onChange={(event) => onReader(event.target.value)}>
-          <optgroup label="If the agent ran now">
+          <optgroup label="The next call of an agent">
             {agents.map((agent) => (
               <option key={agent.entityId} value={`agent ${agent.entityId}`}>
                 {agent.name}
@@ -32,7 +32,7 @@ export function ReaderChoice({ space, agents, runs, reader, onReader, budget, on
             ))}
           </optgroup>
           {runs.length > 0 && (
-            <optgroup label="In a past run">
+            <optgroup label="A run">
               {runs.slice(0, shownRuns).map((run) => (
                 <option key={run.runId} value={`run ${run.runId}`}>
                   {nameOf(run.entityId)}, {say.when(run.invokedAt)} ({run.runId})

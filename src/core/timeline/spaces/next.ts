@@ -1,0 +1,97 @@
+import { badRequest, StemmaError } from '../../base/index.js';
+import { settingsOf } from '../../chain/index.js';
+import type { InputOf } from '../../contract/index.js';
+import { maxChainDepth, startsRuns } from '../render/rules.js';
+import {
+  type EntityRow,
+  entityOf,
+  type MessageRow,
+  membershipOf,
+  type ReadStore,
+  type RunRow,
+  type SpaceRow,
+  selectMessage,
+  selectRun,
+  spaceOf,
+} from './rows.js';
+import { messageNamed } from './spaces.js';
+
+/** The next model call of an agent in a space: that of a run which waits for its performer, or the one that a message would start. */
+export type NextCall =
+  | { readonly runId: string }
+  | {
+      readonly space: SpaceRow;
+      readonly agent: EntityRow;
+      readonly message: MessageRow;
+      /** Why nothing starts this call now. */
+      readonly note: string;
+    };
+
+/**
+ * Finds the next call of an agent in a space. Without `messageId`, the newest message that can start a run of the agent counts; an agent's own
+ * messages never do. @throws BAD_REQUEST if the entity is no agent, or the message cannot start its run; CONFLICT if no message can
+ */
+export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, 'spaceId' | 'entityId' | 'messageId'>): NextCall {
+  const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
+  if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
+  membershipOf(store, space, agent);
+  const given = input.messageId === undefined ? undefined : startingMessage(store, space, agent, input.messageId);
+  const runs = runsHere(store, space, agent);
+  const running = runs.find(({ status, trigger }) => status === 'running' && (given === undefined || startedBy(trigger) === given.messageId));
+  if (running) return { runId: running.runId };
+  const message = given ?? newestStarting(store, space, agent);
+  const name = space.name ?? space.spaceId;
+  if (!message)
+    throw new StemmaError(
+      'CONFLICT',
+      `Nothing would start a run of ${agent.name}: no other member of ${name} has written a message that starts runs.`,
+      {
+        spaceId: space.spaceId,
+        entityId: agent.entityId,
+      },
+    );
+  return { space, agent, message, note: `Nothing starts a run of ${agent.name} now: ${whyNot(runs, space, message)}` };
+}
+
+function whyNot(runs: readonly RunRow[], space: SpaceRow, { messageId, senderName }: MessageRow): string {
+  const example = `What follows is the call that the message ${messageId} of ${senderName} would start.`;
+  const waiting = runs.find(({ status, waitSpace }) => status === 'waiting_reply' && waitSpace === space.no);
+  if (waiting) return `its run ${waiting.runId} waits here, and the answer resumes that run. ${example}`;
+  const started = runs.find(({ trigger }) => startedBy(trigger) === messageId);
+  if (started) return `the newest message has already started its run ${started.runId}. ${example}`;
+  return `the newest message arrived before it could start one. ${example}`;
+}
+
+/** The agent's runs of this machine that began in the space or are in it, newest first. */
+const runsHere = (store: ReadStore, space: SpaceRow, agent: EntityRow): RunRow[] =>
+  store.db.all<RunRow>(
+    `${selectRun} WHERE r.entity = ? AND r.frame IS NOT NULL AND (r.activeSpace = ? OR r.waitSpace = ? OR r."trigger" ->> '$.space.id' = ?)
+      ORDER BY r.no DESC LIMIT 1000`,
+    agent.no,
+    space.no,
+    space.no,
+    space.spaceId,
+  );
+
+const startedBy = (trigger: string): string | undefined => (JSON.parse(trigger) as { messageId?: string }).messageId;
+
+function startingMessage(store: ReadStore, space: SpaceRow, agent: EntityRow, reference: string): MessageRow {
+  const message = messageNamed(store, space, reference);
+  if (message.senderId === agent.entityId)
+    throw badRequest(
+      'messageId',
+      `${agent.name} wrote the message ${message.messageId} itself, and an agent's own message starts no run of it. Name a message of another member.`,
+    );
+  const limit = settingsOf(store).maxChainDepth ?? maxChainDepth;
+  if (!startsRuns(message.chainDepth, limit))
+    throw badRequest('messageId', `The message ${message.messageId} is ${message.chainDepth} deep and starts no run: the limit is ${limit}.`);
+  return message;
+}
+
+const newestStarting = (store: ReadStore, space: SpaceRow, agent: EntityRow): MessageRow | undefined =>
+  store.db.one<MessageRow>(
+    `${selectMessage} WHERE m.space = ? AND m.sender <> ? AND m.chainDepth < ? ORDER BY m.seq DESC LIMIT 1`,
+    space.no,
+    agent.no,
+    settingsOf(store).maxChainDepth ?? maxChainDepth,
+  );
