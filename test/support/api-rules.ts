@@ -13,11 +13,34 @@ interface Message {
   readonly tool_call_id?: string;
 }
 
-/** The faults of the messages of a request. */
-export function refusals(format: 'anthropic-messages-v1' | 'openai-chat-v1', messages: readonly Message[]): string[] {
-  const found = format === 'anthropic-messages-v1' ? anthropic(messages) : chat(messages);
-  return isWellFormed(messages) ? found : [...found, 'a text holds half of a character'];
+interface Item {
+  readonly type?: string;
+  readonly call_id?: string;
 }
+interface Content {
+  readonly role: string;
+  readonly parts: readonly { readonly functionCall?: object; readonly functionResponse?: object }[];
+}
+
+const rules = {
+  'anthropic-messages-v1': anthropic as (list: readonly never[]) => string[],
+  'openai-chat-v1': chat as (list: readonly never[]) => string[],
+  responses: responses as (list: readonly never[]) => string[],
+  gemini: gemini as (list: readonly never[]) => string[],
+};
+
+/** The faults of the messages of a request. */
+export function refusals(format: keyof typeof rules, messages: readonly never[]): string[] {
+  const found = rules[format](messages);
+  return [
+    ...found,
+    ...(isWellFormed(messages) ? [] : ['a text holds half of a character']),
+    ...(hasLarge(messages) ? ['an image has more than 5 MB'] : []),
+  ];
+}
+
+const hasLarge = (value: unknown): boolean =>
+  typeof value === 'string' ? value.length > 5 * 1024 * 1024 : typeof value === 'object' && value !== null && Object.values(value).some(hasLarge);
 
 const isWellFormed = (value: unknown): boolean =>
   typeof value === 'string'
@@ -58,4 +81,27 @@ function chat(messages: readonly Message[]): string[] {
       ...calls.filter(({ id }) => !answers.has(id)).map(({ id }) => `message ${at} has the call ${id} without an answer`),
     ];
   });
+}
+
+function responses(items: readonly Item[]): string[] {
+  const ids = (type: RegExp) => items.flatMap((item) => (type.test(item.type ?? '') && item.call_id !== undefined ? [item.call_id] : []));
+  const [calls, outputs] = [ids(/^(function|custom_tool)_call$/), ids(/_call_output$/)];
+  return [
+    ...outputs.filter((id) => !calls.includes(id)).map((id) => `the output ${id} has no call`),
+    ...calls.filter((id) => !outputs.includes(id)).map((id) => `the call ${id} has no output`),
+  ];
+}
+
+function gemini(contents: readonly Content[]): string[] {
+  const count = (content: Content | undefined, name: 'functionCall' | 'functionResponse') =>
+    content?.parts.filter((part) => part[name] !== undefined).length ?? 0;
+  return contents.flatMap((content, at) => [
+    ...(content.parts.length === 0 ? [`content ${at} has no parts`] : []),
+    ...(count(content, 'functionCall') > 0 && count(content, 'functionCall') !== count(contents[at + 1], 'functionResponse')
+      ? [`content ${at} has another number of calls than the next has results`]
+      : []),
+    ...(count(content, 'functionResponse') > 0 && count(content, 'functionResponse') !== count(contents[at - 1], 'functionCall')
+      ? [`content ${at} has results without a call`]
+      : []),
+  ]);
 }

@@ -22,6 +22,13 @@ export function applied(entry: ParsedEntry, edits: readonly Edit[]): WritableEnt
   const inserted = edits.flatMap((edit) => (edit.op === 'insert' && edit.entry ? [edit.entry] : []));
   const replaced = edits.findLast((edit) => edit.op === 'replace');
   const isDropped = edits.some((edit) => edit.op === 'drop');
-  const own: WritableEntry[] = isDropped ? [] : replaced?.entry ? [{ ...replaced.entry, ...(entry.at && { at: entry.at }) }] : [writable(entry)];
+  const own: WritableEntry[] = isDropped ? [] : replaced?.entry ? [inPlaceOf(entry, replaced.entry)] : [writable(entry)];
   return [...inserted, ...own];
 }
+
+/** The new entry at the time of the old one. It stays a part of the same message, so that the calls of a reply are still answered together. */
+const inPlaceOf = (old: ParsedEntry, entry: WritableEntry): WritableEntry => ({
+  ...entry,
+  ...(old.at && { at: old.at }),
+  ...(old.messageId !== undefined && old.role === entry.role && { messageId: old.messageId }),
+});

@@ -1,4 +1,4 @@
-import { badRequest, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
+import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
 import type { Commit, Edit, InputOf } from '../contract/index.js';
 import {
   type Format,
@@ -43,8 +43,7 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
   if (input.id === null) return toCommit(begin(chain, input, edits));
   const tip = commitOf(chain, input.id);
   const cut = input.at === undefined ? { commit: tip, index: Number.POSITIVE_INFINITY } : locate(chain, tip, input.at, 'at');
-  const keyed = new Map<EntryKey, Edit[]>();
-  for (const edit of edits) if (edit.key !== undefined) keyed.set(edit.key, [...(keyed.get(edit.key) ?? []), edit]);
+  const keyed = byKey(edits);
   const touched = [...keyed.keys()].map((key) => locate(chain, cut.commit, key, 'edits'));
   for (const place of touched)
     if (place.commit.seq === cut.commit.seq && place.index > cut.index)
@@ -61,6 +60,25 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
     }
     return toCommit(first > cut.commit.depth ? onTop(chain, cut.commit, appended, input) : (parent ?? cut.commit));
   });
+}
+
+function byKey(edits: readonly Edit[]): Map<EntryKey, Edit[]> {
+  const keyed = new Map<EntryKey, Edit[]>();
+  for (const edit of edits) if (edit.key !== undefined) keyed.set(edit.key, [...(keyed.get(edit.key) ?? []), edit]);
+  return keyed;
+}
+
+/** Copies all commits of a context onto another one and applies the edits to them. */
+export function graft(chain: WriteChain, { id, onto, edits, ...input }: ForkInput & { readonly id: ContextId; readonly onto: ContextId }): Commit {
+  const change: Change = { end: Number.POSITIVE_INFINITY, keyed: byKey(edits ?? []), appended: [] };
+  return chain.artifacts.transaction(() =>
+    toCommit(
+      span(chain, commitOf(chain, id), 0).reduce(
+        (parent, original) => recommit(chain, original, parent, change, { id, ...input }),
+        commitOf(chain, onto),
+      ),
+    ),
+  );
 }
 
 /** The metadata that a fork can set. */

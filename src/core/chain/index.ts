@@ -23,7 +23,7 @@ export {
 } from './entries.js';
 export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, placesTowardsRoot } from './find.js';
-export { appendedEntries, commitEndingAt, type ForkInput, fork } from './fork.js';
+export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';
 export { graphMap } from './graph-map.js';

@@ -310,8 +310,8 @@ export function sessionOf(
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
     now: timestampOf(chain.clock()),
-    // A session that goes back to its agent needs a new id. A file for a person may stay as it was imported.
-    isUnchanged: how.cwd === undefined && isImported(chain, assembled.bytes, format),
+    // A session that goes back to its agent needs a new id. A file for a person may stay as it was imported, unless a fork repaired its links.
+    isUnchanged: how.cwd === undefined && tip.forked === 0 && isImported(chain, assembled.bytes, format),
     ...(format.namesCalls && callsKnown(chain, tip)),
     ...(how.cwd !== undefined && { cwd: how.cwd }),
   });

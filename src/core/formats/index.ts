@@ -56,6 +56,7 @@ export { askedLine, besidePrefix, type CallPart, type CallTerms, doesOf, joinCal
 export { encodeCbor, readArray } from './shared/cbor.js';
 export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
+export { isTooLarge, leftOutImage, maxImageBytes } from './shared/images.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
 export { queuedPrefix, recordOfKey } from './shared/keys.js';

@@ -1,7 +1,7 @@
 import { type ContextId, type EntryKey, type Json, notFound } from '../base/index.js';
-import { contextEntries, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import { commitOf, contextEntries, fork, graft, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, EntryDraft, InputOf, OutputOf, Problem, ProblemKind, SessionChange } from '../contract/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import { isTooLarge, maxImageBytes, type ParsedEntry } from '../formats/index.js';
 import { type FileFlaw, fileFlaws } from '../import/index.js';
 import { listSessions } from './list.js';
 
@@ -19,16 +19,16 @@ interface Fault {
 /** The faults of a session's latest branch. @throws NOT_FOUND for an unknown session or a file that is not imported */
 export function diagnose(chain: ReadChain, { sessionId, path }: InputOf<'session.diagnose'>): { problems: Problem[] } {
   const session = sessionId ?? sessionAt(chain, path ?? '');
-  const faults = faultsIn(chain, tipOf(chain, session));
-  const ofFiles = fileFlaws(chain, session).map((flaw): Problem => ({ kind: flaw.kind, message: saidOf(flaw), fix: fixOf(flaw) }));
+  const { faults, flaws, onto } = lookAt(chain, session);
+  const ofFiles = flaws.map((flaw): Problem => ({ kind: flaw.kind, message: saidOf(flaw), fix: fixOf(flaw, onto) }));
   return { problems: [...faults.map(({ kind, key, message, fix }) => ({ kind, key, message, fix })), ...ofFiles] };
 }
 
 /** Makes a fork of a session's latest branch without its faults. The original stays as it is. @throws NOT_FOUND for an unknown session */
 export function repairSession(chain: WriteChain, { sessionId, kinds, principal, dryRun }: InputOf<'session.repair'>): OutputOf<'session.repair'> {
-  const id = tipOf(chain, sessionId);
-  const faults = faultsIn(chain, id).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
-  const flaws = fileFlaws(chain, sessionId).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
+  const found = lookAt(chain, sessionId, kinds);
+  const { id, flaws, onto } = found;
+  const faults = found.faults.filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const changes = [
     ...faults.map(({ key, kind, before, after }): SessionChange => ({ key, kind, before, after: after === null ? null : shown(after) })),
     // A fork is made of what was read, so it has neither the damaged lines nor the missing links.
@@ -36,13 +36,55 @@ export function repairSession(chain: WriteChain, { sessionId, kinds, principal, 
   ];
   if (dryRun || changes.length === 0) return { commit: null, changes };
   const edits = faults.map(({ key, after }): Edit => (after === null ? { op: 'drop', key } : { op: 'replace', key, entry: after }));
+  const how = { summary: 'Repaired', ...(principal !== undefined && { principal }) };
+  if (onto !== undefined) {
+    const own = new Set(contextEntries(chain, { id: onto }).map(({ key }) => key));
+    const [before, after] = [edits.filter(({ key }) => key && own.has(key)), edits.filter(({ key }) => !key || !own.has(key))];
+    const base = before.length > 0 ? fork(chain, { id: onto, edits: before, ...how }).id : onto;
+    return { commit: graft(chain, { id, onto: base, edits: after, ...how }), changes };
+  }
   if (edits.length === 0) return { commit: fork(chain, { id }), changes };
-  return { commit: fork(chain, { id, edits, summary: 'Repaired', ...(principal !== undefined && { principal }) }), changes };
+  return { commit: fork(chain, { id, edits, ...how }), changes };
+}
+
+interface Found {
+  /** The latest commit of the session. */
+  readonly id: ContextId;
+  /** The context that the branch continues if the record before its first one is missing. */
+  readonly onto: ContextId | undefined;
+  readonly faults: readonly Fault[];
+  readonly flaws: readonly FileFlaw[];
+}
+
+function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly ProblemKind[]): Found {
+  const id = tipOf(chain, sessionId);
+  const flaws = fileFlaws(chain, sessionId).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
+  const onto = flaws.some(({ kind }) => kind === 'broken_parent') ? precedingOf(chain, sessionId, id) : undefined;
+  const entries = [...(onto === undefined ? [] : contextEntries(chain, { id: onto })), ...contextEntries(chain, { id })];
+  return { id, onto, flaws, faults: faultsIn(entries, commitOf(chain, id).format) };
+}
+
+/**
+ * The last commit that was read before the first one of a branch. Undefined if the branch begins with the session, or if a compaction replaced its
+ * beginning.
+ */
+function precedingOf(chain: ReadChain, sessionId: string, id: ContextId): ContextId | undefined {
+  const steps = lineage(chain, commitOf(chain, id));
+  const [root] = steps;
+  if (!root || steps.some(({ type }) => type !== 'delta')) return undefined;
+  return chain.db.one<{ id: ContextId }>(
+    'SELECT id FROM context WHERE project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1',
+    chain.project,
+    sessionId,
+    root.seq,
+  )?.id;
 }
 
 const saidOf = ({ path, line, reason }: FileFlaw): string => `Line ${line} of ${path}: ${reason}.`;
-const fixOf = ({ kind }: FileFlaw): string =>
-  kind === 'broken_parent' ? 'The fork has the record where it was read.' : 'The fork does not have the line.';
+function fixOf({ kind }: FileFlaw, onto: ContextId | undefined): string {
+  if (kind !== 'broken_parent') return 'The fork does not have the line.';
+  return onto === undefined ? 'The fork has the record where it was read.' : 'The fork has the record after the one that precedes it in the file.';
+}
 
 function tipOf(chain: ReadChain, sessionId: string): ContextId {
   const tip = listSessions(chain, {}).sessions.find((session) => session.sessionId === sessionId)?.tips[0];
@@ -60,14 +102,14 @@ function sessionAt(chain: ReadChain, path: string): string {
   return source.sessionId;
 }
 
-/** Providers refuse larger images. */
-const maxImageBytes = 5 * 1024 * 1024;
-
 const isHalf = (text: string): boolean => !text.isWellFormed();
 const isServer = ({ marks }: ParsedEntry): boolean => marks?.includes('server') ?? false;
 
-function faultsIn(chain: ReadChain, id: ContextId): Fault[] {
-  const entries = contextEntries(chain, { id }).filter(({ entry }) => !entry.marks?.includes('hidden'));
+/** The formats whose agents send thinking back with the seal of its provider. Others never send it, or send it as text. */
+const sealing: ReadonlySet<string> = new Set(['claude-code-v1', 'codex-v1', 'copilot-cli-v1', 'pi-v1']);
+
+function faultsIn(all: readonly { readonly key: EntryKey; readonly entry: ParsedEntry }[], format: string): Fault[] {
+  const entries = all.filter(({ entry }) => !entry.marks?.includes('hidden'));
   const answered = new Set(entries.flatMap(({ entry }) => (entry.kind === 'tool_result' ? [entry.toolCallId] : [])));
   const called = new Set<string | undefined>();
   return entries.flatMap(({ key, entry }): Fault[] => {
@@ -81,20 +123,23 @@ function faultsIn(chain: ReadChain, id: ContextId): Fault[] {
     }
     if (entry.kind === 'tool_result' && !called.has(entry.toolCallId))
       return fault('orphan_result', `The result ${entry.toolCallId ?? ''} answers no call of the context.`, 'Leave out the result.', null);
-    if (entry.kind === 'thinking') return thinkingFault(entry, fault);
+    if (entry.kind === 'thinking') return thinkingFault(entry, sealing.has(format), fault);
     const isText = entry.kind === 'text' || entry.kind === 'summary';
     if (isText && (entry.text ?? '').trim() === '') return fault('empty_text', 'The text is empty.', 'Leave out the text.', null);
-    if (entry.media && entry.media.bytes.length > maxImageBytes)
-      return fault('large_image', `The image has ${entry.media.bytes.length} bytes, more than ${maxImageBytes}.`, 'Leave out the image.', null);
+    if (isTooLarge(entry))
+      return fault('large_image', `The image has ${entry.media?.bytes.length} bytes, more than ${maxImageBytes}.`, 'Leave out the image.', null);
     return textFault(entry, fault);
   });
 }
 
 type MakeFault = (kind: ProblemKind, message: string, fix: string, after: EntryDraft | null) => Fault[];
 
-function thinkingFault({ marks, text = '', result }: ParsedEntry, fault: MakeFault): Fault[] {
+function thinkingFault({ marks, text = '', result }: ParsedEntry, isSent: boolean, fault: MakeFault): Fault[] {
   const isSealed = marks?.some((mark) => mark === 'signed' || mark === 'redacted') || result !== undefined;
-  if (isSealed) return [];
+  // A seal covers the text as it is, so that no repaired text has one.
+  if (isHalf(text)) return fault('lone_surrogate', 'The thinking holds half of a character.', 'Leave out the thinking.', null);
+  if (text.includes('\0')) return fault('nul', 'The thinking holds NUL characters.', 'Leave out the thinking.', null);
+  if (isSealed || !isSent) return [];
   if (text.trim() === '') return fault('empty_thinking', 'The thinking is empty and has no signature.', 'Leave out the thinking.', null);
   return fault('unsigned_thinking', 'The thinking has no signature.', 'Leave out the thinking.', null);
 }

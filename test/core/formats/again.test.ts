@@ -12,11 +12,11 @@ import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
 
 /**
- * Cases of Claude Code are damaged on purpose, and excerpts begin in the middle: they hold results without calls, and counts without replies. What
- * another format cannot hold of them has no name. A sanitized file in which all texts are one text is read as a conversation that repeats itself. Of
- * two folders of live sessions, one call comes back counted that was not, or the other way round.
+ * A session for Claude Code itself leaves out results without calls, with which some cases and excerpts begin, and a prompt that only its queue holds. A
+ * sanitized file in which all texts are one text is read as a conversation that repeats itself.
  */
-const isPartial = /fixtures\/(?:cases\/(?!codex|copilot|gemini)|claude-code|codex-all-types|copilot-cli\/live|otel\/claude-code)/;
+const isPartial =
+  /fixtures\/(?:cases\/(?:orphan-result-after-compaction|queue-absorbed|unpaired-tools)|claude-code\/(?:agent-sessions-sanitized|excerpt-(?:432b48|48415f|8cfa91))|codex-all-types)/;
 const isSample = (path: string): boolean => !/\.(?:md|pb)$/.test(path) && !isPartial.test(path);
 const files = filesBelow('test/fixtures', isSample).filter((path) => detect([join(root, path)]).length > 0);
 /** Sessions of OpenCode lie in a database, which is made of their rows. */
@@ -51,12 +51,15 @@ const heard = (chain: WriteChain, id: ContextId): Heard[] =>
 
 const withoutKeys = (entries: readonly Heard[]): unknown[] => entries.map(({ key: _, ...entry }) => entry);
 
-/** What was counted for the calls whose replies are among the entries: input, output, read from and written to the cache. */
+/**
+ * What was counted for the calls whose replies are among the entries: input, output, read from and written to the cache. Calls beside the conversation,
+ * such as a compaction or what only the agent's own total holds, stay with the session in which they were made.
+ */
 function counted(chain: WriteChain, entries: readonly Heard[]): string[] {
   const keys = new Set<string>(entries.map(({ key }) => key));
-  return usageCalls(chain, {}).calls.flatMap(({ replyKey, tokens: { input, output, cacheRead, cacheWrite } }) => {
+  return usageCalls(chain, {}).calls.flatMap(({ replyKey, beside, tokens: { input, output, cacheRead, cacheWrite } }) => {
     const counts = [input, output, cacheRead, cacheWrite];
-    return keys.has(replyKey) && counts.some((count) => count !== null) ? [counts.join()] : [];
+    return beside === undefined && keys.has(replyKey) && counts.some((count) => count !== null) ? [counts.join()] : [];
   });
 }
 

@@ -1,12 +1,13 @@
-import { type Json, wellFormed } from '../../base/index.js';
+import { isObject, type Json, stringAt, wellFormed } from '../../base/index.js';
+import { leftOutImage, maxImageBytes } from '../shared/images.js';
 import { interrupted, noContent, type WireBlock, type WireMessage } from './write-messages.js';
 
 /**
  * The messages without what the Messages API refuses: results follow their calls in the next message, no text is empty or holds half of a character,
- * and in a whole conversation a person speaks first. Messages that the API accepts stay as they are.
+ * no image is too large, and in a whole conversation a person speaks first. Messages that the API accepts stay as they are.
  */
 export function acceptable(messages: readonly WireMessage[], isWhole: boolean): readonly WireMessage[] {
-  const whole = messages.map((message): WireMessage => wellFormed(message as unknown as Json) as unknown as WireMessage);
+  const whole = messages.map((message): WireMessage => withoutLarge(wellFormed(message as unknown as Json) as unknown as WireMessage));
   if (isAccepted(whole, isWhole)) return whole;
   const results = new Map<string, WireBlock>();
   for (const block of whole.flatMap(blocksOf))
@@ -37,6 +38,14 @@ const isCall = ({ type }: WireBlock): boolean => type === 'tool_use';
 const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 const isEmpty = ({ type, text }: WireBlock): boolean => type === 'text' && (text ?? '').trim() === '';
 const unanswered = (id: string): WireBlock => ({ type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true });
+
+const withoutLarge = (message: WireMessage): WireMessage =>
+  typeof message.content === 'string' ? message : { ...message, content: message.content.map(smallBlock) };
+function smallBlock(block: WireBlock): WireBlock {
+  if (Array.isArray(block.content)) return { ...block, content: block.content.map(smallBlock) };
+  const size = block.type === 'image' && isObject(block.source) ? (stringAt(block.source, 'data')?.length ?? 0) : 0;
+  return size > maxImageBytes ? { type: 'text', text: leftOutImage } : block;
+}
 
 /** Whether the API accepts the messages. */
 function isAccepted(messages: readonly WireMessage[], isWhole: boolean): boolean {

@@ -97,13 +97,20 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, is
     parentId: null,
   };
   let parentId: string = head.id;
-  const lines = inRecords(records, (entries) => recordsOf({ dialect }, writeEntries(entries, { newId, now }))).filter(
-    (record) => record !== start && laneOf(record) === undefined,
-  );
+  const own = inRecords(records, (entries) => recordsOf({ dialect }, writeEntries(entries, { newId, now }))).filter((record) => record !== start);
+  // A conversation of a subagent becomes a session of its own.
+  const isSubagent = own.every((record) => laneOf(record) !== undefined);
+  const lines = isSubagent ? own.map(freed) : own.filter((record) => laneOf(record) === undefined);
   const chained = lines.map((record) => {
     const line = { ...record, parentId };
     parentId = stringAt(record, 'id') ?? parentId;
     return line;
   });
   return bytesOf([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/** A record of a subagent as one of a session. */
+function freed({ agentId: _, ...record }: JsonObject): JsonObject {
+  const { agentId: __, parentToolCallId: ___, ...data } = dataOf(record);
+  return { ...record, data };
 }

@@ -96,7 +96,7 @@ function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly Par
   return entries;
 }
 
-/** Entries by their positions in the message; null for an empty text that replaces a removed part (write.ts). */
+/** Entries by their positions in the message; null for an empty part that replaces a removed one (write.ts). */
 function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] {
   switch (message.type) {
     case 'gemini':
@@ -155,9 +155,12 @@ function answerDrafts(message: JsonObject, known: Known): readonly (Draft | null
   const listed = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [callIdOf(functionCall)] : [])));
   const calls = callsOf(message);
   const thoughts = parts.some(isThought) ? [] : thoughtsOf(message);
-  const answers = [...thoughts, ...parts.map(answerPart), ...calls.filter((call) => !listed.has(callIdOf(call))).map(callDraft)].map((draft) =>
-    model === undefined || !draft ? draft : { ...draft, author: model },
-  );
+  const isAmong = Array.isArray(message.content) && parts.length + calls.length + thoughts.length > 1;
+  const answers = [
+    ...thoughts,
+    ...parts.map((part) => answerPart(part, isAmong)),
+    ...calls.filter((call) => !listed.has(callIdOf(call))).map(callDraft),
+  ].map((draft) => (model === undefined || !draft ? draft : { ...draft, author: model }));
   return [...answers, ...calls.filter((call) => !known.answered.has(callIdOf(call))).flatMap((call) => resultDrafts(call, known))];
 }
 
@@ -183,12 +186,13 @@ const thoughtDraft = (text: string, signature?: string): Draft => ({
   ...(signature !== undefined && { marks: ['signed'], result: { signature } }),
 });
 
-function answerPart(part: JsonObject): Draft | null {
+/** The agent (0.61.0) drops an answer whole that holds an empty text among other parts, so the text is an entry that a repair can leave out. */
+function answerPart(part: JsonObject, isAmong: boolean): Draft | null {
   const text = stringAt(part, 'text');
-  if (text !== undefined && isThought(part)) return thoughtDraft(text);
+  if (text !== undefined && isThought(part)) return text === '' ? null : thoughtDraft(text);
   const signature = stringAt(part, 'thoughtSignature');
   const signed = signature === undefined ? {} : { result: { thoughtSignature: signature } };
-  if (text !== undefined) return text === '' ? null : said('assistant', text, signed);
+  if (text !== undefined) return text === '' && !isAmong ? null : said('assistant', text, signed);
   if (isObject(part.functionCall)) return { ...callDraft(part.functionCall), ...signed };
   return otherPart(part, 'assistant');
 }

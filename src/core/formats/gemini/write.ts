@@ -95,15 +95,16 @@ function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
   }
 }
 
-/** An empty text replaces a removed part, so that the other parts keep their keys. */
-const gap = { text: '' };
+/** Stands for a removed part, so that the other parts keep their keys. The agent does not send it. It drops an answer with an empty text whole. */
+const gapOf = ({ sort }: Group): object => (sort === 'answer' ? { text: '', thought: true } : { text: '' });
 
-function listed({ name, entries }: Group): object[] {
+function listed(group: Group): object[] {
+  const { name, entries } = group;
   const positionOf = ({ key }: WritableEntry): number => {
     const own = splitKey(key);
     return own?.name === name ? (own?.number ?? 0) : 0;
   };
-  return inPlace(entries, positionOf, partOf, gap);
+  return inPlace(entries, positionOf, partOf, gapOf(group));
 }
 
 /**

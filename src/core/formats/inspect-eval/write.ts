@@ -7,7 +7,7 @@ import { writeZip } from '../shared/zip.js';
 /** Writes a log of one sample: the messages of one context, a model event for each call, and the counts of the calls. */
 export function packLog(formatId: string, entries: readonly ParsedEntry[], options: SessionOptions): Uint8Array {
   const { now, sessionId, calls: counted } = options;
-  const visible = entries.filter(({ marks, kind }) => !marks?.includes('hidden') && kind !== 'event');
+  const visible = entries.filter(({ marks }) => !marks?.includes('hidden'));
   const groups = groupMessages(visible, (entry) => entry.role !== 'tool' || entry.kind === 'image');
   const messages = groups.map((group, at) => messageOf(formatId, group.entries as unknown as readonly ParsedEntry[], `m${at}`));
   const model = visible.find(({ role, author }) => role === 'assistant' && author !== undefined)?.author ?? 'unknown';

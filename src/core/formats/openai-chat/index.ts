@@ -16,6 +16,7 @@ import {
 } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
 import { answered, called, type Draft, pictured, said } from '../shared/drafts.js';
+import { isTooLarge, leftOutImage } from '../shared/images.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { noResult } from '../shared/paired.js';
 import { countTokens } from '../shared/tokens.js';
@@ -69,7 +70,8 @@ function messagesOf(entries: readonly WritableEntry[], keepsOpen = false): Json[
         break;
       case 'image':
         if (!entry.media) continue;
-        addImage(messages, home, entry.media);
+        if (isTooLarge(entry)) addText(messages, home, { ...entry, kind: 'text', text: leftOutImage });
+        else addImage(messages, home, entry.media);
         break;
       case 'thinking':
       case 'event':

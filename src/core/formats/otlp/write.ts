@@ -17,7 +17,7 @@ const hex = (text: string, bytes: number): string =>
  * entries, so a second export has the same. A call's input contains only the messages since the previous call.
  */
 export function packSpans(formatId: string, entries: readonly ParsedEntry[], options: SessionOptions): Uint8Array {
-  const visible = entries.filter(({ marks, kind }) => !marks?.includes('hidden') && kind !== 'event');
+  const visible = entries.filter(({ marks }) => !marks?.includes('hidden'));
   const session = visible[0]?.key ?? options.sessionId;
   const traceId = hex(session, 16);
   const root = hex(`${session}:agent`, 8);

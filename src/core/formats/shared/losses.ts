@@ -1,6 +1,7 @@
 import { type EntryKey, isObject } from '../../base/index.js';
 import type { OutputOf } from '../../contract/index.js';
 import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } from '../format.js';
+import { isTooLarge } from './images.js';
 
 /** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
 export type Losses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;
@@ -38,6 +39,7 @@ const refused = {
   result: 'result without its call',
   text: 'text without content',
   half: 'half of a character',
+  image: 'image that is too large',
 } as const;
 
 /** The facts of the entries that the format has no field for, most important first. Hidden entries are never translated. */
@@ -68,6 +70,7 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
     if (kind === 'tool_result' && !calls.delete(toolCallId)) lose(refused.result, key);
     if ((kind === 'text' || kind === 'summary') && text.trim() === '') lose(refused.text, key);
     if (!text.isWellFormed() || hasHalf(entry.arguments)) lose(refused.half, key);
+    if (isTooLarge(entry)) lose(refused.image, key);
   };
   return {
     add: (entries) => {

@@ -1,6 +1,15 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf, wellFormed } from '../../base/index.js';
 import type { Provider, Wire } from '../../contract/index.js';
-import { formatOf, geminiContents, responsesItems, type WritableEntry, type WriteOptions, wireMessages } from '../../formats/index.js';
+import {
+  formatOf,
+  geminiContents,
+  isTooLarge,
+  leftOutImage,
+  responsesItems,
+  type WritableEntry,
+  type WriteOptions,
+  wireMessages,
+} from '../../formats/index.js';
 
 /** The wire format of a conversation for one kind of server that Stemma itself calls. */
 interface Words {
@@ -11,11 +20,22 @@ interface Words {
 }
 
 export const wordsOf: Readonly<Record<Wire, Words>> = {
-  anthropic: { provider: 'anthropic', list: 'messages', write: (entries) => wireMessages(entries) as unknown as readonly Json[] },
-  openai: { provider: 'openai', list: 'messages', write: chatMessages },
-  responses: { provider: 'openai', list: 'input', write: responsesItems },
-  gemini: { provider: 'gemini', list: 'contents', write: contents },
+  anthropic: { provider: 'anthropic', list: 'messages', write: sound((entries) => wireMessages(entries) as unknown as readonly Json[]) },
+  openai: { provider: 'openai', list: 'messages', write: sound(chatMessages) },
+  responses: { provider: 'openai', list: 'input', write: sound(responsesItems) },
+  gemini: { provider: 'gemini', list: 'contents', write: sound(contents) },
 };
+
+/** Writes without what every provider refuses: images that are too large and halves of characters. */
+function sound(write: Words['write']): Words['write'] {
+  return (entries, options) => write(entries.map(withoutLarge), options).map(wellFormed);
+}
+
+function withoutLarge(entry: WritableEntry): WritableEntry {
+  if (!isTooLarge(entry)) return entry;
+  const { media: _, result: __, ...rest } = entry;
+  return { ...rest, kind: 'text', text: leftOutImage };
+}
 
 /** The kind of server that accepts a body. */
 export function wireOf(provider: Provider, body: JsonObject): Wire {
