@@ -1,6 +1,6 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { namelessTitle, type SessionSpan, sessionSpans } from '../sessions/index.js';
-import { changedSql, progressOf, type ReadableDb, setProgress } from '../store/index.js';
+import { changedSql, derivedProgressOf, type ReadableDb, setDerivedProgress } from '../store/index.js';
 
 const progressName = 'usage sessions';
 
@@ -21,7 +21,7 @@ function stateOf({ db, project }: ReadChain): number {
 }
 
 /** Whether the stored sessions are out of date. */
-export const sessionsAreDue = (chain: ReadChain): boolean => progressOf(chain, progressName) !== stateOf(chain);
+export const sessionsAreDue = (chain: ReadChain): boolean => derivedProgressOf(chain, progressName) !== stateOf(chain);
 
 /** Stores the rows of all sessions, if one of them may have changed. */
 export function catchUpSessions(chain: WriteChain): void {
@@ -39,7 +39,7 @@ export function catchUpSessions(chain: WriteChain): void {
     const untrue = damagedTitles(db);
     for (const span of sessions) storeSession(chain, withTrueTitle(span, untrue), calls.get(span.row.sessionId) ?? 0);
     for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
-    setProgress(chain, progressName, stateOf(chain));
+    setDerivedProgress(chain, progressName, stateOf(chain));
   });
 }
 

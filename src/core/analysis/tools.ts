@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
 import { parsedOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { agentOf, pathIn, quarterMs } from '../usage/index.js';
 
 /** The name of the `progress` row with the last commit whose tool calls are stored. */
@@ -35,7 +35,7 @@ interface Row {
 export const pendingTools = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
   chain.db.one<{ pending: number }>(
     'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
-    progressOf(chain, versionName) === readerVersion ? progressOf(chain, progressName) : 0,
+    derivedProgressOf(chain, versionName) === readerVersion ? derivedProgressOf(chain, progressName) : 0,
     chain.project,
     limit,
   )?.pending ?? 0;
@@ -50,16 +50,16 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
 
 function storeBatch(chain: WriteChain): void {
   const { db, project } = chain;
-  if (progressOf(chain, versionName) !== readerVersion) {
+  if (derivedProgressOf(chain, versionName) !== readerVersion) {
     for (const table of ['usageTool', 'usageToolSlice']) db.run(`DELETE FROM ${table} WHERE project = ?`, project);
-    setProgress(chain, progressName, 0);
-    setProgress(chain, versionName, readerVersion);
+    setDerivedProgress(chain, progressName, 0);
+    setDerivedProgress(chain, versionName, readerVersion);
   }
   const rows = db.all<Row>(
     `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
             (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
        FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-    progressOf(chain, progressName),
+    derivedProgressOf(chain, progressName),
     project,
   );
   const changed = new Set<string>();
@@ -71,7 +71,7 @@ function storeBatch(chain: WriteChain): void {
     if (storeTools(chain, row)) changed.add(row.session);
     if (bytes >= batch.bytes) break;
   }
-  setProgress(chain, progressName, last || (db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0));
+  setDerivedProgress(chain, progressName, last || (db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0));
   sumTools(chain, changed);
 }
 

@@ -4,7 +4,7 @@ import { chunkType } from '../store/index.js';
 import { decodeChunks } from './chunk-list.js';
 import { dropCaches, expire, expiryIsDue, isDue } from './policy.js';
 import { graceMs } from './put.js';
-import { isStoredSql, type Shelf, withoutContent } from './shelf.js';
+import { forgetContent, isStoredSql, type Shelf, withoutContent } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface GcOptions {
@@ -39,8 +39,8 @@ export interface Released {
 
 export type GcResult = OutputOf<'artifact.gc'>;
 
-/** Tables that are derived from content: they keep no object alive. */
-const derived = ['outline', 'materialized'];
+/** The cache of results: its rows keep no object alive. */
+const cache = 'materialized';
 /** Rows deleted in one transaction, which limits how long others wait. */
 const rowsAtOnce = 20_000;
 /** The limit of the caches without a given budget. */
@@ -122,7 +122,7 @@ function free(shelf: Shelf, { roots, release }: GcOptions): { objects: number; b
     if (counts.objects === 0) return counts;
     db.run(`UPDATE artifact SET ${withoutContent}, gone = 'deleted' WHERE project = ? AND ${isDoomed}`, project);
     const among = "IN (SELECT no FROM artifact WHERE gone = 'deleted')";
-    db.run(`DELETE FROM outline WHERE artifact ${among}`);
+    forgetContent(shelf, among);
     db.run(`DELETE FROM replicaCopy WHERE artifact ${among}`);
     db.run('DELETE FROM materialized WHERE project = ?', project);
     released.onFreed();
@@ -156,7 +156,8 @@ function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; remov
       `SELECT COUNT(*) AS rows, COUNT(*) FILTER (WHERE ${isObject}) AS objects, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE no ${among}`,
     ) ?? { rows: 0, objects: 0, bytes: 0 };
     if (rows > 0) {
-      for (const table of derived) db.run(`DELETE FROM ${table} WHERE artifact ${among}`);
+      db.run(`DELETE FROM ${cache} WHERE artifact ${among}`);
+      forgetContent(shelf, among);
       db.run(`DELETE FROM replicaCopy WHERE artifact ${among}`);
       // The highest number is never used again: other processes may still remember its object.
       db.run(`DELETE FROM artifact WHERE no ${among} AND no < (SELECT MAX(no) FROM artifact)`);
@@ -232,7 +233,7 @@ const references = (shelf: Shelf): Root[] =>
       `SELECT m.name AS "table", f."from" AS "column" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
         WHERE m.type = 'table' AND f."table" = 'artifact'`,
     )
-    .filter(({ table }) => !derived.includes(table))
+    .filter(({ table }) => table !== cache)
     .map(({ table, column }) => ({ table, query: `SELECT DISTINCT "${column}" AS no FROM "${table}" WHERE "${column}" IS NOT NULL` }));
 
 function countKept(shelf: Shelf): Counts {

@@ -2,7 +2,7 @@ import { type ArtifactNo, badRequest } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { contentAt, isCache, read } from './content.js';
 import { restore } from './put.js';
-import { type ReadShelf, type Shelf, withoutContent } from './shelf.js';
+import { forgetContent, type ReadShelf, type Shelf, withoutContent } from './shelf.js';
 
 /** The longest life that can be given to an ephemeral object: a hundred years, in seconds. */
 const maxTtlSeconds = 3_155_760_000;
@@ -55,7 +55,7 @@ export function expire(shelf: Shelf): number {
     const { bytes } = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project) ?? {
       bytes: 0,
     };
-    shelf.db.run(`DELETE FROM outline WHERE artifact IN (SELECT no FROM artifact WHERE ${due})`, now, shelf.project);
+    forgetContent(shelf, `IN (SELECT no FROM artifact WHERE ${due})`, now, shelf.project);
     shelf.db.run('DELETE FROM materialized WHERE project = ?', shelf.project);
     shelf.db.run(`UPDATE artifact SET ${withoutContent}, gone = 'expired' WHERE ${due}`, now, shelf.project);
     return bytes;

@@ -72,3 +72,11 @@ export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NO
 
 /** SQL that removes the content of a row. Set `gone` to the reason with it. */
 export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
+
+/** What is derived from content and contains parts of it, or its measures. */
+const ofContent = ['outline', 'usageFiller', 'usageMeasure'];
+
+/** Deletes what was derived from content that goes. `which` is SQL after the column with the number of the object, with a `?` for each value. */
+export function forgetContent({ db }: Shelf, which: string, ...values: readonly number[]): void {
+  for (const table of ofContent) db.run(`DELETE FROM ${table} WHERE artifact ${which}`, ...values);
+}

@@ -1,6 +1,6 @@
 // Families: the trees of commits, each with the subagents that it started. Graphs and lists of sessions read only the families that they show.
 import type { CommitSeq } from '../base/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { kept } from './kept.js';
 
@@ -116,7 +116,7 @@ function readAgain(chain: ReadChain, total: number): Known {
   const stored = nothing();
   for (const sum of chain.db.all<Sum>('SELECT run, sessionId, commits, forks, last, oldest, newest FROM runSum WHERE project = ?', chain.project))
     add(stored, sum);
-  stored.last = progressOf(chain, progress);
+  stored.last = derivedProgressOf(chain, progress);
   if (extended(chain, stored, total)) return stored;
   const known = nothing();
   extended(chain, known, total);
@@ -133,13 +133,13 @@ const commitsAtOnce = 20_000;
 const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
 /** Whether enough commits are not in the stored sums. */
-export const runSumsAreDue = (chain: ReadChain): boolean => lastCommit(chain) - progressOf(chain, progress) > maxUnstored;
+export const runSumsAreDue = (chain: ReadChain): boolean => lastCommit(chain) - derivedProgressOf(chain, progress) > maxUnstored;
 
 /** Stores the sums of new commits, in short transactions, until at most `rest` commits are left. */
 export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<undefined, void> {
-  while (lastCommit(chain) - progressOf(chain, progress) > rest) {
+  while (lastCommit(chain) - derivedProgressOf(chain, progress) > rest) {
     chain.db.transaction(() => {
-      const from = progressOf(chain, progress);
+      const from = derivedProgressOf(chain, progress);
       const to = Math.min(from + commitsAtOnce, lastCommit(chain));
       chain.db.run(
         `INSERT INTO runSum (project, run, sessionId, commits, forks, last, oldest, newest)
@@ -151,7 +151,7 @@ export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<
         to,
         chain.project,
       );
-      setProgress(chain, progress, to);
+      setDerivedProgress(chain, progress, to);
     });
     yield;
   }
@@ -160,7 +160,7 @@ export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<
 /** Deletes the stored sums. They are stored again when the project is idle. */
 export function dropRunSums(chain: WriteChain): void {
   chain.db.run('DELETE FROM runSum WHERE project = ?', chain.project);
-  chain.db.run('DELETE FROM progress WHERE name = ?', progress);
+  chain.db.run('DELETE FROM derivedProgress WHERE name = ?', progress);
 }
 
 /** Joins the runs of a tree, and the trees that belong together. */

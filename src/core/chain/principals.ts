@@ -1,5 +1,5 @@
 import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
@@ -48,7 +48,7 @@ const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | nu
 
 /** The last commit of the list. */
 function listed(chain: ReadChain): number {
-  const until = progressOf(chain, progress);
+  const until = derivedProgressOf(chain, progress);
   // A value beyond the last commit is damaged: start again from the first commit.
   return until <= lastCommit(chain) ? until : 0;
 }
@@ -66,7 +66,7 @@ export function listPrincipals(chain: WriteChain): void {
     until,
     chain.project,
   );
-  setProgress(chain, progress, until);
+  setDerivedProgress(chain, progress, until);
 }
 
 /**
@@ -122,5 +122,5 @@ export const wronglyListed = (chain: ReadChain): ContextId[] =>
 /** Deletes the list. The next query rebuilds it. */
 export function dropList(chain: WriteChain): void {
   chain.db.run('DELETE FROM principalCommit');
-  chain.db.run('DELETE FROM progress WHERE name = ?', progress);
+  chain.db.run('DELETE FROM derivedProgress WHERE name = ?', progress);
 }

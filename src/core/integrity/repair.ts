@@ -162,7 +162,7 @@ function settleSums(store: CheckedStore, sums: readonly KeptSum[]): void {
 }
 
 /** Tables whose rows are rebuilt when they are needed, or when a file is imported again. */
-const isDerived = /^(outline|record|started|materialized|principalCommit|runSum|search.*|usage.*)$/;
+const isDerived = /^(record|started|materialized)$/;
 
 /** Deletes rows that refer to lost rows; commits stay. */
 function dropDangling(store: CheckedStore): Problem[] {

@@ -130,6 +130,8 @@ export interface ReadPlace extends Manifest {
   /** The number of the project's row. */
   readonly project: number;
   readonly machine: string | undefined;
+  /** As in `OpenOptions`. */
+  readonly mark: string | undefined;
 }
 
 /** A project that a thread opened for reading. */
@@ -147,8 +149,8 @@ export interface ForReading {
 
 /** Opens a project for reading on this thread. @throws the errors of `openDatabase`. */
 export function openForReading(place: ReadPlace, { clock, usageSettings, cacheShare, live }: ForReading): OpenedForReading {
-  const { file, objects, behind, project, machine, ...about } = place;
-  const db = openDatabase(file, { readonly: true });
+  const { file, objects, behind, project, machine, mark, ...about } = place;
+  const db = openDatabase(file, { readonly: true, mark });
   const caches = openCaches(cacheShare);
   const chain = readChain(db, { project, folder: objects, behind, clock, machine, usageSettings, caches, forget: caches.forget });
   return {

@@ -105,6 +105,8 @@ export interface OpenFolderOptions {
   readonly usageSettings?: (() => string | undefined) | undefined;
   /** As in `ReadChain`. */
   readonly seal?: Seal | undefined;
+  /** As in `OpenOptions`, for a thread of a process that has the seal. */
+  readonly mark?: string | undefined;
   /** The part of the memory for caches that this thread may use. */
   readonly cacheShare?: number | undefined;
   /** Called when content was removed, so that other threads forget it too. */
@@ -118,11 +120,12 @@ export interface OpenFolderOptions {
 export function openFolder(
   path: string,
   clock: Clock,
-  { busyMs, repair = false, restrict, copies, machine, usageSettings, seal, cacheShare, onGone }: OpenFolderOptions = {},
+  { busyMs, repair = false, restrict, copies, machine, usageSettings, seal, mark, cacheShare, onGone }: OpenFolderOptions = {},
 ): ProjectFolder {
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
-  const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies });
+  const ownMark = mark ?? seal?.(`derived\0${projectId}`);
+  const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies, mark: ownMark });
   const { db, access, rebuilt } = opened;
   if (isRecovered && access.mode === 'read-write') repairManifest(dir, said);
   const caches = openCaches(cacheShare);
@@ -145,7 +148,7 @@ export function openFolder(
     if (reading) return reading;
     // A copy in memory has only one connection.
     if (typeof opened.file !== 'string') return { db, chain };
-    const own = openDatabase(opened.file, { readonly: true, ...(busyMs !== undefined && { busyMs }) });
+    const own = openDatabase(opened.file, { readonly: true, mark: ownMark, ...(busyMs !== undefined && { busyMs }) });
     reading = { db: own, chain: readChain(own, parts) };
     return reading;
   };
@@ -157,7 +160,9 @@ export function openFolder(
     readOnly,
     reopenForReading,
     place:
-      typeof opened.file === 'string' ? { dir, ...said, access, file: opened.file, objects: opened.objects, behind, project, machine } : undefined,
+      typeof opened.file === 'string'
+        ? { dir, ...said, access, file: opened.file, objects: opened.objects, behind, project, machine, mark: ownMark }
+        : undefined,
     access,
     ...(rebuilt && { rebuilt }),
     isStale: () => {
@@ -200,6 +205,7 @@ interface OpenPlaceOptions {
   readonly repair: boolean;
   readonly restrict: OpenFolderOptions['restrict'];
   readonly copies: OpenFolderOptions['copies'];
+  readonly mark: string | undefined;
 }
 
 function readOnlyNow(dir: string, projectId: string, restrict: OpenFolderOptions['restrict']): ReadOnly | undefined {
@@ -212,37 +218,38 @@ function stampOf(dir: string, denied: ReadOnly | undefined): string {
   return JSON.stringify([denied?.message, ...stats.map((stat) => stat && stampOfFile(stat))]);
 }
 
-function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, copies }: OpenPlaceOptions): OpenPlace {
+function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, copies, mark }: OpenPlaceOptions): OpenPlace {
   const denied = readOnlyNow(dir, projectId, restrict);
   refuseLinks(dir, denied === undefined);
   if (denied && repair) requireWrite(denied);
-  if (denied) return openCopy(dir, denied, denied, copies);
+  if (denied) return openCopy(dir, denied, denied, { copies, mark });
   // Earlier versions made files readable for other users.
   for (const folder of [join(objects, 'snapshots'), objects]) makePrivateFolder(join(dir, folder));
   makePrivateFolder(dir, { always: true });
   try {
-    const opened = openOrRebuild(join(dir, database), projectId, repair, busyMs);
+    const opened = openOrRebuild(join(dir, database), projectId, { repair, busyMs, mark });
     return { ...opened, file: join(dir, database), access: readWrite, objects: join(dir, objects), stamp: undefined, remove: () => {} };
   } catch (error) {
     const left = accessAfter(error, dir);
     if (!left) throw error;
-    return openCopy(dir, left, undefined, copies);
+    return openCopy(dir, left, undefined, { copies, mark });
   }
 }
 
 /** Opens a copy of the database in a private folder. Caches, indexes and objects from replicas are written there. */
-function openCopy(dir: string, access: ReadOnly, denied: ReadOnly | undefined, copies: string | undefined): OpenPlace {
+function openCopy(dir: string, access: ReadOnly, denied: ReadOnly | undefined, options: Pick<OpenPlaceOptions, 'copies' | 'mark'>): OpenPlace {
+  const { copies, mark } = options;
   const stamp = stampOf(dir, denied);
   const copy = copyForReading(join(dir, database), copies);
   try {
-    const db = openDatabase(copy.database, { derivedOnly: sentenceOf(access.message) });
+    const db = openDatabase(copy.database, { derivedOnly: sentenceOf(access.message), mark });
     const own = copy.folder === undefined ? join(dir, objects) : makeFolderInside(copy.folder, objects);
     return { db, file: copy.database, access, objects: own, stamp, remove: copy.release };
   } catch (error) {
     copy.release();
     if (!copy.discard) throw error;
     copy.discard();
-    return openCopy(dir, access, denied, copies);
+    return openCopy(dir, access, denied, options);
   }
 }
 
@@ -258,14 +265,14 @@ function refuseLinks(dir: string, mayWrite: boolean): void {
 function openOrRebuild(
   file: string,
   projectId: string,
-  repair: boolean,
-  busyMs: number | undefined,
+  { repair, busyMs, mark }: Pick<OpenPlaceOptions, 'repair' | 'busyMs' | 'mark'>,
 ): { db: OpenDatabase; rebuilt?: Rebuilt | undefined } {
   const open = (): OpenDatabase => {
     refuseEmptied(file);
     return openDatabase(file, {
       beside: [dirname(file), join(dirname(file), objects)],
       backupPath: (from) => `${file}.format-${from}`,
+      mark,
       ...(busyMs !== undefined && { busyMs }),
     });
   };

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type DiskArea, diskAreas, goneReasons, policies, type StorageReport } from '../contract/index.js';
-import type { ReadableDb } from '../store/index.js';
+import { derivedName, isDerivedName, type ReadableDb } from '../store/index.js';
 import { database } from './manifest.js';
 import type { ReadProject } from './reading.js';
 
@@ -15,9 +15,17 @@ function filesOf(dir: string): { readonly path: string; readonly bytes: number }
     });
 }
 
-/** The size of the database after a checkpoint of its journal. */
+/** The databases of a project: the record and, if it has a file, what is derived from it. */
+const schemasOf = (db: ReadableDb): readonly string[] =>
+  db.all<{ name: string }>("SELECT name FROM pragma_database_list WHERE name IN ('main', 'derived')").map(({ name }) => name);
+
+/** The size of the databases after a checkpoint of their journals. */
 const databaseBytes = (db: ReadableDb): number =>
-  db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')?.bytes ?? 0;
+  schemasOf(db).reduce(
+    (sum, schema) =>
+      sum + (db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count(?), pragma_page_size(?)', schema, schema)?.bytes ?? 0),
+    0,
+  );
 
 /** The size of a project, caches included, without the journal. */
 export const storedBytes = ({ dir, db }: Pick<ReadProject, 'dir' | 'db'>): number =>
@@ -32,14 +40,15 @@ export const storedBytes = ({ dir, db }: Pick<ReadProject, 'dir' | 'db'>): numbe
 export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
   const weights = new Map<DiskArea, number>();
   const add = (area: DiskArea, bytes: number): void => void weights.set(area, (weights.get(area) ?? 0) + bytes);
-  for (const { path, bytes } of filesOf(dir)) if (path !== database) add(areaOfFile(path), bytes);
+  for (const { path, bytes } of filesOf(dir)) if (path !== database && path !== derivedName) add(areaOfFile(path), bytes);
   add('free', databaseBytes(db));
-  for (const { name } of db.all<{ name: string }>("SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM sqlite_schema WHERE rootpage > 0")) {
-    const bytes = db.one<{ bytes: number }>('SELECT pgsize AS bytes FROM dbstat WHERE name = ? AND aggregate = TRUE', name)?.bytes ?? 0;
-    add(areaOfTable(name), bytes);
-    add('free', -bytes);
-    yield;
-  }
+  for (const schema of schemasOf(db))
+    for (const { name } of db.all<{ name: string }>(`SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)) {
+      const bytes = db.one<{ bytes: number }>('SELECT pgsize AS bytes FROM dbstat(?) WHERE name = ? AND aggregate = TRUE', schema, name)?.bytes ?? 0;
+      add(areaOfTable(name), bytes);
+      add('free', -bytes);
+      yield;
+    }
   const objects = chain.artifacts.byPolicy();
   const total = (rows: typeof objects, what: 'count' | 'bytes'): number => rows.reduce((sum, row) => sum + row[what], 0);
   const stays = objects.filter(({ gone }) => gone === null);
@@ -54,8 +63,8 @@ export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 
   };
 }
 
-/** The database, its journal, and the journal's index. */
-const isOfDatabase = (path: string): boolean => path === database || path.startsWith(`${database}-`);
+/** The databases, their journals, and the indexes of the journals. */
+const isOfDatabase = (path: string): boolean => path === database || path.startsWith(`${database}-`) || isDerivedName(path);
 
 function areaOfFile(path: string): DiskArea {
   if (path.startsWith(`objects${sep}snapshots${sep}`)) return 'caches';
@@ -67,7 +76,7 @@ function areaOfFile(path: string): DiskArea {
 const areasOfTables: readonly (readonly [RegExp, DiskArea])[] = [
   [/^(artifact|block|pack|sqlite_autoindex_pack)/, 'content'],
   [/^search/, 'search'],
-  [/^(outline|record|materialized|principalCommit|runSum)$/, 'reading'],
+  [/^(outline|record|materialized|principalCommit|runSum|derived\w+)$/, 'reading'],
   [/^(request|capture|usage)/, 'requests'],
 ];
 const areaOfTable = (name: string): DiskArea => areasOfTables.find(([names]) => names.test(name))?.[1] ?? 'history';

@@ -13,6 +13,8 @@ export interface WorkOrder {
   readonly dir: string;
   /** The expected project: another one may be in the folder when the thread opens it. */
   readonly projectId: string;
+  /** As in `OpenOptions`. */
+  readonly mark?: string | undefined;
   readonly work: Work;
 }
 
@@ -29,10 +31,10 @@ export type WorkMessage =
  * Does the work on a connection of its own, and reports it. It ends after the current step when `isStopped` returns true. The connection is
  * closed before the last message. @throws any error that is a bug.
  */
-export async function doWork({ dir, projectId, work }: WorkOrder, say: (message: WorkMessage) => void, isStopped: () => boolean): Promise<void> {
+export async function doWork({ dir, projectId, mark, work }: WorkOrder, say: (message: WorkMessage) => void, isStopped: () => boolean): Promise<void> {
   say({ kind: 'begun' });
   try {
-    const folder = openFolder(dir, systemClock);
+    const folder = openFolder(dir, systemClock, { mark });
     let result: unknown;
     try {
       result = await inFolder(folder);

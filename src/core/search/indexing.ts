@@ -61,9 +61,7 @@ function indexBatch(chain: WriteChain): void {
     const wanted = rows.filter(({ repeats }) => !repeats);
     // Parses the whole batch before the inserts, because parsing between them would push the index out of the cache.
     const entries = contentsOf(chain, wanted).flatMap((content, at) => (content ? entriesOf(wanted[at] as Row, content) : []));
-    const numbers = entries.map(
-      ({ seq, place, kind }) => chain.db.insert('searchEntry', { project: chain.project, context: seq, place, kind }).rowId,
-    );
+    const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
     for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
     const last = rows.at(-1);
     if (last)
@@ -116,6 +114,7 @@ interface IndexedEntry {
   readonly words: string;
 }
 
+const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
 const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
 
 const entriesOf = ({ seq, format }: Row, content: Uint8Array): IndexedEntry[] =>

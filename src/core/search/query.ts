@@ -8,8 +8,7 @@ import { lacksWords, type Pattern, patternsOf, phrasesOf, snippetOf } from './wo
 
 export type SearchQuery = InputOf<'search.query'>;
 
-/** Rows of the index and of commits that match their checksum. */
-const intactEntry = matchingRow(['no', 'project', 'context', 'place', 'kind'], 'e');
+/** True for a commit that matches its checksum. */
 const intactCommit = matchingRow(contextColumns, 'c');
 
 interface Found {
@@ -36,8 +35,7 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
     chain.db
       .all<Found>(
         `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, c.sessionId, CASE WHEN ${intactCommit} THEN c.summary END AS summary
-           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN context c ON c.seq = e.context
-          WHERE ${intactEntry}`,
+           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN context c ON c.seq = e.context`,
         JSON.stringify(best.map(({ no }) => no)),
       )
       .map((row) => [row.no, row] as const),

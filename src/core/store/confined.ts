@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync as Database } from 'node:sqlite';
 import { badRequest, inWords, StemmaError } from '../base/index.js';
+import { attachForReading, derivedFile, derivedTables } from './derived/index.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 
@@ -13,6 +14,8 @@ export interface Confined {
 
 interface ConfinedOptions {
   readonly file: string;
+  /** As in `OpenOptions`. */
+  readonly mark: string | undefined;
   /** The views by name, with their SELECT statements. */
   readonly views: Readonly<Record<string, string>>;
   /** Functions that only the views may call. */
@@ -37,10 +40,11 @@ const maxValue = 16 * 1024 * 1024;
  * Opens the file with `node:sqlite`, which has an authorizer: SQLite asks it about every table, column and function while it compiles a statement.
  * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says.
  */
-export async function openConfined({ file, views, functions, isRaw = false }: ConfinedOptions): Promise<ConfinedDatabase> {
+export async function openConfined({ file, mark, views, functions, isRaw = false }: ConfinedOptions): Promise<ConfinedDatabase> {
   const { DatabaseSync, constants } = await import('node:sqlite');
   const db = new DatabaseSync(file, { readOnly: true, allowExtension: false, timeout: 5_000 });
   db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0');
+  attachForReading(db, derivedFile(file), mark);
   for (const [name, call] of Object.entries(functions)) db.function(name, { deterministic: true, varargs: true }, call as never);
   // SQLite names the view that reads a table, and a statement may call a subquery like a view. So what reads tables has a name that no statement knows.
   const secret = `v${randomBytes(16).toString('hex')}_`;
@@ -54,12 +58,8 @@ export async function openConfined({ file, views, functions, isRaw = false }: Co
   if (limits) Object.assign(limits, { length: maxValue, attach: 0, sqlLength: 200_000 });
 
   // A named subquery of which no column is read looks like a table of that name.
-  const tables = new Set(
-    db
-      .prepare('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM pragma_module_list')
-      .all()
-      .map(({ name }) => String(name).toLowerCase()),
-  );
+  const own = db.prepare('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM pragma_module_list').all();
+  const tables = new Set([...own.map(({ name }) => String(name)), ...derivedTables].map((name) => name.toLowerCase()));
   const isSubquery = (table: string): boolean => !tables.has(table.toLowerCase()) && !/^(sqlite_|pragma_)/i.test(table);
 
   const names = new Set(Object.keys(views));

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { definitionError } from './definitions.js';
+import { changesDerived, type Derived, derivedFile, openDerived } from './derived/index.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
 import { migrate } from './migrate.js';
@@ -19,12 +20,17 @@ export interface OpenOptions {
   readonly derivedOnly?: string;
   /** Further files and folders that must not be replaced while the database is open. */
   readonly beside?: readonly string[];
+  /** What this machine puts into the file of derived data of this project. A file with another mark is not used; without a mark, any is. */
+  readonly mark?: string | undefined;
 }
 
 /** A connection to a database file, with its prepared statements. */
 export interface Connection {
   readonly raw: Database.Database;
   readonly place: Place;
+  readonly derived: Derived;
+  /** Whether a statement changes derived data. */
+  changesDerived(sql: string): boolean;
   prepared(sql: string): Database.Statement;
   /** Inserts a whole row with its checksum. */
   insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
@@ -44,7 +50,8 @@ export function connectTo(file: string | Buffer, options: OpenOptions): Connecti
       if (!raw.readonly) watchRows(raw);
       if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);
       const place = placeAt(typeof file === 'string' ? [...(options.beside ?? []), file] : []);
-      return { raw, place, ...statementsOf(raw) };
+      const derived = openDerived(raw, typeof file === 'string' ? derivedFile(file) : undefined, options.mark);
+      return { raw, place, derived, ...statementsOf(raw) };
     });
   } catch (error) {
     raw.close();
@@ -119,21 +126,21 @@ function backUp(raw: Database.Database, path: string | undefined): void {
   renameDurably(beside, path);
 }
 
-/** Tables that can be derived from the others at any time. */
-const derivedTables =
-  /^(artifact|block|pack|progress|materialized|outline|record|principalCommit|runSum|replicaCopy|search.*|usage.*|areaCount|sqlite_.*)$/;
+/** Tables of objects, caches and counts, which a copy for reading may change. */
+const changeable = /^(artifact|block|pack|progress|materialized|record|replicaCopy|areaCount|sqlite_.*)$/;
 
-/** Makes this connection refuse every change of a table that is not derived. */
+/** Makes this connection refuse every change of what was recorded. */
 function refuseRecords(raw: Database.Database, message: string): void {
   const tables = raw.prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'").pluck().all() as string[];
   const quoted = message.replaceAll("'", "''");
-  for (const table of tables.filter((name) => !derivedTables.test(name)))
+  for (const table of tables.filter((name) => !changeable.test(name)))
     for (const change of ['INSERT', 'UPDATE', 'DELETE'])
       raw.exec(`CREATE TEMP TRIGGER "refuse ${change} of ${table}" BEFORE ${change} ON main."${table}" BEGIN SELECT RAISE(ABORT, '${quoted}'); END`);
 }
 
-function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'insert'> {
+function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'insert' | 'changesDerived'> {
   const statements = new Map<string, Database.Statement>();
+  const changing = new Map<string, boolean>();
   const inserts = new Map<string, SummedInsert & { highest: number | undefined }>();
   const prepared = (sql: string): Database.Statement => {
     const known = statements.get(sql);
@@ -154,5 +161,13 @@ function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'in
     known.highest = rowId;
     return { rowId };
   };
-  return { prepared, insert };
+  return {
+    prepared,
+    insert,
+    changesDerived: (sql) => {
+      const known = changing.get(sql) ?? changesDerived(sql);
+      changing.set(sql, known);
+      return known;
+    },
+  };
 }

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import { syncFile } from '../files/index.js';
 import { type Connection, connectTo, guard, type OpenOptions } from './connection.js';
 import { changedDefinitions, definitionProblem } from './definitions.js';
+import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
 import { foldLog, growLog, logPages } from './log.js';
 import { refuseNewer } from './migrate.js';
@@ -107,7 +108,12 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
   const current = (): Connection => connection;
   return {
     ...readsOf(current),
-    version: () => rebuilds * 2 ** 32 + (connection.raw.pragma('data_version', { simple: true }) as number),
+    version: () => {
+      const { raw, derived } = connection;
+      derived.refresh();
+      const versions = ['main', ...(derived.isStored() ? ['derived'] : [])].map((name) => raw.pragma(`${name}.data_version`, { simple: true }) as number);
+      return (rebuilds + derived.attached()) * 2 ** 32 + versions.reduce((sum, version) => sum + version, 0);
+    },
     ...writesOf(current),
     ...checksOf(current),
     get place() {
@@ -124,7 +130,9 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
       guard(() => foldLog(raw));
       raw.close();
       try {
-        return guard(() => rebuildFile(raw.name, backups));
+        const rebuilt = guard(() => rebuildFile(raw.name, backups));
+        removeDerived(derivedFile(raw.name));
+        return rebuilt;
       } finally {
         connection = connectTo(file, options);
         rebuilds += 1;
@@ -134,12 +142,29 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
 }
 
 /** Rebuilds a database that cannot be opened (see `rebuildFile`). @throws CONFLICT if a newer Stemma wrote it. */
-export const rebuildDatabase = (file: string, backups: readonly string[]): Rebuilt => guard(() => rebuildFile(file, backups));
+export function rebuildDatabase(file: string, backups: readonly string[]): Rebuilt {
+  const rebuilt = guard(() => rebuildFile(file, backups));
+  removeDerived(derivedFile(file));
+  return rebuilt;
+}
 
+/** Runs statements. If they fail because derived data is damaged, it is begun anew, and they run again. */
 const guardedBy =
   (current: () => Connection) =>
   <T>(work: () => T): T =>
-    guard(work, () => current().raw);
+    guard(
+      () => healing(current(), work),
+      () => current().raw,
+    );
+
+function healing<T>({ derived }: Connection, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Database.SqliteError && saysDamage(error) && derived.heal()) return work();
+    throw error;
+  }
+}
 
 function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place'> {
   const guarded = guardedBy(current);
@@ -163,7 +188,8 @@ function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place
 function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb> {
   const guarded = guardedBy(current);
   const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
-  const transaction = transactions(current, listeners);
+  const changed = { derived: false };
+  const transaction = transactions(current, listeners, changed);
   const requirePlace = (connection: Connection): void => {
     if (connection.raw.inTransaction) return;
     requireFormat(connection);
@@ -175,7 +201,12 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
         const connection = current();
         requirePlace(connection);
         const { changes, lastInsertRowid } = connection.prepared(sql).run(...parameters);
-        return { changes, rowId: Number(lastInsertRowid) };
+        const rowId = Number(lastInsertRowid);
+        if (connection.changesDerived(sql)) {
+          if (connection.raw.inTransaction) changed.derived = true;
+          else connection.derived.follow();
+        }
+        return { changes, rowId };
       }),
     insert: (table, row) =>
       guarded(() => {
@@ -208,18 +239,22 @@ interface Listeners {
 }
 
 /** Creates `WritableDb.transaction`. The place is checked before the commit; work that writes files checks it itself. */
-function transactions(current: () => Connection, listeners: Listeners): <T>(work: () => T) => T {
+function transactions(current: () => Connection, listeners: Listeners, changed: { derived: boolean }): <T>(work: () => T) => T {
   let commits = 0;
+  const guarded = guardedBy(current);
   return (work) => {
     const connection = current();
-    const { raw, place, prepared } = connection;
+    const { raw, place, derived, prepared } = connection;
     if (raw.inTransaction) return nested(connection, listeners, work);
-    return guard(() => {
+    return guarded(() => {
+      derived.refresh();
+      changed.derived = false;
       prepared('BEGIN IMMEDIATE').run();
       try {
         requireFormat(connection);
         const result = work();
         for (const listener of listeners.commit) listener();
+        if (changed.derived) derived.follow();
         place.require();
         prepared('COMMIT').run();
         if (++commits === manyCommits && place.isSame()) growLog(raw);
@@ -303,7 +338,7 @@ function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | '
     integrity: () => guard(() => integrityOf(current().raw)),
     dangling: () =>
       guard(() =>
-        (current().raw.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(({ table, rowid, parent }) => ({
+        (current().raw.pragma('main.foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(({ table, rowid, parent }) => ({
           table,
           row: rowid,
           parent,
@@ -326,7 +361,7 @@ function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | '
 function integrityOf(raw: Database.Database): string[] {
   const lines: string[] = [];
   try {
-    for (const line of raw.prepare('PRAGMA integrity_check(100)').pluck().iterate()) lines.push(String(line));
+    for (const line of raw.prepare('PRAGMA main.integrity_check(100)').pluck().iterate()) lines.push(String(line));
   } catch (error) {
     if (!(error instanceof Database.SqliteError && saysDamage(error))) throw error;
     lines.push(error.message);

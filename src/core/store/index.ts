@@ -1,16 +1,18 @@
 // store: opens and migrates the SQLite database of a project, for typed reads and writes. No other folder opens it.
 // Acknowledged writes are synced: WAL with synchronous=FULL, one sync per commit.
-// migrations/ has the tables, one file per step; sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
+// migrations/ has the tables of the record, one file per step; derived/ the tables that are made again from it, in a file of their own.
+// sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
 
 export { chunkType } from './area-counts.js';
 export { changedSql } from './changed.js';
 export { type Confined, type ConfinedDatabase, openConfined } from './confined.js';
 export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
+export { derivedFile, derivedName, derivedTables, isDerivedName } from './derived/index.js';
 export { databaseBytes, type ForeignRows, type Mirror, mirrorOf, RowTooLarge, withForeign } from './foreign.js';
 export { formatVersion } from './migrations/index.js';
 export type { Place } from './place.js';
-export { progressOf, setProgress } from './progress.js';
+export { derivedProgressOf, progressOf, setDerivedProgress, setProgress } from './progress.js';
 export { canRestoreRows, type Rebuilt } from './rebuild.js';
 export { type ChangedRow, matchingRow, matchingRows } from './sums.js';
 export { verifyCopy } from './verify.js';

@@ -33,7 +33,7 @@ export interface Rebuilt {
   readonly lostObjects: ReadonlyMap<number, number>;
 }
 
-/** Tables that are derived from the others. A rebuilt database starts with empty ones. */
+/** Tables of caches and counts, and derived ones of earlier formats. A rebuilt database starts with empty ones. */
 const derived = /^(outline|materialized|principalCommit|runSum|search.*|usage.*|progress|areaCount)$/;
 
 /**

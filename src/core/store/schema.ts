@@ -23,7 +23,10 @@ export function objectsAfter(steps: readonly string[]): SchemaObject[] {
     for (const [, verb, modifier, noun, name = '', renamed] of step.replaceAll(/--.*$/gm, '').matchAll(statements)) {
       const kind = noun === 'INDEX' ? 'index' : modifier === 'VIRTUAL' ? 'virtual table' : 'table';
       if (verb === 'CREATE') known.set(name, kind);
-      else if (verb === 'DROP') known.delete(name);
+      else if (verb === 'DROP') {
+        if (known.get(name) === 'virtual table') for (const shadow of shadowTables) known.delete(`${name}_${shadow}`);
+        known.delete(name);
+      }
       else if (renamed !== undefined) {
         known.delete(name);
         known.set(renamed, 'table');

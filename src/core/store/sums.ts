@@ -9,9 +9,9 @@ import { watchAreas } from './area-counts.js';
 export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
-/** Tables without checksums: derived ones. Their readers detect damage by other means, or lose nothing. */
+/** Tables without checksums: those of objects and counts, and derived ones of earlier formats. Their readers detect damage, or lose nothing. */
 const unsummed =
-  /^(sqlite_.*|outline|record|principalCommit|runSum|progress|replicaCopy|search(?!Entry$).*|requestMessage|usage.*|teamItem|areaCount)$/;
+  /^(sqlite_.*|outline|record|principalCommit|runSum|progress|replicaCopy|search.*|requestMessage|usage.*|teamItem|areaCount)$/;
 
 /** Large columns that the object's hash verifies. The checksum covers only their length. */
 const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };
@@ -20,7 +20,7 @@ const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: 
  * Rows of these tables are inserted with their checksum (`summedInsert`) and have no insert trigger: with a trigger that writes, SQLite
  * copies each page before it changes it.
  */
-const insertedWithSum = /^(artifact|context|searchEntry)$/;
+const insertedWithSum = /^(artifact|context)$/;
 
 /** A value of a column. */
 export type Value = null | number | bigint | string | Uint8Array;
@@ -234,14 +234,11 @@ const storageClasses: Readonly<Record<string, readonly string[]>> = {
   REAL: ['integer', 'real'],
 };
 
-/** Columns of text that is stored compressed if it is long. */
-const compressed: Readonly<Record<string, string>> = { outline: 'data' };
-
 /** SQL that is true for a row whose values have the types of their columns. */
-export const fitsSql = ({ name: table, columns, types }: TableShape, value = quoted): string =>
+export const fitsSql = ({ columns, types }: TableShape, value = quoted): string =>
   columns
     .map((name, at) => {
-      const kinds = ['null', ...(storageClasses[types[at] ?? ''] ?? []), ...(compressed[table] === name ? ['blob'] : [])];
+      const kinds = ['null', ...(storageClasses[types[at] ?? ''] ?? [])];
       return `typeof(${value(name)}) IN (${kinds.map((kind) => `'${kind}'`).join(', ')})`;
     })
     .join(' AND ');

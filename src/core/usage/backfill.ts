@@ -2,7 +2,7 @@ import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '..
 import { type ContextRow, commitOf, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
 import { readerOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore } from '../requests/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { callsOfRun } from './own-calls.js';
@@ -20,7 +20,7 @@ const fewCommits = 64;
 
 const highest = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
-const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === readerVersion ? progressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number => (derivedProgressOf(chain, versionName) === readerVersion ? derivedProgressOf(chain, progressName) : 0);
 
 /** The number of commits whose calls are not stored yet, at most `limit`. */
 export const pendingCommits = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
@@ -77,16 +77,16 @@ export function requireContents(chain: ReadChain, id?: ContextId): void {
 /** Stores the calls of the next batch of unread commits. Returns whether more commits remain. */
 export function backfillBatch(chain: WriteChain): boolean {
   return chain.db.transaction(() => {
-    if (progressOf(chain, versionName) !== readerVersion) {
+    if (derivedProgressOf(chain, versionName) !== readerVersion) {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
       for (const table of ['usageCall', 'usageQuarter', 'usageSum', 'usageTotal'])
         chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
-      setProgress(chain, progressName, 0);
-      setProgress(chain, versionName, readerVersion);
+      setDerivedProgress(chain, progressName, 0);
+      setDerivedProgress(chain, versionName, readerVersion);
     }
     const rows = chain.db.all<Row>(
       `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-      progressOf(chain, progressName),
+      derivedProgressOf(chain, progressName),
       chain.project,
     );
     let bytes = 0;
@@ -99,7 +99,7 @@ export function backfillBatch(chain: WriteChain): boolean {
       chain,
       some.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
     );
-    setProgress(chain, progressName, some.at(-1)?.seq ?? highest(chain));
+    setDerivedProgress(chain, progressName, some.at(-1)?.seq ?? highest(chain));
     return some.length < rows.length || rows.length === batch.commits;
   });
 }
@@ -141,7 +141,7 @@ export function openRecorder(chain: WriteChain): (commits: readonly CountedCommi
   return (commits) => {
     recordCalls(chain, commits);
     if (!isCurrent) return;
-    setProgress(chain, versionName, readerVersion);
-    setProgress(chain, progressName, highest(chain));
+    setDerivedProgress(chain, versionName, readerVersion);
+    setDerivedProgress(chain, progressName, highest(chain));
   };
 }

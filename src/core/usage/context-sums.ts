@@ -13,7 +13,7 @@ import {
 } from '../chain/index.js';
 import { type Kind, kinds } from '../contract/index.js';
 import { type OutlineEntry, readerOf } from '../formats/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, saveMeasure, storedMeasures } from './delta-measures.js';
 import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
 import { openWindow, type WindowState } from './parts.js';
@@ -113,7 +113,7 @@ const versionName = 'usage contexts version';
 /** The commits that are read at a time, and the bytes after which a batch ends early: the tokenizer reads about 5 MB a second. */
 const batch = { commits: 256, bytes: 512 * 1024 };
 
-const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === version ? progressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number => (derivedProgressOf(chain, versionName) === version ? derivedProgressOf(chain, progressName) : 0);
 
 /** Whether new commits of long conversations have no measures and sums yet. */
 export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
@@ -132,8 +132,8 @@ export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<
 }
 
 function readTo(chain: WriteChain, seq: number): void {
-  setProgress(chain, progressName, seq);
-  setProgress(chain, versionName, version);
+  setDerivedProgress(chain, progressName, seq);
+  setDerivedProgress(chain, versionName, version);
 }
 
 interface Row extends Step {

@@ -2,7 +2,7 @@ import type { ModelPrice } from '@pydantic/genai-prices';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { sumSessions } from './facts.js';
 import { factorOf, feesOf } from './price-table.js';
 import { type CallRow, termsOf } from './rows.js';
@@ -177,11 +177,11 @@ export function* priceInPieces(chain: WriteChain): Generator<void> {
     priceTogether(chain, calls, settings);
     return;
   }
-  if (calls) setProgress(chain, placeName, calls[0]?.no ?? 0);
+  if (calls) setDerivedProgress(chain, placeName, calls[0]?.no ?? 0);
   if (!isSame)
     db.transaction(() => {
-      setProgress(chain, versionName, settings.version);
-      setProgress(chain, placeName, 0);
+      setDerivedProgress(chain, versionName, settings.version);
+      setDerivedProgress(chain, placeName, 0);
     });
   yield* priceMany(chain, settings);
 }
@@ -209,11 +209,11 @@ function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void>
   const { db, project } = chain;
   for (;;) {
     const more = db.transaction(() => {
-      const from = progressOf(chain, placeName);
+      const from = derivedProgressOf(chain, placeName);
       const calls = db.all<PricedCall>(`SELECT * FROM usageCall WHERE no >= ? AND +project = ? ORDER BY no LIMIT ${pricedAtOnce}`, from, project);
       storePrices(chain, calls, settings);
       const last = calls.at(-1);
-      if (last) setProgress(chain, placeName, last.no + 1);
+      if (last) setDerivedProgress(chain, placeName, last.no + 1);
       return calls.length === pricedAtOnce;
     });
     yield;
@@ -228,7 +228,7 @@ function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void>
   const sum = (isLast: boolean): void =>
     db.transaction(() => {
       sumSessions(chain, some);
-      if (isLast) db.run('DELETE FROM progress WHERE project = ? AND name = ?', project, placeName);
+      if (isLast) db.run('DELETE FROM derivedProgress WHERE project = ? AND name = ?', project, placeName);
       [some, calls] = [[], 0];
     });
   for (const each of sessions) {

@@ -2,7 +2,7 @@
 import { atOnce, type CommitSeq, StemmaError } from '../../base/index.js';
 import { outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { RequestRow } from '../../contract/index.js';
-import { progressOf, setProgress } from '../../store/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../../store/index.js';
 import { recordOf } from '../runtimes/runtime.js';
 import { type Found, foundAt, foundIn, rowOf } from './answers.js';
 
@@ -17,7 +17,7 @@ const commitsAtOnce = 128;
 /** The place of a commit whose content could not be read. A list that needs it reads it again, and says so. */
 const unreadable = -1;
 
-const readUpTo = (chain: ReadChain): number => (progressOf(chain, versionName) === version ? progressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number => (derivedProgressOf(chain, versionName) === version ? derivedProgressOf(chain, progressName) : 0);
 
 /** The number of commits whose answers are not stored yet, at most `limit`. */
 export const pendingAnswers = (chain: ReadChain, limit: number): number =>
@@ -45,8 +45,8 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
         if (answers) for (const answer of answers) store(chain, answer);
         else chain.db.run(insert, chain.project, 0, seq, unreadable, '', 0, 0);
       }
-      setProgress(chain, progressName, commits.at(-1)?.seq ?? from);
-      setProgress(chain, versionName, version);
+      setDerivedProgress(chain, progressName, commits.at(-1)?.seq ?? from);
+      setDerivedProgress(chain, versionName, version);
     });
     yield;
   }

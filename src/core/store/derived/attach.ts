@@ -1,0 +1,150 @@
+import { lstatSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { writeNew } from '../../files/index.js';
+import { longPath } from '../../system/index.js';
+import { definitionsIn, derivedLayout, derivedTables } from './tables.js';
+
+/** The name of the file for derived data, beside the database. */
+export const derivedName = `derived-${derivedLayout}.db`;
+/** Names of such files of every layout, logs included. */
+export const isDerivedName = (name: string): boolean => /^derived-\d+\.db(?:-wal|-shm|-journal)?$/.test(name);
+
+/** The file for what is derived from a database. */
+export const derivedFile = (file: string): string => join(dirname(file), derivedName);
+
+/** What both drivers of SQLite have in common. */
+export interface Driver {
+  exec(sql: string): unknown;
+  prepare(sql: string): { get(...values: (string | null)[]): unknown; run(...values: (string | null)[]): unknown };
+}
+
+const endings = ['', '-wal', '-shm', '-journal'];
+
+/** Removes the file and its log. It can be made again at any time. */
+export function removeDerived(file: string): void {
+  for (const ending of endings) rmSync(`${file}${ending}`, { force: true, recursive: true });
+}
+
+/** Whether SQLite may open the path: regular files only, because SQLite follows links and waits for pipes. */
+const isRegular = (file: string): boolean =>
+  endings.every((ending) => lstatSync(`${file}${ending}`, { throwIfNoEntry: false })?.isFile() !== false) &&
+  lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+
+/**
+ * Attaches derived data as the schema `derived` to a connection that may write. What is missing, damaged, of another layout, not from this machine or
+ * ahead of its record is begun anew. Without a file, the tables are in memory. Returns whether a file is attached.
+ * @param mark what this machine puts into files of this project; undefined accepts any.
+ */
+export function attachForWriting(raw: Driver, file: string | undefined, mark: string | undefined): boolean {
+  if (file === undefined) return inMemory(raw);
+  try {
+    if (!isRegular(file)) begin(file);
+    attach(raw, file);
+    settle(raw, mark);
+    return true;
+  } catch {
+    return attachAnew(raw, file, mark);
+  }
+}
+
+/** Attaches a new file in place of one that cannot be used. If that fails too, the tables are in memory: nothing is lost by that but time. */
+function attachAnew(raw: Driver, file: string, mark: string | undefined): boolean {
+  try {
+    detach(raw);
+    begin(file);
+    attach(raw, file);
+    settle(raw, mark);
+    return true;
+  } catch {
+    detach(raw);
+    return inMemory(raw);
+  }
+}
+
+function begin(file: string): void {
+  removeDerived(file);
+  // SQLite would create a file that other users can read.
+  writeNew(file, '');
+}
+
+/** Attaches derived data to a connection that only reads. What cannot be used is replaced by empty tables in memory. Returns whether a file is attached. */
+export function attachForReading(raw: Driver, file: string | undefined, mark: string | undefined): boolean {
+  try {
+    if (file !== undefined && isRegular(file)) {
+      raw.prepare('ATTACH ? AS derived').run(longPath(file));
+      if (isSound(raw, mark)) return true;
+    }
+  } catch {
+    // Another process replaces the file, or it is damaged.
+  }
+  detach(raw);
+  return inMemory(raw);
+}
+
+function inMemory(raw: Driver): false {
+  if (!raw.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'derivedFrom'").get()) raw.exec(definitionsIn('temp'));
+  return false;
+}
+
+/** Removes the tables in memory, which would hide those of a file. */
+export function leaveMemory(raw: Driver): void {
+  for (const table of derivedTables) raw.exec(`DROP TABLE IF EXISTS temp."${table}"`);
+}
+
+function attach(raw: Driver, file: string): void {
+  raw.prepare('ATTACH ? AS derived').run(longPath(file));
+  // Without full syncs: after a power cut, the newest facts are made again.
+  raw.exec('PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; PRAGMA derived.cache_size = -32768');
+}
+
+/** Ends the use of the file, if one is attached. */
+export function detach(raw: Driver): void {
+  if (raw.prepare("SELECT 1 FROM pragma_database_list WHERE name = 'derived'").get()) raw.exec('DETACH derived');
+}
+
+/** Makes the tables, if they are not there or not to be used. */
+function settle(raw: Driver, mark: string | undefined): void {
+  if (isSound(raw, mark)) return;
+  raw.exec('BEGIN IMMEDIATE');
+  try {
+    if (!isSound(raw, mark)) {
+      const found = raw.prepare('SELECT json_group_array(json_array(type, name)) AS found FROM derived.sqlite_schema WHERE sql IS NOT NULL').get();
+      // Tables inside the full-text index and indexes go with their table.
+      for (const [type, name] of JSON.parse((found as { found: string }).found) as [string, string][])
+        if (type !== 'index') raw.exec(`DROP ${type.toUpperCase()} IF EXISTS derived."${name.replaceAll('"', '""')}"`);
+      raw.exec(definitionsIn('derived'));
+      writeFrom(raw, mark);
+    }
+    raw.exec('COMMIT');
+  } catch (error) {
+    raw.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Whether the file was made by this machine, with these tables, from this record, and not from a later state of it. */
+function isSound(raw: Driver, mark: string | undefined): boolean {
+  const { own, foreign } = raw
+    .prepare(
+      `SELECT COUNT(*) FILTER (WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))) AS own, COUNT(*) FILTER (WHERE type IN ('view', 'trigger')) AS foreign
+         FROM derived.sqlite_schema`,
+    )
+    .get(JSON.stringify(derivedTables)) as { own: number; foreign: number };
+  if (own !== derivedTables.length || foreign > 0) return false;
+  const from = raw.prepare(`SELECT mark, newest, id, changes, ${stateOfRecord} FROM derived.derivedFrom`).get() as
+    | { mark: string | null; changes: number; changed: number; isKnown: number }
+    | undefined;
+  if (!from) return false;
+  return (mark === undefined || from.mark === mark) && from.changes <= from.changed && from.isKnown === 1;
+}
+
+/** The number of changes of the record, and whether it has the newest commit of which the derived data knows. */
+const stateOfRecord = `(SELECT COALESCE(SUM(changes), 0) FROM main.areaCount) AS changed,
+  newest = 0 OR EXISTS (SELECT 1 FROM main.context WHERE seq = newest AND context.id = derivedFrom.id) AS isKnown`;
+
+/** SQL that stores how far the record has come, with the mark of this machine. Run it in each transaction that changes derived data. */
+export const writeFromSql = `INSERT OR REPLACE INTO derived.derivedFrom (one, mark, newest, id, changes)
+  SELECT 1, COALESCE(?, (SELECT mark FROM derived.derivedFrom)), COALESCE(c.seq, 0), c.id, (SELECT COALESCE(SUM(changes), 0) FROM main.areaCount)
+    FROM (SELECT 1) LEFT JOIN (SELECT seq, id FROM main.context ORDER BY seq DESC LIMIT 1) c`;
+
+const writeFrom = (raw: Driver, mark: string | undefined): void => void raw.prepare(writeFromSql).run(mark ?? null);

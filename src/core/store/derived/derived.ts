@@ -1,0 +1,77 @@
+import type Database from 'better-sqlite3';
+import { identityAt, isSameFile } from '../../files/index.js';
+import { attachForReading, attachForWriting, detach, leaveMemory, removeDerived, writeFromSql } from './attach.js';
+import { derivedTables } from './tables.js';
+
+/** The derived data of an open connection. */
+export interface Derived {
+  /** Whether a file is attached. If not, the tables are in memory and empty at first. */
+  isStored(): boolean;
+  /** How often the data was attached again, which may have changed every row. */
+  attached(): number;
+  /** Attaches the file again if another one lies at its path now, or if there was none. Does nothing inside a transaction. */
+  refresh(): void;
+  /** After an error that says damage: if the damage is in derived data, begins it anew and returns true. */
+  heal(): boolean;
+  /** Stores how far the record has come. Call it before the commit of a transaction that changed derived data. */
+  follow(): void;
+}
+
+export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined): Derived {
+  let isStored = false;
+  let count = 0;
+  let known: ReturnType<typeof identityAt>;
+  const open = (): void => {
+    isStored = raw.readonly ? attachForReading(raw, file, mark) : attachForWriting(raw, file, mark);
+    known = file === undefined ? undefined : identityAt(file);
+    count += 1;
+  };
+  const reopen = (): boolean => {
+    try {
+      detach(raw);
+      leaveMemory(raw);
+      open();
+      return true;
+    } catch {
+      // A loop over rows is open on this connection: it goes on with the tables that it reads.
+      return false;
+    }
+  };
+  open();
+  return {
+    isStored: () => isStored,
+    attached: () => count,
+    refresh: () => {
+      if (file === undefined || raw.inTransaction) return;
+      const now = identityAt(file);
+      if (now === undefined ? isStored || !raw.readonly : !isSameFile(now, known)) reopen();
+    },
+    heal: () => {
+      if (file === undefined || !isStored || raw.inTransaction || isWhole(raw)) return false;
+      // A thread that reads removes the file, too: the writer then makes a new one.
+      try {
+        detach(raw);
+        removeDerived(file);
+      } catch {
+        // Other programs keep the file open, which only Windows forbids to remove.
+      }
+      return reopen();
+    },
+    follow: () => {
+      if (isStored) raw.prepare(writeFromSql).run(mark ?? null);
+    },
+  };
+}
+
+function isWhole(raw: Database.Database): boolean {
+  try {
+    return raw.prepare('PRAGMA derived.quick_check(1)').pluck().get() === 'ok';
+  } catch {
+    return false;
+  }
+}
+
+const changing = new RegExp(`\\b(?:INTO|UPDATE(?: OR \\w+)?|DELETE FROM)\\s+"?(?:${derivedTables.join('|')})\\b`);
+
+/** Whether a statement changes derived data. */
+export const changesDerived = (sql: string): boolean => changing.test(sql);

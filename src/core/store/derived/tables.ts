@@ -1,0 +1,373 @@
+/** Increase this number when a table changes: the file of another layout is dropped and filled again. */
+export const derivedLayout = 1;
+
+/** Everything that can be made again from the record and its objects, as the tables of its own database. */
+const definitions = /* sql */ `
+-- What the file was made from: the mark of this machine and project, and how far the record had come.
+CREATE TABLE derivedFrom (
+  one     INTEGER PRIMARY KEY CHECK (one = 1),
+  mark    TEXT,
+  newest  INTEGER NOT NULL,
+  id      TEXT,
+  changes INTEGER NOT NULL
+);
+
+-- How far the work that fills these tables has come.
+CREATE TABLE derivedProgress (
+  project INTEGER NOT NULL,
+  name    TEXT NOT NULL,
+  value   INTEGER NOT NULL,
+  PRIMARY KEY (project, name)
+) WITHOUT ROWID;
+
+-- The entries of a delta without their content, as the parser of its format read them. Compressed if it is long (chain/outline.ts).
+CREATE TABLE outline (
+  artifact INTEGER PRIMARY KEY,
+  format   TEXT NOT NULL,
+  parser   INTEGER NOT NULL,
+  data     TEXT NOT NULL
+);
+
+-- Commits by principal and time, for \`resolve\` (chain/principals.ts).
+CREATE TABLE principalCommit (
+  project   INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  createdAt INTEGER NOT NULL,
+  context   INTEGER NOT NULL,
+  PRIMARY KEY (project, principal, createdAt, context)
+) WITHOUT ROWID;
+
+-- The commits of a run with the same session, as sums: a graph finds the runs of a page without reading all commits (chain/families.ts).
+CREATE TABLE runSum (
+  project   INTEGER NOT NULL,
+  run       INTEGER NOT NULL,
+  -- Empty for commits of no session.
+  sessionId TEXT NOT NULL,
+  commits   INTEGER NOT NULL,
+  -- Commits that were made by a fork in Stemma.
+  forks     INTEGER NOT NULL,
+  -- The last commit in recorded order, and the times of the earliest and the latest.
+  last      INTEGER NOT NULL,
+  oldest    INTEGER NOT NULL,
+  newest    INTEGER NOT NULL,
+  PRIMARY KEY (project, run, sessionId)
+) WITHOUT ROWID;
+
+-- The entry of a commit to which a row of the index belongs.
+CREATE TABLE searchEntry (
+  no      INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  context INTEGER NOT NULL,
+  place   INTEGER NOT NULL,
+  kind    TEXT NOT NULL
+);
+
+-- Commits up to this one are indexed.
+CREATE TABLE searchState (
+  project INTEGER PRIMARY KEY,
+  upTo    INTEGER NOT NULL
+);
+
+CREATE VIRTUAL TABLE searchWords USING fts5(words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_'");
+
+-- Where the answer of a call begins, for calls without a record of their own (requests/rebuild/stored-answers.ts).
+CREATE TABLE usageAnswer (
+  project  INTEGER NOT NULL,
+  at       INTEGER NOT NULL,
+  context  INTEGER NOT NULL,
+  -- The number of the entry in the commit's delta; -1 for a commit whose content could not be read.
+  place    INTEGER NOT NULL,
+  -- The agent's record of the answer.
+  record   TEXT NOT NULL,
+  -- The messages that were sent for it, and whether the whole context is of one format.
+  messages INTEGER NOT NULL,
+  isPure   INTEGER NOT NULL,
+  PRIMARY KEY (project, at, context, place)
+) WITHOUT ROWID;
+
+-- One row for each call, however many commits and files contain its reply. \`call\` is the agent's id of the reply (usage/facts.ts).
+CREATE TABLE usageCall (
+  no           INTEGER PRIMARY KEY,
+  project      INTEGER NOT NULL,
+  call         TEXT NOT NULL,
+  -- The first commit that contains the reply, and the reply's first entry.
+  context      INTEGER NOT NULL,
+  key          TEXT NOT NULL,
+  session      TEXT NOT NULL,
+  -- The part of the commit's template that names a subagent; empty for a main conversation.
+  subagent     TEXT NOT NULL,
+  agent        TEXT NOT NULL,
+  model        TEXT,
+  at           INTEGER NOT NULL,
+  endedAt      INTEGER,
+  askedAt      INTEGER,
+  -- Tokens as the provider counted them; null where the count was not recorded or cannot be right (\`flaw\` says why).
+  input        INTEGER,
+  cacheRead    INTEGER,
+  cacheWrite   INTEGER,
+  cacheWrite1h INTEGER,
+  output       INTEGER,
+  reasoning    INTEGER,
+  flaw         TEXT,
+  -- The prompt before the reply, and the first tool that the reply calls.
+  prompt       TEXT,
+  does         TEXT,
+  -- In the currency of the price list; null for a model without a price.
+  cost         REAL,
+  -- Set once the price was looked up.
+  priced       INTEGER,
+  -- Set for a call that a session repeats and did not make. It is in no sum.
+  replayed     INTEGER,
+  -- The context window that the agent recorded.
+  windowLimit  INTEGER,
+  -- JSON: the speed, the service tier, the uses of the provider's tools, and whether an advisor made the call.
+  terms        TEXT,
+  -- The input of the last step of a call whose counts are those of several steps; null for any other call.
+  windowTokens INTEGER
+);
+CREATE INDEX usageCallUnpriced ON usageCall(project) WHERE priced IS NULL;
+CREATE UNIQUE INDEX usageCallId ON usageCall(project, call);
+CREATE INDEX usageCallContext ON usageCall(context);
+CREATE INDEX usageCallSession ON usageCall(project, session);
+CREATE INDEX usageCallTime ON usageCall(project, at, context, no);
+
+-- The session of commits whose own row names none; null for a deleted commit.
+CREATE TABLE usageCommit (
+  context INTEGER PRIMARY KEY,
+  session TEXT
+);
+
+-- The entries, tokens and measures of the context of a commit, as JSON. Every 64th commit of a long conversation has them (usage/context-sums.ts).
+CREATE TABLE usageContext (
+  context INTEGER PRIMARY KEY,
+  -- The rules by which it was measured.
+  version INTEGER NOT NULL,
+  data    TEXT NOT NULL
+);
+
+-- Further commits that contain the reply of a call: copies of a history in other files and branches.
+CREATE TABLE usageCopy (
+  context INTEGER NOT NULL,
+  call    INTEGER NOT NULL,
+  key     TEXT NOT NULL,
+  PRIMARY KEY (context, call)
+) WITHOUT ROWID;
+
+-- Tokens per unit of a measure of content, for a model, when it had \`calls\` calls.
+CREATE TABLE usageFactor (
+  project INTEGER NOT NULL,
+  model   TEXT NOT NULL,
+  measure TEXT NOT NULL,
+  factor  REAL NOT NULL,
+  calls   INTEGER NOT NULL,
+  PRIMARY KEY (project, model, measure)
+) WITHOUT ROWID;
+
+-- What the list of fillers needs of the entries of a delta, as JSON, compressed if it is long (usage/filler-facts.ts).
+CREATE TABLE usageFiller (
+  artifact INTEGER NOT NULL,
+  format   TEXT NOT NULL,
+  -- The rules by which it was made.
+  version  INTEGER NOT NULL,
+  data     TEXT NOT NULL,
+  PRIMARY KEY (artifact, format)
+) WITHOUT ROWID;
+
+-- What the cache did for a call. Computed from the order of the calls of its session.
+CREATE TABLE usageLedger (
+  call        INTEGER PRIMARY KEY,
+  hit         INTEGER NOT NULL,
+  -- 1 if the call had to pay again for what the cache held; the first call of a conversation misses nothing.
+  miss        INTEGER NOT NULL,
+  cause       TEXT,
+  lostTokens  INTEGER,
+  lostCost    REAL,
+  windowLimit INTEGER,
+  waitMs      INTEGER
+);
+
+-- What the entries of a delta measure, by kind of content (usage/delta-measures.ts).
+CREATE TABLE usageMeasure (
+  artifact INTEGER NOT NULL,
+  format   TEXT NOT NULL,
+  -- The rules by which it was measured.
+  version  INTEGER NOT NULL,
+  data     TEXT NOT NULL,
+  PRIMARY KEY (artifact, format)
+) WITHOUT ROWID;
+
+-- Sums of calls by quarter of an hour, the finest step in which time zones differ.
+CREATE TABLE usageQuarter (
+  project    INTEGER NOT NULL,
+  quarter    INTEGER NOT NULL,
+  session    TEXT NOT NULL,
+  agent      TEXT NOT NULL,
+  subagent   TEXT NOT NULL,
+  model      TEXT NOT NULL,
+  calls      INTEGER NOT NULL,
+  input      INTEGER NOT NULL,
+  cacheRead  INTEGER NOT NULL,
+  cacheWrite INTEGER NOT NULL,
+  output     INTEGER NOT NULL,
+  -- The number of calls with an output count, and with a price.
+  outputs    INTEGER NOT NULL,
+  priced     INTEGER NOT NULL,
+  cost       REAL NOT NULL,
+  inputs     INTEGER NOT NULL DEFAULT 0,
+  cacheReads INTEGER NOT NULL DEFAULT 0,
+  cacheWrites INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (project, quarter, session, agent, subagent, model)
+) WITHOUT ROWID;
+CREATE INDEX usageQuarterSession ON usageQuarter(project, session);
+
+-- The sessions as \`session.list\` shows them.
+CREATE TABLE usageSession (
+  project    INTEGER NOT NULL,
+  session    TEXT NOT NULL,
+  parent     TEXT,
+  agent      TEXT NOT NULL,
+  subagent   TEXT,
+  title      TEXT NOT NULL,
+  repository TEXT,
+  person     TEXT,
+  startedAt  INTEGER,
+  endedAt    INTEGER NOT NULL,
+  turns      INTEGER NOT NULL,
+  branches   INTEGER NOT NULL,
+  calls      INTEGER NOT NULL,
+  errors     INTEGER NOT NULL,
+  peakTokens INTEGER,
+  windowLimit INTEGER,
+  cost       REAL,
+  isArchived INTEGER NOT NULL,
+  tip        TEXT,
+  PRIMARY KEY (project, session)
+) WITHOUT ROWID;
+
+-- Sums of the calls of a session by quarter of an hour, agent, subagent, model and first-parent run.
+CREATE TABLE usageSlice (
+  project    INTEGER NOT NULL,
+  session    TEXT NOT NULL,
+  quarter    INTEGER NOT NULL,
+  agent      TEXT NOT NULL,
+  subagent   TEXT NOT NULL,
+  model      TEXT NOT NULL,
+  run        INTEGER NOT NULL,
+  calls      INTEGER NOT NULL,
+  input      INTEGER NOT NULL,
+  cacheRead  INTEGER NOT NULL,
+  cacheWrite INTEGER NOT NULL,
+  output     INTEGER NOT NULL,
+  -- The number of calls with each count, with a price, and with a known wait.
+  inputs     INTEGER NOT NULL,
+  outputs    INTEGER NOT NULL,
+  priced     INTEGER NOT NULL,
+  cost       REAL NOT NULL,
+  hits       INTEGER NOT NULL,
+  misses     INTEGER NOT NULL,
+  lostTokens INTEGER NOT NULL,
+  lostCost   REAL NOT NULL,
+  waits      INTEGER NOT NULL,
+  waitMs     INTEGER NOT NULL,
+  PRIMARY KEY (project, session, quarter, agent, subagent, model, run)
+) WITHOUT ROWID;
+
+-- What the ledger and the slices of a session were computed from. Another mark in \`usageSum\` means that they are out of date.
+CREATE TABLE usageSliced (
+  project INTEGER NOT NULL,
+  session TEXT NOT NULL,
+  mark    TEXT NOT NULL,
+  PRIMARY KEY (project, session)
+) WITHOUT ROWID;
+
+-- Sums of all calls of a session.
+CREATE TABLE usageSum (
+  project    INTEGER NOT NULL,
+  session    TEXT NOT NULL,
+  agent      TEXT NOT NULL,
+  subagent   TEXT NOT NULL,
+  model      TEXT NOT NULL,
+  -- The quarter of an hour of the latest call.
+  quarter    INTEGER NOT NULL,
+  calls      INTEGER NOT NULL,
+  input      INTEGER NOT NULL,
+  cacheRead  INTEGER NOT NULL,
+  cacheWrite INTEGER NOT NULL,
+  output     INTEGER NOT NULL,
+  outputs    INTEGER NOT NULL,
+  priced     INTEGER NOT NULL,
+  cost       REAL NOT NULL,
+  -- The quarter of an hour of the first call. A session within one day or month then needs no look at its quarters.
+  first      INTEGER NOT NULL DEFAULT 0,
+  inputs     INTEGER NOT NULL DEFAULT 0,
+  cacheReads INTEGER NOT NULL DEFAULT 0,
+  cacheWrites INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (project, session, agent, subagent, model)
+) WITHOUT ROWID;
+
+-- One row for each tool call. The number is a hash of the session and the entry's key, so that a copy is stored once.
+CREATE TABLE usageTool (
+  no           INTEGER PRIMARY KEY,
+  project      INTEGER NOT NULL,
+  context      INTEGER NOT NULL,
+  key          TEXT NOT NULL,
+  callId       TEXT,
+  name         TEXT NOT NULL,
+  -- What the tool does, such as \`edit\`; null for an unknown tool.
+  class        TEXT,
+  path         TEXT,
+  -- The beginning of a shell command.
+  command      TEXT,
+  -- A hash of the arguments: equal calls have equal hashes.
+  digest       INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  endedAt      INTEGER,
+  -- Null without a result.
+  isError      INTEGER,
+  tokens       INTEGER NOT NULL,
+  resultTokens INTEGER,
+  model        TEXT
+);
+CREATE INDEX usageToolContext ON usageTool(context);
+
+-- Sums of the tool calls of a session by quarter of an hour, tool and model.
+CREATE TABLE usageToolSlice (
+  project INTEGER NOT NULL,
+  session TEXT NOT NULL,
+  quarter INTEGER NOT NULL,
+  name    TEXT NOT NULL,
+  model   TEXT NOT NULL,
+  agent   TEXT NOT NULL,
+  calls   INTEGER NOT NULL,
+  errors  INTEGER NOT NULL,
+  results INTEGER NOT NULL,
+  ms      INTEGER NOT NULL,
+  tokens  INTEGER NOT NULL,
+  PRIMARY KEY (project, session, quarter, name, model, agent)
+) WITHOUT ROWID;
+
+-- What an agent wrote as the sum of a session's calls of a model, the latest of each. An empty model stands for all of them.
+CREATE TABLE usageTotal (
+  project    INTEGER NOT NULL,
+  session    TEXT NOT NULL,
+  model      TEXT NOT NULL,
+  -- The commit that contains the record. Calls in later commits are not in the total.
+  context    INTEGER NOT NULL,
+  input      INTEGER,
+  cacheRead  INTEGER,
+  cacheWrite INTEGER,
+  output     INTEGER,
+  cost       REAL,
+  PRIMARY KEY (project, session, model)
+) WITHOUT ROWID;
+
+-- FTS5 collects up to 8 MB of words in memory before it sorts them. With its default of 1 MB it sorts eight times as often.
+INSERT INTO searchWords (searchWords, rank) VALUES ('hashsize', 8388608);
+`;
+
+/** The definitions for a schema: `derived`, or `temp` in place of a file. */
+export const definitionsIn = (schema: 'derived' | 'temp'): string =>
+  definitions.replaceAll(/^(CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX)|INSERT INTO) (\w+)/gm, `$1 ${schema}.$2`);
+
+/** The names of the tables. */
+export const derivedTables: readonly string[] = [...definitions.matchAll(/^CREATE (?:VIRTUAL )?TABLE (\w+)/gm)].map(([, name]) => name as string);
