@@ -71,7 +71,7 @@ const damages = [
   ['a dropped index', 'DROP INDEX contextRun', 'the index "contextRun" is missing'],
   ['a dropped unique index', 'DROP INDEX contextId', 'the index "contextId" is missing'],
   ['an index over another column', 'DROP INDEX contextRun; CREATE INDEX contextRun ON context(depth)', 'the index "contextRun"'],
-  ['a dropped table of caches', 'DROP TABLE outline', 'the table outline'],
+  ['a dropped table of caches', 'DROP TABLE materialized', 'the table materialized'],
   ['a foreign view', 'CREATE VIEW peek AS SELECT * FROM project', 'the view "peek"'],
   ['a foreign trigger', 'CREATE TRIGGER sneak AFTER INSERT ON context BEGIN DELETE FROM pack; END', 'the trigger "sneak"'],
   ['a foreign table', 'CREATE TABLE extra (a)', 'the table "extra"'],

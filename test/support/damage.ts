@@ -6,13 +6,16 @@ import { refOf } from '../../src/core/artifacts/index.js';
 import { type ContextId, StemmaError } from '../../src/core/base/index.js';
 import { materializedBytes } from '../../src/core/chain/index.js';
 import { type CheckResult, openProject, type Project } from '../../src/core/project/index.js';
+import { derivedName } from '../../src/core/store/index.js';
 import { heldClock } from './project.js';
 
 const pageSize = 4096;
 export const databaseIn = (dir: string): string => join(dir, 'stemma.db');
+/** The database of what is derived. */
+export const derivedIn = (dir: string): string => join(dir, derivedName);
 
 /** Tables whose rows a test changes. */
-const tables = ['context', 'artifact', 'firstParentRun', 'pack', 'block', 'source', 'outline', 'record', 'project'] as const;
+const tables = ['context', 'artifact', 'firstParentRun', 'pack', 'block', 'source', 'record', 'project'] as const;
 
 /** One kind of damage; numbers between 0 and 1 choose the place. */
 export type Damage =

@@ -48,9 +48,10 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
     // A lost cached result can be rebuilt from its chain.
     db.run("DELETE FROM materialized WHERE artifact IN (SELECT no FROM artifact WHERE gone = 'lost')");
     restoreNames(chain, commits);
-    if (unverified.some(({ table }) => table === 'searchEntry')) dropSearchIndex(chain);
     relinkOrphans(chain);
     restorePlaces(chain);
+    // Nothing marks a changed row of the index.
+    dropSearchIndex(chain);
     dropDerived(chain, idsOf(found.problems, 'outline'));
     restoreCounts(chain, idsOf(found.problems, 'counts'));
   });

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { definitionError } from './definitions.js';
-import { changesDerived, type Derived, derivedFile, openDerived } from './derived/index.js';
+import { changesDerived, type Derived, derivedFile, openDerived, readyToMove } from './derived/index.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
 import { migrate } from './migrate.js';
@@ -41,16 +41,18 @@ const defaultBusyMs = 60_000;
 /** Opens a database, migrates it if needed, and keeps the checksums of the rows that it writes. @throws what `openDatabase` does. */
 export function connectTo(file: string | Buffer, options: OpenOptions): Connection {
   const raw = connect(file, options);
+  const apart = typeof file === 'string' ? derivedFile(file) : undefined;
   try {
     return guardOpening(() => {
       migrate(raw, {
         transaction: (work) => raw.transaction(work).immediate(),
         beforeMigration: (from) => backUp(raw, options.backupPath?.(from)),
+        ...(apart !== undefined && { readyToMove: () => readyToMove(raw, apart, options.mark) }),
       });
       if (!raw.readonly) watchRows(raw);
       if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);
       const place = placeAt(typeof file === 'string' ? [...(options.beside ?? []), file] : []);
-      const derived = openDerived(raw, typeof file === 'string' ? derivedFile(file) : undefined, options.mark);
+      const derived = openDerived(raw, apart, options.mark);
       return { raw, place, derived, ...statementsOf(raw) };
     });
   } catch (error) {

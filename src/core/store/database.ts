@@ -323,13 +323,20 @@ function isFree({ raw, prepared }: Connection): boolean {
   }
 }
 
-function shrink({ raw, place }: Connection, hollow: number): boolean {
-  const pragma = (name: string): number => raw.pragma(name, { simple: true }) as number;
-  const free = pragma('freelist_count') * pragma('page_size') + hollow;
+function shrink({ raw, place, derived }: Connection, hollow: number): boolean {
   place.require();
+  const isShrunk = shrinkOne(raw, 'main', hollow);
+  // Bytes that were removed from rows are rows of the record. Infinity stands for every byte.
+  if (derived.isStored()) shrinkOne(raw, 'derived', Number.isFinite(hollow) ? 0 : hollow);
+  return isShrunk;
+}
+
+function shrinkOne(raw: Database.Database, schema: string, hollow: number): boolean {
+  const pragma = (name: string): number => raw.pragma(`${schema}.${name}`, { simple: true }) as number;
+  const free = pragma('freelist_count') * pragma('page_size') + hollow;
   if (free < minShrinkBytes || free * 4 < pragma('page_count') * pragma('page_size')) return false;
-  raw.exec('VACUUM');
-  raw.pragma('wal_checkpoint(TRUNCATE)');
+  raw.exec(`VACUUM ${schema}`);
+  raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
   return true;
 }
 

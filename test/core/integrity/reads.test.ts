@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, contextColumns, graph, history, materializedBytes, outlineRows, show, tips, update } from '../../../src/core/chain/index.js';
 import { atOnce, checkProject, openProject, type Project, repairProject } from '../../../src/core/project/index.js';
 import { query } from '../../support/counted.js';
-import { databaseIn } from '../../support/damage.js';
+import { databaseIn, derivedIn } from '../../support/damage.js';
 import { emptyProject, heldClock } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';
 
@@ -35,7 +34,7 @@ function changed(sql: string, lines = 1): { dir: string; ids: ContextId[]; texts
   for (const id of ids) outlineRows(project.chain, { id });
   const texts = ids.map((id) => contentOf(project, id));
   project.close();
-  const raw = new Database(databaseIn(project.dir));
+  const raw = new Database(/(?:outline|search\w+)\b/.test(sql) ? derivedIn(project.dir) : databaseIn(project.dir));
   raw.pragma('foreign_keys = OFF');
   raw.exec(sql);
   raw.close();
@@ -106,7 +105,7 @@ test('[T20] a changed outline is read again from the content', () => {
 
 test('[T20] a long outline is compressed, and a changed one is read from the content', () => {
   const { dir, ids } = changed("UPDATE outline SET data = CAST(substr(data, 1, 40) || x'00ff00ff' || substr(data, 45) AS BLOB)", 100);
-  const stored = new Database(databaseIn(dir), { readonly: true });
+  const stored = new Database(derivedIn(dir), { readonly: true });
   const outlines = stored.prepare('SELECT typeof(data) AS type, length(data) AS length FROM outline').all() as { type: string; length: number }[];
   stored.close();
   const project = reopened(dir);
@@ -116,19 +115,12 @@ test('[T20] a long outline is compressed, and a changed one is read from the con
   for (const { length } of outlines) expect(length).toBeLessThan(JSON.stringify(rows).length / 4);
 });
 
-test('[T20] a changed row of the search index gives no hit, and a repair makes it again', () => {
-  const { dir, ids } = changed('UPDATE searchEntry SET context = 1 WHERE context = 3');
-  const project = reopened(dir);
-  expect(query(project.chain, { text: 'cherry' }).hits).toEqual([]);
-  expect(atOnce(checkProject(project)).ok).toBe(false);
-  expect(atOnce(repairProject(project)).ok).toBe(true);
-  expect(query(project.chain, { text: 'cherry' }).hits.map(({ commit }) => commit)).toEqual([ids[2]]);
+test('[T20] a changed row of the search index gives no hit', () => {
+  const { dir } = changed('UPDATE searchEntry SET context = 1 WHERE context = 3');
+  expect(query(reopened(dir).chain, { text: 'cherry' }).hits).toEqual([]);
 });
 
 test('[T20] an index that leads to an entry without the words gives no hit', () => {
-  const { dir } = changed('UPDATE searchEntry SET rowSum = rowSum');
-  const file = new Database(join(dir, 'stemma.db'));
-  file.exec("INSERT INTO searchWords (rowid, words) VALUES (1, 'durian')");
-  file.close();
+  const { dir } = changed("INSERT INTO searchWords (rowid, words) VALUES (1, 'durian')");
   expect(query(reopened(dir).chain, { text: 'durian' }).hits).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../src/core/store/index.js';
+import { derivedFile, openDatabase } from '../../../src/core/store/index.js';
 import { scratch } from '../../support/project.js';
 
 const file = join(import.meta.dirname, '../../../docs/data-model.md');
@@ -16,6 +16,10 @@ interface Table {
 function tables(): ReadonlyMap<string, Table> {
   const path = join(scratch(), 'stemma.db');
   openDatabase(path).close();
+  return new Map([path, derivedFile(path)].flatMap((each) => [...tablesIn(each)]));
+}
+
+function tablesIn(path: string): ReadonlyMap<string, Table> {
   const raw = new Database(path, { readonly: true });
   const list = (sql: string, table: string): string[] => raw.prepare(sql).pluck().all(table) as string[];
   const names = raw

@@ -58,9 +58,7 @@ describe('the database', () => {
 
   test('[S8] every new database has the definitions and settings that the migrations make', () => {
     const facts = (raw: Database.Database): unknown[] =>
-      ['SELECT type, name, sql FROM sqlite_schema ORDER BY name', 'SELECT * FROM searchWords_config ORDER BY k', 'PRAGMA user_version'].map((sql) =>
-        raw.prepare(sql).all(),
-      );
+      ['SELECT type, name, sql FROM sqlite_schema ORDER BY name', 'PRAGMA user_version'].map((sql) => raw.prepare(sql).all());
     const migrated = new Database(':memory:');
     registerSums(migrated);
     for (const step of migrations) migrated.exec(step);
@@ -89,21 +87,6 @@ describe('the database', () => {
       db.close();
       expect(nameIn(join(dir, `format-${version}`))).toBe('kept');
     }
-  });
-
-  test('[S16] a changed setting of the search index is damage that a repair removes', () => {
-    const file = join(scratch(), 'stemma.db');
-    openDatabase(file).close();
-    const raw = new Database(file);
-    const [table] = raw.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'").pluck().all() as string[];
-    raw.unsafeMode();
-    raw.exec(`UPDATE ${table}_config SET v = 0 WHERE k = 'version'`);
-    raw.close();
-    const db = openDatabase(file);
-    expect(db.integrity().join()).toContain('invalid fts5 file format');
-    db.rebuild([]);
-    expect(db.integrity()).toEqual([]);
-    db.close();
   });
 
   test('[S8] answers to start events keep their content when they move to their own table', () => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { derivedName } from '../../../src/core/store/index.js';
 import { expect, test } from '../../support/e2e.js';
 import { giveProject } from '../../support/prepared.js';
 
@@ -58,8 +59,10 @@ test('a commit without its content says so in one line, and other rows keep thei
   db.function('stemmaSum', { varargs: true }, () => 0);
   const lost = "data = NULL, pack = NULL, packStart = NULL, gone = 'lost'";
   db.prepare(`UPDATE artifact SET ${lost} WHERE no = (SELECT artifact FROM context WHERE id = ?)`).run(id);
-  db.exec('DELETE FROM outline');
   db.close();
+  const derived = new Database(join(dir, derivedName));
+  derived.exec('DELETE FROM outline');
+  derived.close();
   const { url, origin } = await machine.web(dir);
   await page.goto(url);
   await page.goto(`${origin}/#/chain?project=${encodeURIComponent(dir)}&commit=${id}`);

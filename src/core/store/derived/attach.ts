@@ -2,7 +2,7 @@ import { lstatSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeNew } from '../../files/index.js';
 import { longPath } from '../../system/index.js';
-import { definitionsIn, derivedLayout, derivedTables } from './tables.js';
+import { definitionList, definitionsIn, derivedLayout, derivedTables } from './tables.js';
 
 /** The name of the file for derived data, beside the database. */
 export const derivedName = `derived-${derivedLayout}.db`;
@@ -42,7 +42,8 @@ export function attachForWriting(raw: Driver, file: string | undefined, mark: st
     attach(raw, file);
     settle(raw, mark);
     return true;
-  } catch {
+  } catch (error) {
+    requireOther(error);
     return attachAnew(raw, file, mark);
   }
 }
@@ -55,13 +56,20 @@ function attachAnew(raw: Driver, file: string, mark: string | undefined): boolea
     attach(raw, file);
     settle(raw, mark);
     return true;
-  } catch {
+  } catch (error) {
+    requireOther(error);
     detach(raw);
     return inMemory(raw);
   }
 }
 
-function begin(file: string): void {
+/** Throws an error in our own statements again. Others come from the file, the disk or another process. */
+function requireOther(error: unknown): void {
+  if (error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR' && !/^(?:malformed|invalid fts5)/.test(error.message)) throw error;
+}
+
+/** Makes an empty file, in place of any other. */
+export function begin(file: string): void {
   removeDerived(file);
   // SQLite would create a file that other users can read.
   writeNew(file, '');
@@ -74,8 +82,9 @@ export function attachForReading(raw: Driver, file: string | undefined, mark: st
       raw.prepare('ATTACH ? AS derived').run(longPath(file));
       if (isSound(raw, mark)) return true;
     }
-  } catch {
+  } catch (error) {
     // Another process replaces the file, or it is damaged.
+    requireOther(error);
   }
   detach(raw);
   return inMemory(raw);
@@ -91,7 +100,8 @@ export function leaveMemory(raw: Driver): void {
   for (const table of derivedTables) raw.exec(`DROP TABLE IF EXISTS temp."${table}"`);
 }
 
-function attach(raw: Driver, file: string): void {
+/** Attaches a file for reading and writing. */
+export function attach(raw: Driver, file: string): void {
   raw.prepare('ATTACH ? AS derived').run(longPath(file));
   // Without full syncs: after a power cut, the newest facts are made again.
   raw.exec('PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; PRAGMA derived.cache_size = -32768');
@@ -108,12 +118,11 @@ function settle(raw: Driver, mark: string | undefined): void {
   raw.exec('BEGIN IMMEDIATE');
   try {
     if (!isSound(raw, mark)) {
-      const found = raw.prepare('SELECT json_group_array(json_array(type, name)) AS found FROM derived.sqlite_schema WHERE sql IS NOT NULL').get();
-      // Tables inside the full-text index and indexes go with their table.
-      for (const [type, name] of JSON.parse((found as { found: string }).found) as [string, string][])
-        if (type !== 'index') raw.exec(`DROP ${type.toUpperCase()} IF EXISTS derived."${name.replaceAll('"', '""')}"`);
+      for (const table of derivedTables) raw.exec(`DROP TABLE IF EXISTS derived."${table}"`);
       raw.exec(definitionsIn('derived'));
-      writeFrom(raw, mark);
+      raw.prepare(writeFromSql).run(mark ?? null);
+      // A file from elsewhere may hold more than tables of these names.
+      if (!isSound(raw, mark)) throw new Error('the file is not one of Stemma');
     }
     raw.exec('COMMIT');
   } catch (error) {
@@ -122,15 +131,15 @@ function settle(raw: Driver, mark: string | undefined): void {
   }
 }
 
+/** The tables and indexes of the file, without those inside the index of words. */
+const ownObjects = "SELECT name, sql FROM derived.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'searchWords^_%' ESCAPE '^'";
+/** What `ownObjects` returns for a file of this layout, as SQLite stores the statements. */
+const expected = JSON.stringify(definitionList.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
 /** Whether the file was made by this machine, with these tables, from this record, and not from a later state of it. */
 function isSound(raw: Driver, mark: string | undefined): boolean {
-  const { own, foreign } = raw
-    .prepare(
-      `SELECT COUNT(*) FILTER (WHERE type = 'table' AND name IN (SELECT value FROM json_each(?))) AS own, COUNT(*) FILTER (WHERE type IN ('view', 'trigger')) AS foreign
-         FROM derived.sqlite_schema`,
-    )
-    .get(JSON.stringify(derivedTables)) as { own: number; foreign: number };
-  if (own !== derivedTables.length || foreign > 0) return false;
+  const found = raw.prepare(`SELECT json_group_array(json_array(name, sql)) AS found FROM (${ownObjects} ORDER BY name)`).get() as { found: string };
+  if (found.found !== expected) return false;
   const from = raw.prepare(`SELECT mark, newest, id, changes, ${stateOfRecord} FROM derived.derivedFrom`).get() as
     | { mark: string | null; changes: number; changed: number; isKnown: number }
     | undefined;
@@ -146,5 +155,3 @@ const stateOfRecord = `(SELECT COALESCE(SUM(changes), 0) FROM main.areaCount) AS
 export const writeFromSql = `INSERT OR REPLACE INTO derived.derivedFrom (one, mark, newest, id, changes)
   SELECT 1, COALESCE(?, (SELECT mark FROM derived.derivedFrom)), COALESCE(c.seq, 0), c.id, (SELECT COALESCE(SUM(changes), 0) FROM main.areaCount)
     FROM (SELECT 1) LEFT JOIN (SELECT seq, id FROM main.context ORDER BY seq DESC LIMIT 1) c`;
-
-const writeFrom = (raw: Driver, mark: string | undefined): void => void raw.prepare(writeFromSql).run(mark ?? null);

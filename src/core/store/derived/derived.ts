@@ -37,6 +37,7 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
       return false;
     }
   };
+  detach(raw);
   open();
   return {
     isStored: () => isStored,

@@ -4,4 +4,5 @@
 
 export { attachForReading, derivedFile, derivedName, type Driver, isDerivedName, removeDerived } from './attach.js';
 export { changesDerived, type Derived, openDerived } from './derived.js';
+export { readyToMove } from './move.js';
 export { derivedTables } from './tables.js';

@@ -369,5 +369,10 @@ INSERT INTO searchWords (searchWords, rank) VALUES ('hashsize', 8388608);
 export const definitionsIn = (schema: 'derived' | 'temp'): string =>
   definitions.replaceAll(/^(CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX)|INSERT INTO) (\w+)/gm, `$1 ${schema}.$2`);
 
+/** Each name with its definition, as SQLite stores it. */
+export const definitionList: readonly (readonly [name: string, sql: string])[] = [
+  ...definitions.matchAll(/^CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX) (\w+)[^]*?(?=;$)/gm),
+].map(([sql, name]) => [name as string, sql]);
+
 /** The names of the tables. */
 export const derivedTables: readonly string[] = [...definitions.matchAll(/^CREATE (?:VIRTUAL )?TABLE (\w+)/gm)].map(([, name]) => name as string);

@@ -106,5 +106,7 @@ export const migrations: readonly string[] = [
   derivedApart,
 ];
 
+export { derivedApart };
+
 /** The format version that this Stemma reads and writes. */
 export const formatVersion = migrations.length;

@@ -1,0 +1,31 @@
+import type Database from 'better-sqlite3';
+import { attach, begin, detach, writeFromSql } from './attach.js';
+import { definitionsIn, derivedTables } from './tables.js';
+
+/**
+ * Attaches an empty file for derived data to a database of a format that still had it inside. Call it before the transaction that migrates. Returns
+ * what moves the rows, for the step that drops them; undefined if there is no file for them, or no room: they are made again then.
+ */
+export function readyToMove(raw: Database.Database, file: string, mark: string | undefined): (() => void) | undefined {
+  try {
+    begin(file);
+    attach(raw, file);
+    raw.exec(definitionsIn('derived'));
+    return () => move(raw, mark);
+  } catch {
+    detach(raw);
+    return undefined;
+  }
+}
+
+/** Tables that are not copied: the index of words has tables inside that only SQLite writes. It is made again. */
+const madeAgain = /^(?:search|derived)/;
+
+function move(raw: Database.Database, mark: string | undefined): void {
+  for (const table of derivedTables.filter((name) => !madeAgain.test(name))) {
+    const columns = (raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, 'derived') as string[]).map((name) => `"${name}"`).join(', ');
+    raw.exec(`INSERT INTO derived."${table}" (${columns}) SELECT ${columns} FROM main."${table}"`);
+  }
+  raw.exec('INSERT INTO derived.derivedProgress (project, name, value) SELECT project, name, value FROM main.progress');
+  raw.prepare(writeFromSql).run(mark ?? null);
+}
