@@ -12,7 +12,11 @@ import { viewList, viewSql } from './views.js';
 export const limits = { rows: 10_000, bytes: 32 * 1024 * 1024 } as const;
 
 /** Opens the views of a project for statements that a person or an agent wrote. `file` is the database of the chain. With `isRaw`, times are numbers. */
-export function openViews(chain: ReadChain, { file, mark }: { readonly file: string; readonly mark: string | undefined }, isRaw = false): Promise<ConfinedDatabase> {
+export function openViews(
+  chain: ReadChain,
+  { file, mark }: { readonly file: string; readonly mark: string | undefined },
+  isRaw = false,
+): Promise<ConfinedDatabase> {
   const words = {
     project: chain.project,
     card: cardCallPrefix,

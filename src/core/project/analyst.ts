@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { answer, applyRules, catchUpAnalysis, openViews, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
+import { missingDerived } from '../store/index.js';
 import { loadPrices } from '../usage/index.js';
 import type { AnalystLimits, AnalystOrder, Ask } from './ask.js';
 import { openForReading } from './chains.js';
@@ -35,13 +36,23 @@ export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown
 }
 
 /** Asks a question of an open project. @throws as `Analyst` */
-export async function askProject({ options }: Engine, { place }: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> {
+export async function askProject({ options }: Engine, project: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> {
+  const { place, chain } = project;
   if (!place)
     throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
       reason: 'memory',
     });
   const order = { place, ask };
-  return options.analyst ? await options.analyst(order, limits) : await answerOrder(order);
+  const asked = (): Promise<unknown> => (options.analyst ? options.analyst(order, limits) : answerOrder(order));
+  try {
+    return await asked();
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.data.reason === missingDerived)) throw error;
+    // The writer makes the file again when it sees that it is gone.
+    chain.db.version();
+    await prepareAnalysis(project);
+    return await asked();
+  }
 }
 
 /** Derives what questions over many sessions are answered from, unless another process is writing. */

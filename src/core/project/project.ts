@@ -82,7 +82,8 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
   const inThread =
     worker === undefined
       ? undefined
-      : (kind: UpkeepPart, signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, mark: folder.place?.mark, work: { kind } }, signal, folder.db));
+      : (kind: UpkeepPart, signal: AbortSignal) =>
+          atEnd(runInWorker(worker, { dir: folder.dir, projectId, mark: folder.place?.mark, work: { kind } }, signal, folder.db));
   const upkeep = openUpkeep(chain, undefined, inThread);
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? unsavedSummarizer(), machine.providers ?? (() => []));

@@ -23,7 +23,9 @@ const schemasOf = (db: ReadableDb): readonly string[] =>
 const databaseBytes = (db: ReadableDb): number =>
   schemasOf(db).reduce(
     (sum, schema) =>
-      sum + (db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count(?), pragma_page_size(?)', schema, schema)?.bytes ?? 0),
+      sum +
+      (db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count(?), pragma_page_size(?)', schema, schema)?.bytes ??
+        0),
     0,
   );
 
@@ -43,7 +45,9 @@ export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 
   for (const { path, bytes } of filesOf(dir)) if (path !== database && path !== derivedName) add(areaOfFile(path), bytes);
   add('free', databaseBytes(db));
   for (const schema of schemasOf(db))
-    for (const { name } of db.all<{ name: string }>(`SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)) {
+    for (const { name } of db.all<{ name: string }>(
+      `SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`,
+    )) {
       const bytes = db.one<{ bytes: number }>('SELECT pgsize AS bytes FROM dbstat(?) WHERE name = ? AND aggregate = TRUE', schema, name)?.bytes ?? 0;
       add(areaOfTable(name), bytes);
       add('free', -bytes);

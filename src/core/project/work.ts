@@ -31,7 +31,11 @@ export type WorkMessage =
  * Does the work on a connection of its own, and reports it. It ends after the current step when `isStopped` returns true. The connection is
  * closed before the last message. @throws any error that is a bug.
  */
-export async function doWork({ dir, projectId, mark, work }: WorkOrder, say: (message: WorkMessage) => void, isStopped: () => boolean): Promise<void> {
+export async function doWork(
+  { dir, projectId, mark, work }: WorkOrder,
+  say: (message: WorkMessage) => void,
+  isStopped: () => boolean,
+): Promise<void> {
   say({ kind: 'begun' });
   try {
     const folder = openFolder(dir, systemClock, { mark });

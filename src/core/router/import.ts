@@ -33,7 +33,12 @@ async function* importing(
   if (worker !== undefined)
     try {
       const { dir, projectId } = project;
-      return yield* runInWorker<ImportEvent, ImportResult>(worker, { dir, projectId, mark: project.place?.mark, work: { kind: 'import', input } }, signal, project.db);
+      return yield* runInWorker<ImportEvent, ImportResult>(
+        worker,
+        { dir, projectId, mark: project.place?.mark, work: { kind: 'import', input } },
+        signal,
+        project.db,
+      );
     } catch (error) {
       if (!(error instanceof WorkerFailed) || error.hadBegun) throw error;
     }

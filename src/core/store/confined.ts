@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync as Database } from 'node:sqlite';
 import { badRequest, inWords, StemmaError } from '../base/index.js';
-import { attachForReading, derivedFile, derivedTables } from './derived/index.js';
+import { attachForReading, derivedFile, derivedTables, removeDerived } from './derived/index.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 
@@ -44,7 +44,12 @@ export async function openConfined({ file, mark, views, functions, isRaw = false
   const { DatabaseSync, constants } = await import('node:sqlite');
   const db = new DatabaseSync(file, { readOnly: true, allowExtension: false, timeout: 5_000 });
   db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0');
-  attachForReading(db, derivedFile(file), mark);
+  const derived = derivedFile(file);
+  if (!attachForReading(db, derived, mark)) {
+    db.close();
+    removeDerived(derived);
+    throw withoutDerived();
+  }
   for (const [name, call] of Object.entries(functions)) db.function(name, { deterministic: true, varargs: true }, call as never);
   // SQLite names the view that reads a table, and a statement may call a subquery like a view. So what reads tables has a name that no statement knows.
   const secret = `v${randomBytes(16).toString('hex')}_`;
@@ -89,11 +94,22 @@ export async function openConfined({ file, mark, views, functions, isRaw = false
   return {
     select: (sql, values = []) => {
       refused = undefined;
-      return selectIn({ db, isRaw }, sql, values, (error) => asRefusal(error, refused, [...names]));
+      return selectIn({ db, isRaw }, sql, values, (error) => {
+        if (!(error instanceof Error && /^(?:database disk image is malformed|file is not a database)/.test(error.message)))
+          return asRefusal(error, refused, [...names]);
+        removeDerived(derived);
+        return withoutDerived();
+      });
     },
     close: () => db.close(),
   };
 }
+
+/** The reason of the refusal when the file of derived data is missing or damaged. It is removed then, so that the writer makes it again. */
+export const missingDerived = 'derived';
+
+const withoutDerived = (): StemmaError =>
+  new StemmaError('UNAVAILABLE', 'The facts that SQL reads are being made again. Ask again in a moment.', { reason: missingDerived });
 
 /** What a refused statement would do, by the number of SQLite's action. */
 const words: Readonly<Record<number, string>> = {

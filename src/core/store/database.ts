@@ -111,7 +111,9 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
     version: () => {
       const { raw, derived } = connection;
       derived.refresh();
-      const versions = ['main', ...(derived.isStored() ? ['derived'] : [])].map((name) => raw.pragma(`${name}.data_version`, { simple: true }) as number);
+      const versions = ['main', ...(derived.isStored() ? ['derived'] : [])].map(
+        (name) => raw.pragma(`${name}.data_version`, { simple: true }) as number,
+      );
       return (rebuilds + derived.attached()) * 2 ** 32 + versions.reduce((sum, version) => sum + version, 0);
     },
     ...writesOf(current),

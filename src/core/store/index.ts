@@ -5,7 +5,7 @@
 
 export { chunkType } from './area-counts.js';
 export { changedSql } from './changed.js';
-export { type Confined, type ConfinedDatabase, openConfined } from './confined.js';
+export { type Confined, type ConfinedDatabase, missingDerived, openConfined } from './confined.js';
 export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
 export { derivedFile, derivedName, derivedTables, isDerivedName } from './derived/index.js';

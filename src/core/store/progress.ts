@@ -14,4 +14,9 @@ export const derivedProgressOf = ({ db, project }: { readonly db: ReadableDb; re
 
 /** Stores how far the work that fills derived data has come. */
 export const setDerivedProgress = ({ db, project }: { readonly db: WritableDb; readonly project: number }, work: string, value: number): void =>
-  void db.run('INSERT INTO derivedProgress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', project, work, value);
+  void db.run(
+    'INSERT INTO derivedProgress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+    project,
+    work,
+    value,
+  );

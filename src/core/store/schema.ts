@@ -26,8 +26,7 @@ export function objectsAfter(steps: readonly string[]): SchemaObject[] {
       else if (verb === 'DROP') {
         if (known.get(name) === 'virtual table') for (const shadow of shadowTables) known.delete(`${name}_${shadow}`);
         known.delete(name);
-      }
-      else if (renamed !== undefined) {
+      } else if (renamed !== undefined) {
         known.delete(name);
         known.set(renamed, 'table');
       }

@@ -10,8 +10,7 @@ export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
 /** Tables without checksums: those of objects and counts, and derived ones of earlier formats. Their readers detect damage, or lose nothing. */
-const unsummed =
-  /^(sqlite_.*|outline|record|principalCommit|runSum|progress|replicaCopy|search.*|requestMessage|usage.*|teamItem|areaCount)$/;
+const unsummed = /^(sqlite_.*|outline|record|principalCommit|runSum|progress|replicaCopy|search.*|requestMessage|usage.*|teamItem|areaCount)$/;
 
 /** Large columns that the object's hash verifies. The checksum covers only their length. */
 const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };

@@ -1,6 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeNew } from '../../files/index.js';
+import { namesIn, writeNew } from '../../files/index.js';
 import { longPath } from '../../system/index.js';
 import { definitionList, definitionsIn, derivedLayout, derivedTables } from './tables.js';
 
@@ -70,7 +70,8 @@ function requireOther(error: unknown): void {
 
 /** Makes an empty file, in place of any other. */
 export function begin(file: string): void {
-  removeDerived(file);
+  // Those of other layouts, too.
+  for (const name of namesIn(dirname(file))) if (isDerivedName(name)) rmSync(join(dirname(file), name), { force: true, recursive: true });
   // SQLite would create a file that other users can read.
   writeNew(file, '');
 }

@@ -2,7 +2,7 @@
 // It is attached to each connection as the schema `derived`, so that statements name its tables like those of the record.
 // It is dropped and filled again whenever it is missing, damaged, of another layout or machine, or ahead of its record.
 
-export { attachForReading, derivedFile, derivedName, type Driver, isDerivedName, removeDerived } from './attach.js';
+export { attachForReading, type Driver, derivedFile, derivedName, isDerivedName, removeDerived } from './attach.js';
 export { changesDerived, type Derived, openDerived } from './derived.js';
 export { readyToMove } from './move.js';
 export { derivedTables } from './tables.js';

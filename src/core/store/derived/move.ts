@@ -23,7 +23,9 @@ const madeAgain = /^(?:search|derived)/;
 
 function move(raw: Database.Database, mark: string | undefined): void {
   for (const table of derivedTables.filter((name) => !madeAgain.test(name))) {
-    const columns = (raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, 'derived') as string[]).map((name) => `"${name}"`).join(', ');
+    const columns = (raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, 'derived') as string[])
+      .map((name) => `"${name}"`)
+      .join(', ');
     raw.exec(`INSERT INTO derived."${table}" (${columns}) SELECT ${columns} FROM main."${table}"`);
   }
   raw.exec('INSERT INTO derived.derivedProgress (project, name, value) SELECT project, name, value FROM main.progress');
