@@ -58,7 +58,7 @@ const counted: readonly Counted[] = [
 const addsOf = ({ adds }: Counted, row: Row): string => adds?.(row) ?? '1';
 const projectOf = ({ project }: Counted, row: Row): string => project?.(row) ?? at(row, 'project');
 
-/** SQL that counts all rows into an empty `areaCount`. */
+/** SQL that adds all rows to the totals of `areaCount`. */
 const countAreas: string = counted
   .map(
     (each) => `INSERT INTO areaCount SELECT ${projectOf(each, '')} AS project, '${each.area}', COUNT(*), COALESCE(SUM(${addsOf(each, '')}), 0)
@@ -88,9 +88,9 @@ export function watchAreas(raw: Database.Database): void {
   if (hasAreaCounts(raw)) raw.exec(triggers);
 }
 
-/** Counts all areas anew, if the database has counts. */
+/** Counts all areas anew, if the database has counts. The numbers of changes only grow. */
 export function recountAreas(raw: Database.Database): void {
-  if (hasAreaCounts(raw)) raw.exec(`DELETE FROM areaCount;\n${countAreas}`);
+  if (hasAreaCounts(raw)) raw.exec(`UPDATE areaCount SET total = 0;\n${countAreas}`);
 }
 
 const hasAreaCounts = (raw: Database.Database): boolean => raw.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'areaCount'").get() !== undefined;

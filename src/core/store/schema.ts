@@ -20,19 +20,26 @@ export function objectsAfter(steps: readonly string[]): SchemaObject[] {
   const known = new Map<string, Kind>();
   const statements = /\b(CREATE|DROP|ALTER)\s+(?:(UNIQUE|VIRTUAL)\s+)?(TABLE|INDEX)\s+(\w+)(?:\s+RENAME\s+TO\s+(\w+))?/g;
   for (const step of steps)
-    for (const [, verb, modifier, noun, name = '', renamed] of step.replaceAll(/--.*$/gm, '').matchAll(statements)) {
-      const kind = noun === 'INDEX' ? 'index' : modifier === 'VIRTUAL' ? 'virtual table' : 'table';
-      if (verb === 'CREATE') known.set(name, kind);
-      else if (verb === 'DROP') {
-        if (known.get(name) === 'virtual table') for (const shadow of shadowTables) known.delete(`${name}_${shadow}`);
-        known.delete(name);
-      } else if (renamed !== undefined) {
-        known.delete(name);
-        known.set(renamed, 'table');
+    for (const [, verb, modifier, noun, name = '', renamed] of step.replaceAll(/--.*$/gm, '').matchAll(statements))
+      if (verb === 'CREATE') create(known, name, noun === 'INDEX' ? 'index' : modifier === 'VIRTUAL' ? 'virtual table' : 'table');
+      else if (verb === 'DROP') drop(known, name);
+      else if (renamed !== undefined) {
+        drop(known, name);
+        create(known, renamed, 'table');
       }
-      if (verb === 'CREATE' && kind === 'virtual table') for (const shadow of shadowTables) known.set(`${name}_${shadow}`, 'table');
-    }
   return [...known].map(([name, kind]) => ({ name, kind }));
+}
+
+const shadowsOf = (name: string): readonly string[] => shadowTables.map((shadow) => `${name}_${shadow}`);
+
+function create(known: Map<string, Kind>, name: string, kind: Kind): void {
+  known.set(name, kind);
+  if (kind === 'virtual table') for (const shadow of shadowsOf(name)) known.set(shadow, 'table');
+}
+
+function drop(known: Map<string, Kind>, name: string): void {
+  if (known.get(name) === 'virtual table') for (const shadow of shadowsOf(name)) known.delete(shadow);
+  known.delete(name);
 }
 
 /** Objects that the given migration steps do not create. */

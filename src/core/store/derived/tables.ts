@@ -371,7 +371,7 @@ export const definitionsIn = (schema: 'derived' | 'temp'): string =>
 
 /** Each name with its definition, as SQLite stores it. */
 export const definitionList: readonly (readonly [name: string, sql: string])[] = [
-  ...definitions.matchAll(/^CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX) (\w+)[^]*?(?=;$)/gm),
+  ...definitions.matchAll(/^CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX) (\w+)[\s\S]*?(?=;$)/gm),
 ].map(([sql, name]) => [name as string, sql]);
 
 /** The names of the tables. */
