@@ -52,7 +52,7 @@ export function connectTo(file: string | Buffer, options: OpenOptions): Connecti
       if (!raw.readonly) watchRows(raw);
       if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);
       const place = placeAt(typeof file === 'string' ? [...(options.beside ?? []), file] : []);
-      const derived = openDerived(raw, apart, options.mark);
+      const derived = openDerived(raw, apart, options.mark, place);
       return { raw, place, derived, ...statementsOf(raw) };
     });
   } catch (error) {

@@ -1,7 +1,6 @@
 // store: opens and migrates the SQLite database of a project, for typed reads and writes. No other folder opens it.
 // Acknowledged writes are synced: WAL with synchronous=FULL, one sync per commit.
-// migrations/ has the tables of the record, one file per step; derived/ the tables that are made again from it, in a file of their own.
-// sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
+// migrations/ has the tables, one file per step; derived/ those that are made again; sums.ts detects changed rows; rebuild.ts copies intact ones.
 
 export { chunkType } from './area-counts.js';
 export { changedSql } from './changed.js';

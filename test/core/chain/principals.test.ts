@@ -103,7 +103,7 @@ test('[C11, S13] a damaged list is reported and rebuilt; a reader works without 
   project.db.run("UPDATE progress SET value = 1000000 WHERE name = 'principals'");
   expect(newest(project)).toBe(next.id);
   project.db.run('DELETE FROM principalCommit');
-  project.db.run("DELETE FROM progress WHERE name = 'principals'");
+  project.db.run("DELETE FROM derivedProgress WHERE name = 'principals'");
   const db = openDatabase(join(project.dir, 'stemma.db'), { readonly: true });
   expect(resolve({ ...project.chain, db: db as never }, 'p', day(10_000)).id).toBe(next.id);
   expect(listed(project)).toBe(0);

@@ -58,7 +58,7 @@ test('[N8] a conversation is measured from its beginning once it is long; a shor
   atOnce(catchUpMeasures(chain));
   expect(sumsIn(chain)).toBe(0);
   expect(chain.db.one('SELECT 1 FROM usageMeasure')).toBeUndefined();
-  chain.db.run("DELETE FROM progress WHERE name LIKE 'usage contexts%'");
+  chain.db.run("DELETE FROM derivedProgress WHERE name LIKE 'usage contexts%'");
   chain.derived.clear();
   atOnce(catchUpMeasures(chain, 192));
   // The trunk has 300 turns: sums at 192 and 256. The measures begin at the first turn.

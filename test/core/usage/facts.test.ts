@@ -286,7 +286,7 @@ describe('facts', () => {
     const chain = imported(session('a', 3), session('b', 2));
     const before = [usageCalls(chain, {}), usageSessions(chain, {})];
     expect(pendingCommits(chain)).toBe(0);
-    for (const table of ['usageCall', 'usageCopy', 'usageQuarter', 'usageSum', 'progress']) chain.db.run(`DELETE FROM ${table}`);
+    for (const table of ['usageCall', 'usageCopy', 'usageQuarter', 'usageSum', 'derivedProgress']) chain.db.run(`DELETE FROM ${table}`);
     expect(pendingCommits(chain)).toBeGreaterThan(0);
     while (backfillBatch(chain));
     expect([usageCalls(chain, {}), usageSessions(chain, {})]).toEqual(before);

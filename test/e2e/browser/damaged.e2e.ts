@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { derivedName } from '../../../src/core/store/index.js';
 import { expect, test } from '../../support/e2e.js';
 import { giveProject } from '../../support/prepared.js';
 
@@ -60,7 +59,7 @@ test('a commit without its content says so in one line, and other rows keep thei
   const lost = "data = NULL, pack = NULL, packStart = NULL, gone = 'lost'";
   db.prepare(`UPDATE artifact SET ${lost} WHERE no = (SELECT artifact FROM context WHERE id = ?)`).run(id);
   db.close();
-  const derived = new Database(join(dir, derivedName));
+  const derived = new Database(join(dir, 'derived-1.db'));
   derived.exec('DELETE FROM outline');
   derived.close();
   const { url, origin } = await machine.web(dir);

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { identityAt, isSameFile } from '../../files/index.js';
+import type { Place } from '../place.js';
 import { attachForReading, attachForWriting, detach, leaveMemory, removeDerived, writeFromSql } from './attach.js';
 import { derivedTables } from './tables.js';
 
@@ -17,7 +18,13 @@ export interface Derived {
   follow(): void;
 }
 
-export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined): Derived {
+/**
+ * Attaches the derived data of a record.
+ * @param file where it lies; undefined for a record in memory.
+ * @param mark as in `OpenOptions`.
+ * @param place the record: the file is not attached again if another record lies at its path now.
+ */
+export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined, place: Place): Derived {
   let isStored = false;
   let count = 0;
   let known: ReturnType<typeof identityAt>;
@@ -43,12 +50,12 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
     isStored: () => isStored,
     attached: () => count,
     refresh: () => {
-      if (file === undefined || raw.inTransaction) return;
+      if (file === undefined || raw.inTransaction || !place.isSame()) return;
       const now = identityAt(file);
       if (now === undefined ? isStored || !raw.readonly : !isSameFile(now, known)) reopen();
     },
     heal: () => {
-      if (file === undefined || !isStored || raw.inTransaction || isWhole(raw)) return false;
+      if (file === undefined || !isStored || raw.inTransaction || !place.isSame() || isWhole(raw)) return false;
       // A thread that reads removes the file, too: the writer then makes a new one.
       try {
         detach(raw);
