@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import type { UsageContext } from '../../src/core/contract/index.js';
 import { Estimate, TokenLegend, Window } from '../../src/renderer/parts/index.js';
 import { shortPaths } from '../../src/renderer/parts/repository.js';
+import { scaleOf } from '../../src/renderer/parts/TokenBar.js';
+import { figuresOf } from '../../src/renderer/views/inspector/figures.js';
 import { Shares } from '../../src/renderer/views/request/Shares.js';
 
 const counted: UsageContext = {
@@ -56,4 +58,45 @@ test('[N15] no number is shown until the count arrives', () => {
 test('[N14] a long path is cut to its end', () => {
   expect(shortPaths('edit packages/agent/src/core/session.ts')).toBe('edit …/core/session.ts');
   expect(shortPaths('read src/a.ts from https://example.com/a/b/c')).toBe('read src/a.ts from https://example.com/a/b/c');
+});
+
+test('[N15] the panel of a fork starts from what was counted before, also in an edited context', () => {
+  const since = { counted: 13_120, edited: 15 };
+  const fork = { kept: 500, leaving: 1_300 };
+  const limit = 200_000;
+  expect(figuresOf({ counted: 13_120, estimated: 1_800, limit }, { estimated: 10_338, since }, fork)).toMatchObject({
+    before: 13_120,
+    after: 10_338,
+  });
+  // An edited context has no count of its own: its figure starts from the count before the edit, never from the entries alone.
+  expect(figuresOf({ counted: null, estimated: 13_135, limit, since }, { estimated: 10_353, since }, fork)).toEqual({
+    ...{ before: 13_135, after: 10_353, whole: limit, since },
+  });
+  // Nothing was counted: the entries are all that is known, and no gauge is longer than its whole.
+  expect(figuresOf({ counted: null, estimated: 1_800, limit: null }, undefined, fork)).toEqual({
+    before: 1_800,
+    after: 500,
+    whole: 1_800,
+    since: undefined,
+  });
+  expect(figuresOf(undefined, undefined, fork)).toMatchObject({ before: 1_800, after: 500 });
+});
+
+test('[N15] the shares of a legend are shares of one whole, counted or not', () => {
+  const rows = [
+    { kind: 'text', role: 'user', tokens: 300 },
+    { kind: 'tool_result', role: 'tool', tokens: 500 },
+    { kind: 'text', role: 'assistant', tokens: 200, hidden: true },
+  ] as unknown as Parameters<typeof TokenLegend>[0]['rows'];
+  const edited = { ...counted, counted: null, estimated: 1_015, since: { counted: 1_000, edited: 15 } };
+  for (const usage of [undefined, counted, edited, { ...counted, counted: null, notRecorded: null }]) {
+    const html = renderToStaticMarkup(<TokenLegend rows={rows} {...(usage && { usage })} />);
+    const shares = Array.from(html.matchAll(/>(\d+)%</g), ([, share]) => Number(share));
+    expect(shares.length).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...shares)).toBeLessThanOrEqual(100);
+    expect(Math.abs(shares.reduce((sum, share) => sum + share, 0) - 100)).toBeLessThanOrEqual(1);
+    const { unrecorded, entries } = scaleOf(usage);
+    expect(unrecorded + entries).toBeLessThanOrEqual(1.000001);
+    expect(unrecorded).toBeGreaterThanOrEqual(0);
+  }
 });

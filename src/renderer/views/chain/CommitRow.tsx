@@ -244,7 +244,7 @@ function TicketsHere({ tickets }: { tickets: readonly TicketAtCommit[] }) {
   return (
     <span className="badge" title={tickets.map(({ ticketId, title, how }) => `${ticketId} ${how} here: ${title}`).join('\n')}>
       <ListChecks size={11} aria-hidden />
-      {ids.length === 1 ? ids[0] : say.plural(ids.length, 'ticket')}
+      {ids.length === 1 && ids[0] ? say.shortId(ids[0]) : say.plural(ids.length, 'ticket')}
     </span>
   );
 }

@@ -222,7 +222,7 @@ const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
       title={`${how} here: ${title}`}
       onClick={() => go({ view: 'reviews', ticket: ticketId })}
     >
-      <span className="mono">{ticketId}</span> {say.firstLine(title, 60)}
+      <span className="mono">{say.shortId(ticketId)}</span> {say.firstLine(title, 60)}
     </button>
   ));
 

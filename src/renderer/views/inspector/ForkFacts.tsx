@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../../core/contract/index.js';
 import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
 import { type ForkDraft, outlineOf, shownUsage, useForkUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
+import { figuresOf } from './figures';
 import type { Shown } from './shown';
 
 /** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
@@ -14,10 +15,7 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: Shown & { re
   const fork = useMemo(() => rows && divide(rows, draft), [rows, draft]);
   if (!fork) return null;
   const usage = counted === 'loading' ? undefined : counted;
-  // A context that was edited already continues from what was counted before that edit.
-  const before = usage?.counted ?? (usage?.since ? usage.estimated : fork.kept + fork.leaving);
-  const { estimated: after = fork.kept, since } = planned.status === 'done' ? planned.data : {};
-  const whole = Math.max(usage?.limit ?? 0, before, after);
+  const { before, after, whole, since } = figuresOf(usage, planned.status === 'done' ? planned.data : undefined, fork);
   const turn = numbers.get(fork.at);
   return (
     <section className="fork-facts stack gap-4 small" aria-label="Fork">

@@ -220,7 +220,7 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
           <TypeMark type={ticket.type} />
           <span className="grow" />
           <span className="mono muted" title={ticket.parent ? `Under ${ticket.parent}` : undefined}>
-            {ticket.ticketId}
+            {say.shortId(ticket.ticketId)}
           </span>
         </span>
         <span className="ticket-card-title">

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, When } from '../../parts';
+import { Button, DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, say, When } from '../../parts';
 import { createRanges, type Ranges, useRanges } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
@@ -145,7 +145,9 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
       title={ticket.title}
       onClick={() => onOpen(ticket)}
     >
-      <span className="mono muted ticket-row-id">{ticket.ticketId}</span>
+      <span className="mono muted ticket-row-id" title={ticket.ticketId}>
+        {say.shortId(ticket.ticketId)}
+      </span>
       <StatusMark status={ticket.status} />
       <span className="ellipsis grow">
         {ticket.damaged && <DamagedMark />}

@@ -307,7 +307,7 @@ const Children = ({ of }: { of: readonly TicketRow[] }) => (
       <li key={child.ticketId}>
         <button type="button" className="ticket-child selectable row" onClick={() => openTicket(child.ticketId)}>
           <StatusMark status={child.status} />
-          <span className="mono muted">{child.ticketId}</span>
+          <span className="mono muted">{say.shortId(child.ticketId)}</span>
           <span className="ellipsis grow">{child.title}</span>
           {child.threadId !== null && <span className="badge">discussed</span>}
           {child.resolved !== null && <span className="muted ellipsis ticket-child-resolution">{say.firstLine(child.resolved, 80)}</span>}
