@@ -1,12 +1,14 @@
-// Homes that Stemma cannot use: read-only, full, absent, oddly named. Each command works without its home, or says in one sentence what is wrong.
+// Homes that Stemma cannot use: read-only, full, absent, oddly named; and databases of other users. Each command works without its home, or says in one sentence what is wrong.
 import { spawnSync } from 'node:child_process';
-import { chownSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ensureBuilt } from '../support/built.js';
 import { canMount, remount, smallDisk } from '../support/disks.js';
 import { stateOf } from '../support/foreign-project.js';
 import { built, type Machine, machine, node, type Ran } from '../support/machine.js';
+import { root } from '../support/source.js';
 
 beforeAll(ensureBuilt, 300_000);
 
@@ -15,7 +17,7 @@ interface Poor {
   /** A folder outside of the home. */
   readonly work: string;
   readonly history: string;
-  run(words: readonly string[], input?: string): Ran;
+  run(words: readonly string[], input?: string, more?: Readonly<Record<string, string>>): Ran;
 }
 
 /** A machine whose commands run with this home, as the user with this number, and without a folder of Stemma's own. */
@@ -31,10 +33,10 @@ function withHome(home: string | undefined, uid?: number): Poor {
     own,
     work,
     history,
-    run(words, input = '') {
+    run(words, input = '', more = {}) {
       const script = built('cli', 'stemma.js');
       const who = uid !== undefined && { uid, gid: uid };
-      const settings = { cwd: work, env: given, input, encoding: 'utf8', timeout: 60_000, ...who } as const;
+      const settings = { cwd: work, env: { ...given, ...more }, input, encoding: 'utf8', timeout: 60_000, ...who } as const;
       const { status, stdout, stderr } = spawnSync(node, [script, ...words], settings);
       return { code: status, out: stdout, err: stderr };
     },
@@ -114,4 +116,58 @@ test('[T36] a home with spaces, umlauts and quotes takes histories and projects'
   expect(run(['import', history])).toMatchObject({ code: 0, out: expect.stringContaining('4 sessions') });
   expect(run(['log', '--project', join(home, '.local', 'share', 'stemma', 'Histories.stemma')]).out).toMatch(/ctx-[0-9a-f]{8}/);
   expect(run(['hook'], event(home))).toMatchObject({ code: 0, out: '' });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a database of another user (needs root)', () => {
+  const uid = 61_234;
+
+  /** A database of OpenCode that root owns, in a folder that the person cannot write. */
+  function foreign(): { readonly person: Poor; readonly folder: string; readonly database: string } {
+    const person = withHome(undefined, uid);
+    const home = person.own.path('home');
+    mkdirSync(home, { recursive: true });
+    chownSync(home, uid, uid);
+    const folder = person.own.path('theirs', 'opencode');
+    cpSync(join(root, 'test/fixtures/cases/opencode-wal-missing/opencode'), folder, { recursive: true });
+    for (const path of [join(folder, '..'), folder]) chmodSync(path, 0o755);
+    const database = join(folder, 'opencode.db');
+    chmodSync(database, 0o644);
+    return { person, folder, database };
+  }
+  const imports = ({ person }: ReturnType<typeof foreign>, path: string): Ran =>
+    person.run(['import', path, '--project', join(person.work, 'mine.stemma'), '--trust'], '', { HOME: person.own.path('home') });
+
+  test('[F53] whose log is missing is read, and nothing appears beside it', () => {
+    const one = foreign();
+    expect(imports(one, one.database)).toMatchObject({ code: 0, out: expect.stringContaining('1 session') });
+    expect(readdirSync(one.folder)).toEqual(['opencode.db']);
+  });
+
+  test('[F53] that only its owner may read is refused in plain words', () => {
+    const one = foreign();
+    chmodSync(one.database, 0o600);
+    const { out, err } = imports(one, one.database);
+    expect(`${out}${err}`).toMatch(/opencode\.db: .*(?:permission|may not read)/i);
+    expect(`${out}${err}`).not.toMatch(/\n\s+at |Error: |EACCES/);
+    expect(readdirSync(one.folder)).toEqual(['opencode.db']);
+  });
+
+  test('[F53] whose log only its owner may read is refused in plain words', () => {
+    const one = foreign();
+    writeFileSync(`${one.database}-wal`, Buffer.alloc(4_096, 7), { mode: 0o600 });
+    const { out, err } = imports(one, one.database);
+    expect(`${out}${err}`).toMatch(/opencode\.db.*(?:permission|may not read)/i);
+    expect(`${out}${err}`).not.toMatch(/\n\s+at |Error: |EACCES/);
+  });
+
+  test('[F53] that its owner has locked is read, and its owner never waits', () => {
+    const one = foreign();
+    const owner = new Database(one.database);
+    onTestFinished(() => {
+      owner.close();
+    });
+    owner.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE');
+    expect(imports(one, one.database)).toMatchObject({ code: 0, out: expect.stringContaining('1 session') });
+    owner.exec('COMMIT');
+  });
 });
