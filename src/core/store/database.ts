@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { StemmaError } from '../base/index.js';
 import { syncFile } from '../files/index.js';
 import { type Connection, connectTo, guard, type OpenOptions } from './connection.js';
 import { changedDefinitions, definitionProblem } from './definitions.js';
@@ -163,7 +164,9 @@ function healing<T>({ derived }: Connection, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Database.SqliteError && saysDamage(error) && derived.heal()) return work();
+    // A statement inside a transaction was guarded already.
+    const cause = error instanceof StemmaError ? error.cause : error;
+    if (cause instanceof Database.SqliteError && saysDamage(cause) && derived.heal()) return work();
     throw error;
   }
 }
@@ -217,7 +220,10 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
         return connection.insert(table, row);
       }),
     transaction,
-    isFree: () => guard(() => isFree(current())),
+    isFree: () => {
+      current().derived.refresh();
+      return guard(() => isFree(current()));
+    },
     leaveLog: logLeaver(current),
     unenforced: (work) => {
       const { raw } = current();

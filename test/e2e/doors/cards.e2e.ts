@@ -128,12 +128,12 @@ test('[U11] bad input over HTTP: a call is refused with its reason, or sent whol
     expect(without.messages.at(-1).content).toContain('Gone soon');
     expect(await sent({ runId: lost.runId })).toEqual(withoutNow(without.body));
 
-    // A collector that cannot search, because the index is damaged.
+    // A collector that cannot read, because a table is damaged.
     const failing = await say('The quarterly numbers');
-    change('ALTER TABLE searchWords RENAME TO elsewhere');
+    change('ALTER TABLE memory RENAME TO elsewhere');
     const broken = await http('run/timeline', { runId: failing.runId, ...wired });
-    expect(broken.body).toMatchObject({ code: 'CORRUPT', message: expect.stringContaining('searchWords') });
-    change('ALTER TABLE elsewhere RENAME TO searchWords');
+    expect(broken.body).toMatchObject({ code: 'CORRUPT', message: expect.stringContaining('memory') });
+    change('ALTER TABLE elsewhere RENAME TO memory');
     const whole = await done('run/timeline', { runId: failing.runId, ...wired });
     expect(await sent({ runId: failing.runId })).toEqual(withoutNow(whole.body));
 
