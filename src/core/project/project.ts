@@ -14,7 +14,7 @@ import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUn
 import { type Keeper, openKeeper } from './offers.js';
 import type { ReadProject } from './reading.js';
 import { storedBytes } from './storage.js';
-import { openUpkeep, type UpkeepPart } from './upkeep.js';
+import { openUpkeep, type Upkeep, type UpkeepPart } from './upkeep.js';
 import { atEnd, runInWorker } from './worker.js';
 
 /** An open project with its background work: replicas, upkeep, live capture. */
@@ -30,6 +30,7 @@ export interface Project extends ProjectFolder {
   readonly keeper: Keeper;
   /** The ends of the sessions on which an agent works, as live capture observes it. */
   live(): ReadonlySet<ContextId>;
+  readonly pauseUpkeep: Upkeep['pause'];
 }
 
 /** This machine's data about its projects, which is stored outside of them. */
@@ -111,6 +112,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     wake,
     capture,
     summarizer,
+    pauseUpkeep: upkeep.pause,
     close: () => {
       keeper.close();
       forgetFetched(chain);

@@ -17,8 +17,21 @@ export function* checkProject(project: Project): Generator<undefined, integrity.
   }
 }
 
-/** Repairs an open project (see `integrity`). It may write a new database, so the connection for reading is closed before and after it. */
+/**
+ * Repairs an open project (see `integrity`). It may write a new database, so it waits until no thread of this process works in the old one, and the
+ * connection for reading is closed before and after it.
+ */
 export function* repairProject(project: Project): Generator<undefined, integrity.CheckResult> {
+  const upkeep = project.pauseUpkeep();
+  try {
+    while (!upkeep.isIdle()) yield;
+    return yield* repaired(project);
+  } finally {
+    upkeep.resume();
+  }
+}
+
+function* repaired(project: Project): Generator<undefined, integrity.CheckResult> {
   project.reopenForReading();
   try {
     return yield* integrity.repairProject(project, {

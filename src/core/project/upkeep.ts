@@ -21,6 +21,8 @@ export interface Upkeep {
   wake(): void;
   /** Continues the work that an earlier engine left, such as an index that is not complete. */
   resume(): void;
+  /** Begins no work until it is resumed, and asks work in a thread to end. That thread has the project open until `isIdle`. */
+  pause(): { readonly isIdle: () => boolean; readonly resume: () => void };
   close(): void;
 }
 
@@ -92,7 +94,8 @@ export function openUpkeep(
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
   let soon: NodeJS.Timeout | undefined;
-  let isRunning = false;
+  let running: AbortController | undefined;
+  let isPaused = false;
   const plan = (ms: number, what: () => void): void => {
     clearTimeout(timer);
     if (closing.signal.aborted) return;
@@ -100,16 +103,17 @@ export function openUpkeep(
     timer.unref();
   };
   const runThread = (part: UpkeepPart): void => {
-    isRunning = true;
+    const own = new AbortController();
+    running = own;
     // The disk is full, or the thread did not start: the next idle time tries again.
-    void inThread?.(part, closing.signal)
+    void inThread?.(part, AbortSignal.any([closing.signal, own.signal]))
       .then(ended, () => undefined)
       .finally(() => {
-        isRunning = false;
+        running = undefined;
       });
   };
   const begin = (): void => {
-    if (isRunning || chain.db.readonly || !isDue(chain)) return;
+    if (running || isPaused || chain.db.readonly || !isDue(chain)) return;
     if (inThread) {
       runThread('upkeep');
       return;
@@ -122,7 +126,7 @@ export function openUpkeep(
     if (!inThread || soon !== undefined || closing.signal.aborted) return;
     soon = setTimeout(() => {
       soon = undefined;
-      if (!isRunning && !chain.db.readonly && isBehind(chain)) runThread('derive');
+      if (!running && !isPaused && !chain.db.readonly && isBehind(chain)) runThread('derive');
     }, times.soon);
     soon.unref();
   };
@@ -142,15 +146,27 @@ export function openUpkeep(
   const ended = (): void => {
     if (!closing.signal.aborted && isWorthIt(chain)) plan(settledMs, begin);
   };
+  const resume = (): void => {
+    if (chain.db.readonly || !(isBehind(chain) || contextsAreDue(chain))) return;
+    plan(times.quiet, begin);
+    deriveSoon();
+  };
   return {
     wake: () => {
       plan(times.quiet, work ? step : begin);
       deriveSoon();
     },
-    resume: () => {
-      if (chain.db.readonly || !(isBehind(chain) || contextsAreDue(chain))) return;
-      plan(times.quiet, begin);
-      deriveSoon();
+    resume,
+    pause: () => {
+      isPaused = true;
+      running?.abort();
+      return {
+        isIdle: () => running === undefined,
+        resume: () => {
+          isPaused = false;
+          resume();
+        },
+      };
     },
     close: () => {
       closing.abort();

@@ -36,7 +36,7 @@ export function growLog(raw: Database.Database): void {
 export function foldLog(raw: Database.Database): void {
   raw.pragma('busy_timeout = 2000');
   try {
-    raw.pragma('journal_mode = DELETE');
+    raw.pragma('main.journal_mode = DELETE');
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
     if (error.code.startsWith('SQLITE_BUSY'))
