@@ -81,20 +81,37 @@ function isWorthIt(chain: ReadChain): boolean {
   return objects >= worthIt.objects || bytes >= worthIt.bytes;
 }
 
+/** Runs one part of the work in a thread at a time. */
+function openThread(closed: AbortSignal, inThread: InThread | undefined, ended: () => void) {
+  let running: AbortController | undefined;
+  return {
+    isRunning: () => running !== undefined,
+    /** Asks the thread to end after its current step. */
+    stop: () => running?.abort(),
+    run: (part: UpkeepPart) => {
+      const own = new AbortController();
+      running = own;
+      // The disk is full, or the thread did not start: the next idle time tries again.
+      void inThread?.(part, AbortSignal.any([closed, own.signal]))
+        .then(ended, () => undefined)
+        .finally(() => {
+          running = undefined;
+        });
+    },
+  };
+}
+
+type InThread = (part: UpkeepPart, signal: AbortSignal) => Promise<unknown>;
+
 /**
  * Creates the upkeep of a project. Nothing runs before `wake`.
  * @param inThread runs `tidyUp` or `derive` in another thread. Without it, this thread runs it step by step.
  */
-export function openUpkeep(
-  chain: WriteChain,
-  times: UpkeepTimes = defaultTimes,
-  inThread?: (part: UpkeepPart, signal: AbortSignal) => Promise<unknown>,
-): Upkeep {
+export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes, inThread?: InThread): Upkeep {
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
   let soon: NodeJS.Timeout | undefined;
-  let running: AbortController | undefined;
   let isPaused = false;
   const plan = (ms: number, what: () => void): void => {
     clearTimeout(timer);
@@ -102,20 +119,11 @@ export function openUpkeep(
     timer = setTimeout(what, ms);
     timer.unref();
   };
-  const runThread = (part: UpkeepPart): void => {
-    const own = new AbortController();
-    running = own;
-    // The disk is full, or the thread did not start: the next idle time tries again.
-    void inThread?.(part, AbortSignal.any([closing.signal, own.signal]))
-      .then(ended, () => undefined)
-      .finally(() => {
-        running = undefined;
-      });
-  };
+  const thread = openThread(closing.signal, inThread, () => ended());
   const begin = (): void => {
-    if (running || isPaused || chain.db.readonly || !isDue(chain)) return;
+    if (thread.isRunning() || isPaused || chain.db.readonly || !isDue(chain)) return;
     if (inThread) {
-      runThread('upkeep');
+      thread.run('upkeep');
       return;
     }
     work = tidyUp(chain, { shrink: false });
@@ -126,7 +134,7 @@ export function openUpkeep(
     if (!inThread || soon !== undefined || closing.signal.aborted) return;
     soon = setTimeout(() => {
       soon = undefined;
-      if (!running && !isPaused && !chain.db.readonly && isBehind(chain)) runThread('derive');
+      if (!thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
     }, times.soon);
     soon.unref();
   };
@@ -159,9 +167,9 @@ export function openUpkeep(
     resume,
     pause: () => {
       isPaused = true;
-      running?.abort();
+      thread.stop();
       return {
-        isIdle: () => running === undefined,
+        isIdle: () => !thread.isRunning(),
         resume: () => {
           isPaused = false;
           resume();
