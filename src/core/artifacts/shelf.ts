@@ -73,7 +73,7 @@ export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NO
 /** SQL that removes the content of a row. Set `gone` to the reason with it. */
 export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
 
-/** What is derived from content and contains parts of it, or its measures. */
+/** The derived tables that hold parts of an object's content, or measures of it. */
 const ofContent = ['outline', 'usageFiller', 'usageMeasure'];
 
 /** Deletes what was derived from content that goes. `which` is SQL after the column with the number of the object, with a `?` for each value. */

@@ -161,7 +161,7 @@ test('[S27] a derived file that is ahead of its record is begun anew', async () 
 test('[S27] a project of an earlier format keeps its facts, and gives up what has another layout', () => {
   const dir = scratch();
   const file = join(dir, 'stemma.db');
-  writeFileSync(file, olderDatabase(48));
+  writeFileSync(file, olderDatabase(47));
   writeFileSync(join(dir, 'derived-0.db'), 'of an earlier layout');
   const raw = new Database(file);
   raw.exec(`INSERT INTO project (no, projectId, name, createdAt) VALUES (1, 'p', 'old', 1);

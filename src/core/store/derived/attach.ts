@@ -20,9 +20,9 @@ export interface Driver {
 
 const endings = ['', '-wal', '-shm', '-journal'];
 
-/** Removes the file and its log. It can be made again at any time. */
+/** Removes the file of derived data and its log, and those of other layouts. */
 export function removeDerived(file: string): void {
-  for (const ending of endings) rmSync(`${file}${ending}`, { force: true, recursive: true });
+  for (const name of namesIn(dirname(file))) if (isDerivedName(name)) rmSync(join(dirname(file), name), { force: true, recursive: true });
 }
 
 /** Whether SQLite may open the path: regular files only, because SQLite follows links and waits for pipes. */
@@ -31,36 +31,24 @@ const isRegular = (file: string): boolean =>
   lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
 /**
- * Attaches derived data as the schema `derived` to a connection that may write. What is missing, damaged, of another layout, not from this machine or
- * ahead of its record is begun anew. Without a file, the tables are in memory. Returns whether a file is attached.
+ * Attaches derived data as the schema `derived` to a connection that may write. A file that is missing, damaged, from another machine, of another
+ * layout or ahead of its record is replaced by an empty one. Without a file, or if none can be made, the tables are in memory: that costs time and
+ * loses nothing. Returns whether a file is attached.
  * @param mark what this machine puts into files of this project; undefined accepts any.
  */
 export function attachForWriting(raw: Driver, file: string | undefined, mark: string | undefined): boolean {
-  if (file === undefined) return inMemory(raw);
-  try {
-    if (!isRegular(file)) begin(file);
-    attach(raw, file);
-    settle(raw, mark);
-    return true;
-  } catch (error) {
-    requireOther(error);
-    return attachAnew(raw, file, mark);
-  }
-}
-
-/** Attaches a new file in place of one that cannot be used. If that fails too, the tables are in memory: nothing is lost by that but time. */
-function attachAnew(raw: Driver, file: string, mark: string | undefined): boolean {
-  try {
-    detach(raw);
-    begin(file);
-    attach(raw, file);
-    settle(raw, mark);
-    return true;
-  } catch (error) {
-    requireOther(error);
-    detach(raw);
-    return inMemory(raw);
-  }
+  if (file !== undefined)
+    for (const isAnew of [false, true])
+      try {
+        if (isAnew || !isRegular(file)) begin(file);
+        attach(raw, file);
+        settle(raw, mark);
+        return true;
+      } catch (error) {
+        requireOther(error);
+        detach(raw);
+      }
+  return inMemory(raw);
 }
 
 /** Throws an error in our own statements again. Others come from the file, the disk or another process. */
@@ -70,13 +58,12 @@ function requireOther(error: unknown): void {
 
 /** Makes an empty file, in place of any other. */
 export function begin(file: string): void {
-  // Those of other layouts, too.
-  for (const name of namesIn(dirname(file))) if (isDerivedName(name)) rmSync(join(dirname(file), name), { force: true, recursive: true });
+  removeDerived(file);
   // SQLite would create a file that other users can read.
   writeNew(file, '');
 }
 
-/** Attaches derived data to a connection that only reads. What cannot be used is replaced by empty tables in memory. Returns whether a file is attached. */
+/** Attaches derived data to a connection that only reads; empty tables in memory if the file cannot be used. Returns whether a file is attached. */
 export function attachForReading(raw: Driver, file: string | undefined, mark: string | undefined): boolean {
   try {
     if (file !== undefined && isRegular(file)) {

@@ -50,9 +50,11 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
     isStored: () => isStored,
     attached: () => count,
     refresh: () => {
-      if (file === undefined || raw.inTransaction || !place.isSame()) return;
+      if (file === undefined || raw.inTransaction) return;
+      // Every transaction comes here, so the paths of the record are looked at only if this one has changed.
       const now = identityAt(file);
-      if (now === undefined ? isStored || !raw.readonly : !isSameFile(now, known)) reopen();
+      const hasChanged = now === undefined ? isStored || !raw.readonly : !isSameFile(now, known);
+      if (hasChanged && place.isSame()) reopen();
     },
     heal: () => {
       if (file === undefined || !isStored || raw.inTransaction || !place.isSame() || isWhole(raw)) return false;

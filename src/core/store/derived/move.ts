@@ -3,8 +3,8 @@ import { attach, begin, detach, writeFromSql } from './attach.js';
 import { definitionsIn, derivedTables } from './tables.js';
 
 /**
- * Attaches an empty file for derived data to a database of a format that still had it inside. Call it before the transaction that migrates. Returns
- * what moves the rows, for the step that drops them; undefined if there is no file for them, or no room: they are made again then.
+ * Attaches an empty file for derived data to a database of a format that kept it inside. Call it before the transaction that migrates. Returns a
+ * function that copies the rows, for the step that drops them; undefined if the file cannot be made. The rows are rebuilt then.
  */
 export function readyToMove(raw: Database.Database, file: string, mark: string | undefined): (() => void) | undefined {
   try {
@@ -22,7 +22,8 @@ export function readyToMove(raw: Database.Database, file: string, mark: string |
 const madeAgain = /^(?:search|derived)/;
 
 function move(raw: Database.Database, mark: string | undefined): void {
-  for (const table of derivedTables.filter((name) => !madeAgain.test(name))) {
+  const inside = new Set(raw.prepare('SELECT name FROM main.sqlite_schema').pluck().all());
+  for (const table of derivedTables.filter((name) => inside.has(name) && !madeAgain.test(name))) {
     const columns = (raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, 'derived') as string[])
       .map((name) => `"${name}"`)
       .join(', ');

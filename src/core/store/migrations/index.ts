@@ -48,8 +48,7 @@ import { usageLedger } from './044-usage-ledger.js';
 import { openWork } from './045-open-work.js';
 import { followedHere } from './046-followed-here.js';
 import { pages } from './047-pages.js';
-import { contextSums } from './048-context-sums.js';
-import { derivedApart } from './049-derived-apart.js';
+import { derivedApart } from './048-derived-apart.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -102,7 +101,6 @@ export const migrations: readonly string[] = [
   openWork,
   followedHere,
   pages,
-  contextSums,
   derivedApart,
 ];
 
