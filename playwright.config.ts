@@ -1,5 +1,6 @@
 import { defineConfig } from '@playwright/test';
 import { chromium } from './test/support/chromium.js';
+import { isShort } from './test/support/long.js';
 import { filesWithoutPeers } from './test/support/peers.js';
 import { findPeers, keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.js';
 
@@ -31,6 +32,7 @@ const browser = {
 export default defineConfig({
   testDir: 'test/e2e',
   globalSetup: './test/support/run-folder.config.ts',
+  ...(isShort && { grepInvert: /@long/ }),
   testIgnore: filesWithoutPeers().map((path) => `**/${path}`),
   outputDir: 'test-results',
   // Limits for what hangs, wide enough for a small and busy machine. They measure nothing. An action has a limit of its own, so that a

@@ -74,7 +74,7 @@ const rollout = `${JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', type:
 test.each([
   ['spaces', 0x20, /expands from \d+ bytes to more than/],
   ['NUL bytes', 0, /expands from \d+ bytes to more than/],
-])('[T15] a compressed session of a gigabyte of %s is refused', async (_, byte, reason) => {
+])('[T15] a compressed session of a gigabyte of %s is refused', { tags: 'long' }, async (_, byte, reason) => {
   // 31 KB of zstd: the import took 2 GB.
   const path = join(historyFolder(), 'rollout-2026-01-01T00-00-00-s.jsonl.zst');
   // Made by another process, so that this one does not hold a gigabyte.
@@ -84,14 +84,14 @@ test.each([
   await expectHarmless(path, reason);
 });
 
-test('[T15] a compressed session of millions of empty lines is refused', async () => {
+test('[T15] a compressed session of millions of empty lines is refused', { tags: 'long' }, async () => {
   // Below the limit of bytes: each line cost a hundred bytes of memory.
   const path = join(historyFolder(), 'rollout-2026-01-01T00-00-00-s.jsonl.zst');
   writeFileSync(path, zstdCompressSync(Buffer.concat([Buffer.from(rollout), Buffer.alloc(60 * mebibyte, '\n')])));
   await expectHarmless(path, /more than 1000000 lines/);
 });
 
-test('[T15] a line of a gigabyte is refused', async () => {
+test('[T15] a line of a gigabyte is refused', { tags: 'long' }, async () => {
   // A file with a hole: it takes no space on the disk, and one of 4 GB took 3 GB of memory.
   const path = join(historyFolder(), 's.jsonl');
   writeFileSync(path, prompt('a', 'asked'));
@@ -99,7 +99,7 @@ test('[T15] a line of a gigabyte is refused', async () => {
   await expectHarmless(path, /a line or a turn of more than \d+ bytes/);
 });
 
-test('[T15] millions of lines that are no records are refused', async () => {
+test('[T15] millions of lines that are no records are refused', { tags: 'long' }, async () => {
   const path = join(historyFolder(), 's.jsonl');
   writeFileSync(path, Buffer.concat([Buffer.from(prompt('a', 'asked')), Buffer.alloc(12 * mebibyte, '1\n')]));
   await expectHarmless(path, /more than 100000 of its lines are not records/);
@@ -114,13 +114,13 @@ test.each([
     `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","messages":[{"id":"1","type":"user","content":${nested}}]}`,
   ],
   ['export.json', `{"info":{"id":"ses_1","directory":"/work"},"messages":[{"info":{"id":"msg_1","role":"user"},"parts":${nested}}]}`],
-])('[T15] a value that nests a million deep is refused in %s', async (name, text) => {
+])('[T15] a value that nests a million deep is refused in %s', { tags: 'long' }, async (name, text) => {
   const path = join(historyFolder(), name);
   writeFileSync(path, text);
   await expectHarmless(path, /./);
 });
 
-test('[T15] a side file that nests deep, and many problems, change nothing', async () => {
+test('[T15] a side file that nests deep, and many problems, change nothing', { tags: 'long' }, async () => {
   const folder = historyFolder();
   writeFileSync(join(folder, 'agent-a.jsonl'), prompt('a', 'asked') + 'torn\n'.repeat(20_000));
   writeFileSync(join(folder, 'agent-a.meta.json'), `{"toolUseId":${'['.repeat(400_000)}${']'.repeat(400_000)}}`);
@@ -185,7 +185,7 @@ test('[T15] a log of Inspect that claims less than an entry expands to reads no 
   await expectHarmless(path, /^$/);
 });
 
-test('[T15] a log of 30,000 samples is read in time proportional to their number', () => {
+test('[T15] a log of 30,000 samples is read in time proportional to their number', { tags: 'long' }, () => {
   // Each sample once searched the names of all entries.
   const names = Array.from({ length: 30_000 }, (_, at) => `samples/${at}/sample.json`);
   const members = [...(inspect?.exports?.members(archiveOf(Buffer.from('{}'), 2, names, 0), 'log.eval') ?? [])];
@@ -289,24 +289,20 @@ test('[T15] a conversation too large for the memory is refused, and the others a
   expect(small?.lines().bytes).toHaveLength(1);
 });
 
-test(
-  '[T15] a look-up by several columns does not scan, whatever indexes a database has',
-  () => {
-    const path = join(historyFolder(), 'other.db');
-    const raw = new Database(path);
-    // Every row has the same first column, and the only index is over it.
-    raw.exec(`CREATE TABLE step (thread TEXT, id TEXT, value TEXT); CREATE INDEX one ON step(thread);
+test('[T15] a look-up by several columns does not scan, whatever indexes a database has', { tags: 'long', timeout: linear }, () => {
+  const path = join(historyFolder(), 'other.db');
+  const raw = new Database(path);
+  // Every row has the same first column, and the only index is over it.
+  raw.exec(`CREATE TABLE step (thread TEXT, id TEXT, value TEXT); CREATE INDEX one ON step(thread);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000) INSERT INTO step SELECT 't', 'i' || i, 'v' FROM n`);
-    raw.close();
-    const found = withForeign(namedFile(path), ({ rows }) => {
-      let all = 0;
-      for (let at = 1; at <= 40_000; at++) all += [...rows.each('step', ['value'], { thread: 't', id: `i${at}` })].length;
-      return all;
-    });
-    expect(found).toBe(40_000);
-  },
-  linear,
-);
+  raw.close();
+  const found = withForeign(namedFile(path), ({ rows }) => {
+    let all = 0;
+    for (let at = 1; at <= 40_000; at++) all += [...rows.each('step', ['value'], { thread: 't', id: `i${at}` })].length;
+    return all;
+  });
+  expect(found).toBe(40_000);
+});
 
 test('[T15] a pack of evidence with more files than a ZIP can list is refused while it is read', () => {
   // Each file is a header of 30 bytes and a name: a pack of the largest size would be more names than memory holds.

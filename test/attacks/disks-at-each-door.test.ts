@@ -95,7 +95,7 @@ async function readsOnly({ name, call }: Door, { own, tip }: { own: Machine; tip
 
 describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs the right to mount)', () => {
   // A DVD, a read-only mount of a container, a backup that is looked into.
-  test('[T31] a project on a read-only disk is read, checked and exported, and never written', async () => {
+  test('[T31] a project on a read-only disk is read, checked and exported, and never written', { tags: 'long' }, async () => {
     const world = await onDisk();
     const { own, disk, dir } = world;
     remount(disk, 'ro');
@@ -108,7 +108,7 @@ describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs t
   });
 
   // A disk that something else filled to its last byte.
-  test('[T31] a project on a full disk is read, checked and exported, until there is room', async () => {
+  test('[T31] a project on a full disk is read, checked and exported, until there is room', { tags: 'long' }, async () => {
     const world = await onDisk();
     const { own, disk, dir } = world;
     const filler = join(disk, 'filler');
@@ -122,7 +122,7 @@ describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs t
   });
 
   // `mv work.stemma old; git checkout work.stemma` under a running server: the commit went to one folder and its pack to the other.
-  test('[T30] a folder that is replaced under a running server is not written to', async () => {
+  test('[T30] a folder that is replaced under a running server is not written to', { tags: 'long' }, async () => {
     const { own, dir } = await onDisk();
     const [server, agent] = [await http(own, dir), await mcp(own, dir)];
     for (const door of [server, agent])
@@ -140,7 +140,7 @@ describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs t
     expect(stateOf(moved)).toEqual(movedBefore);
   });
 
-  test('[T22] backups are made, listed and turned off at the command line and over HTTP', async () => {
+  test('[T22] backups are made, listed and turned off at the command line and over HTTP', { tags: 'long' }, async () => {
     const { own, dir } = await onDisk();
     const names = (): string[] => readdirSync(join(dir, 'backups')).filter((name) => name.endsWith('.db'));
     expect((await own.run('backup', '--now', '--project', dir)).out).toContain('1 backup');

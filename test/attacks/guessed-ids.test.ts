@@ -18,7 +18,7 @@ function randomBits(ids: readonly string[]): number {
 
 const count = 60;
 
-test('[T81] ids of tickets, runs, jobs and links have at least 96 random bits', async () => {
+test('[T81] ids of tickets, runs, jobs and links have at least 96 random bits', { tags: 'long' }, async () => {
   const { client, chain } = door({ providers: [model(() => says('ok'))] });
   // The same words at the same time, so that nothing but chance makes them differ.
   const tickets = Array.from({ length: count }, () => createTicket(chain, { title: 'same', type: 'task' }).ticketId);

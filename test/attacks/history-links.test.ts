@@ -72,7 +72,7 @@ describe('through the doors', () => {
   });
   afterEach(() => own[Symbol.asyncDispose]());
 
-  test('[T10, T11] an import on the command line names them and ends well', async () => {
+  test('[T10, T11] an import on the command line names them and ends well', { tags: 'long' }, async () => {
     // A pipe in a shared folder of histories: the import hung and ignored SIGTERM. A link to /dev/zero took 6 GB.
     const attacks = hostileHistory(own.path('shared', 'history'), own.path('private'));
     const ran = await own.run('import', own.path('shared', 'history'), '--project', own.path('p.stemma'), '--json');
@@ -83,7 +83,7 @@ describe('through the doors', () => {
     for (const { name } of attacks) expect(said.out).toContain(name);
   });
 
-  test('[T10, T11] an import over HTTP names them, and the host goes on answering', async () => {
+  test('[T10, T11] an import over HTTP names them, and the host goes on answering', { tags: 'long' }, async () => {
     const attacks = hostileHistory(own.path('shared', 'history'), own.path('private'));
     await own.run('init', own.path('p.stemma'));
     const host = await own.web();
@@ -101,7 +101,7 @@ describe('through the doors', () => {
     expect((await post('/api/library/sources', {})).status).toBe(200);
   });
 
-  test('[T10, T11] a live capture reports them as problems, also those that come while it runs', async () => {
+  test('[T10, T11] a live capture reports them as problems, also those that come while it runs', { tags: 'long' }, async () => {
     // A pipe that appears in a watched folder: the capture hung in the middle of its work.
     const folder = own.path('.claude', 'projects', 'shared');
     const attacks = hostileHistory(folder, own.path('private'));

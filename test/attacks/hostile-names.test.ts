@@ -215,7 +215,7 @@ const commandsFor = ({ tip, ticket, source, session, event, hostile }: Named, fi
 ];
 
 describe('[T12] [S24] names and paths in a database are no places on the disk', () => {
-  test('every column hostile: reads, repair, backup, export and following', { timeout: 300_000 }, async () => {
+  test('every column hostile: reads, repair, backup, export and following', { tags: 'long', timeout: 300_000 }, async () => {
     const outside = outsider();
     for (const hostile of hostileValues(outside.dir).filter((_, at) => at % 2 === 0)) {
       const { project, engine, inputs, folder, path } = await everyTable();
@@ -257,7 +257,7 @@ describe('[T12] [S24] names and paths in a database are no places on the disk', 
     ['texts', 0],
     ['identities', 1],
     ['texts', 3],
-  ] as const)('hostile %s of kind %i: each command and procedure', { timeout: 300_000 }, async (reach, which) => {
+  ] as const)('hostile %s of kind %i: each command and procedure', { tags: 'long', timeout: 300_000 }, async (reach, which) => {
     const outside = outsider();
     const hostile = hostileValues(outside.dir)[which] ?? '';
     const { project, engine, inputs, folder, client: before } = await everyTable();

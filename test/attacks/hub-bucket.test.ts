@@ -43,7 +43,7 @@ async function bucketWith(listener: RequestListener): Promise<BackingStore> {
 }
 
 describe('the bucket of a hub', () => {
-  test('[E67] a bucket that hangs ends its calls in time and stops no other call', async () => {
+  test('[E67] a bucket that hangs ends its calls in time and stops no other call', { tags: 'long', timeout: 60_000 }, async () => {
     const mine = chainWith('in a bucket that hangs');
     await push(mine, await hub.project('hanging'));
     const never = new Promise<never>(() => {});
@@ -72,9 +72,9 @@ describe('the bucket of a hub', () => {
     expect((await other.items({ project: 'hanging', after: 0 })).seq).toBe(1);
     expect(settled).toBe(0);
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['UNAVAILABLE']));
-  }, 60_000);
+  });
 
-  test('[E68] a bucket that answers 200 without storing anything makes a push fail', async () => {
+  test('[E68] a bucket that answers 200 without storing anything makes a push fail', { tags: 'long' }, async () => {
     const page = '<html>Welcome to the wireless network</html>';
     const lying: [string, RequestListener][] = [
       [

@@ -81,7 +81,7 @@ describe('the door of a hub', () => {
     expect(many.status).toBe(400);
   });
 
-  test('[E64] a token that costs too much is refused for a while, and others are not', async () => {
+  test('[E64] a token that costs too much is refused for a while, and others are not', { tags: 'long' }, async () => {
     const address = await limited({ token: { running: 2, waiting: 4, budgetMs: 20, refill: 0.001 } });
     await hub.project('costly');
     await push(chainWith('x'), await hub.project('costly'));
@@ -193,7 +193,7 @@ describe('the door of a hub', () => {
     for (let i = 0; i < 30; i++) expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);
   });
 
-  test('[E64] a caller who does not read its answers keeps its turns', async () => {
+  test('[E64] a caller who does not read its answers keeps its turns', { tags: 'long' }, async () => {
     const address = await limited({ token: { running: 2, waiting: 0, budgetMs: 60_000, refill: 4 } });
     const chain = chainWith(randomBytes(18 * megabyte).toString('base64'));
     await push(chain, await hub.project('unread'));

@@ -147,7 +147,7 @@ describe('what the hub stores', () => {
     ]);
   });
 
-  test('[E75] a chain of parents in any order is stored and pulled in one pass', async () => {
+  test('[E75] a chain of parents in any order is stored and pulled in one pass', { tags: 'long' }, async () => {
     const mine = emptyChain();
     let parent: string | null = null;
     for (let i = 0; i < 1_500; i++) parent = commitText(mine, `turn ${i}`, parent).id;
@@ -164,7 +164,7 @@ describe('what the hub stores', () => {
     expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
-  test('[E72] the sample passes; no value of any field makes the hub fail or a clone refuse', async () => {
+  test('[E72] the sample passes; no value of any field makes the hub fail or a clone refuse', { tags: 'long' }, async () => {
     const mine = await sample();
     const remote = await hub.project('sample');
     expect((await push(mine, remote)).refused).toEqual([]);

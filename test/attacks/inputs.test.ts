@@ -26,7 +26,7 @@ async function answered(output: unknown): Promise<void> {
 
 const shown = (value: unknown): string => (value === nested ? '5,000 lists' : inspect(value, { depth: 2, maxStringLength: 60 }).slice(0, 200));
 
-test('[C32] no value of any field makes a procedure fail', async () => {
+test('[C32] no value of any field makes a procedure fail', { tags: 'long' }, async () => {
   const { client, inputs, project } = await everyTable();
   const known = new Map(Object.values(inputs).flatMap((each) => each.flatMap((input) => Object.entries(input))));
   const place = scratch();

@@ -125,7 +125,7 @@ describe('the holder of a share link', () => {
     }
   });
 
-  test('[E19] [E50] [E51] a link sends any value in any field, and changes nothing that is there', { timeout: 240_000 }, async () => {
+  test('[E19] [E50] [E51] a link sends any value in any field, and changes nothing that is there', { tags: 'long', timeout: 240_000 }, async () => {
     const before = await itemsOf(hub.admin);
     const kinds = new Map([...before.values()].map((item) => [item.kind, item]));
     expect([...ticketKinds].filter((kind) => kinds.has(kind)).length).toBeGreaterThan(2);

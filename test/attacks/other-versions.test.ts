@@ -32,7 +32,7 @@ function migrate(dir: string): void {
 
 const contentOf = (dir: string): string => readFileSync(join(dir, 'stemma.db')).toString('base64');
 
-test('[S8] each command refuses a project of a newer version in one sentence, unchanged', async () => {
+test('[S8] each command refuses a project of a newer version in one sentence, unchanged', { tags: 'long' }, async () => {
   const { own, dir, tip } = await withProject();
   migrate(dir);
   const before = contentOf(dir);
@@ -46,7 +46,7 @@ test('[S8] each command refuses a project of a newer version in one sentence, un
   expect(contentOf(dir)).toBe(before);
 });
 
-test('[S8] a host writes nothing more once a newer Stemma migrated its project', async () => {
+test('[S8] a host writes nothing more once a newer Stemma migrated its project', { tags: 'long' }, async () => {
   const { own, dir } = await withProject();
   const host = await own.web(dir);
   const headers = { authorization: `Bearer ${host.bearer}`, 'content-type': 'application/json', 'stemma-project': encodeURIComponent(dir) };

@@ -65,14 +65,14 @@ function expectLittleHarm({ run, work, history }: Poor, what: RegExp): void {
 }
 
 describe.skipIf(!canMount)('a home on a disk (needs the right to mount)', () => {
-  test('[T36] a read-only home: commands name it, and nothing is half done', () => {
+  test('[T36] a read-only home: commands name it, and nothing is half done', { tags: 'long' }, () => {
     const home = smallDisk(4);
     remount(home, 'ro');
     expectLittleHarm(withHome(home), /read-only/);
     expect(readdirSync(home)).toEqual([]);
   });
 
-  test('[T36] a full disk: commands name it, nothing is half done, and room makes them work', () => {
+  test('[T36] a full disk: commands name it, nothing is half done, and room makes them work', { tags: 'long' }, () => {
     const home = smallDisk(4);
     const { bavail, bsize } = statfsSync(home);
     writeFileSync(join(home, 'filler'), Buffer.alloc(bavail * bsize));
@@ -84,11 +84,11 @@ describe.skipIf(!canMount)('a home on a disk (needs the right to mount)', () => 
   });
 });
 
-test('[T36] a home that cannot exist: commands name it, and nothing is half done', () => {
+test('[T36] a home that cannot exist: commands name it, and nothing is half done', { tags: 'long' }, () => {
   expectLittleHarm(withHome('/dev/null/home'), /\/dev\/null\/home.*a part of the path is a file/);
 });
 
-test.skipIf(process.getuid?.() !== 0)('[T36] a user without any home (needs root): one sentence, and nothing is made', () => {
+test.skipIf(process.getuid?.() !== 0)('[T36] a user without any home (needs root): one sentence, and nothing is made', { tags: 'long' }, () => {
   const { run, work, history } = withHome(undefined, 61_234);
   const none = /^stemma: This user has no home folder\. Set HOME to the path of a folder\.\n$/;
   expect(run(['--help'])).toMatchObject({ code: 0, err: '' });
@@ -107,7 +107,7 @@ test.each(['', 'relative/home'])('[T36] HOME=%j counts as not set: nothing lands
   expect(stateOf(own.claude)).toEqual(before);
 });
 
-test('[T36] a home with spaces, umlauts and quotes takes histories and projects', () => {
+test('[T36] a home with spaces, umlauts and quotes takes histories and projects', { tags: 'long' }, () => {
   const own = machine();
   onTestFinished(() => own[Symbol.asyncDispose]());
   const home = own.path("Häuser von Jürgen's “Söhnen” 日本 #1 100%");
@@ -137,13 +137,13 @@ describe.skipIf(process.getuid?.() !== 0)('a database of another user (needs roo
   const imports = ({ person }: ReturnType<typeof foreign>, path: string): Ran =>
     person.run(['import', path, '--project', join(person.work, 'mine.stemma'), '--trust'], '', { HOME: person.own.path('home') });
 
-  test('[F53] whose log is missing is read, and nothing appears beside it', () => {
+  test('[F53] whose log is missing is read, and nothing appears beside it', { tags: 'long' }, () => {
     const one = foreign();
     expect(imports(one, one.database)).toMatchObject({ code: 0, out: expect.stringContaining('1 session') });
     expect(readdirSync(one.folder)).toEqual(['opencode.db']);
   });
 
-  test('[F53] that only its owner may read is refused in plain words', () => {
+  test('[F53] that only its owner may read is refused in plain words', { tags: 'long' }, () => {
     const one = foreign();
     chmodSync(one.database, 0o600);
     const { out, err } = imports(one, one.database);

@@ -5,6 +5,7 @@ import type { ContextId } from '../../src/core/base/index.js';
 import { checkpoint, materializedBytes, show } from '../../src/core/chain/index.js';
 import { atOnce, checkProject, createProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
 import { formatVersion, openDatabase } from '../../src/core/store/index.js';
+import { some } from '../support/long.js';
 import { firstWithSums, olderDatabase } from '../support/older.js';
 import { heldClock, scratch } from '../support/project.js';
 import { refusal } from '../support/refusal.js';
@@ -83,7 +84,7 @@ const damages = [
 ] as const;
 
 // A repair once left changed definitions as they were, and lost commits because a column had another type.
-test.each(damages)('[T24, T71] %s is named, and a repair restores it and loses nothing', (_, sql, name) => {
+test.each(some(damages, 6))('[T24, T71] %s is named, and a repair restores it and loses nothing', (_, sql, name) => {
   const { dir, id } = changed(sql);
   expect(saidOf(dir, id)).toContain(name);
   const repaired = openProject(dir, heldClock(), undefined, { repair: true });
@@ -150,7 +151,7 @@ test.each(['project = 0', 'hash = zeroblob(32)', 'expiresAt = 1'])('[T24] a repa
 });
 
 // A column that a later format adds comes after the checksums in a database that is older than it.
-test('[T71] a migrated database has the same definitions as a new one', () => {
+test('[T71] a migrated database has the same definitions as a new one', { tags: 'long' }, () => {
   for (let version = firstWithSums; version < formatVersion; version++) {
     const db = openDatabase(olderDatabase(version));
     expect({ version, changed: db.changedDefinitions() }).toEqual({ version, changed: [] });

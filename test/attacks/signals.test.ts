@@ -74,16 +74,20 @@ const expectSound = async (own: Machine, dir: string): Promise<void> => expect(a
 
 /** The tests in a group run at the same time: most of each is the wait for an orderly stop. */
 describe.concurrent('[T14] a command that reads a large file', () => {
-  test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends an import in the middle of it', async (signal, { onTestFinished: finish }) => {
-    const own = ownMachine(finish);
-    const dir = own.path('p.stemma');
-    const { child } = begin(own, finish, 'import', slowFile(own, 'history', 'slow.jsonl'), '--project', dir);
-    await isReading(child);
-    expect(await endedBy(child, signal)).toEqual({ code: null, signal });
-    await expectSound(own, dir);
-  });
+  test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s ends an import in the middle of it',
+    { tags: 'long' },
+    async (signal, { onTestFinished: finish }) => {
+      const own = ownMachine(finish);
+      const dir = own.path('p.stemma');
+      const { child } = begin(own, finish, 'import', slowFile(own, 'history', 'slow.jsonl'), '--project', dir);
+      await isReading(child);
+      expect(await endedBy(child, signal)).toEqual({ code: null, signal });
+      await expectSound(own, dir);
+    },
+  );
 
-  test.for(['SIGINT', 'SIGTERM'] as const)('%s ends a capture in the middle of it', async (signal, { onTestFinished: finish }) => {
+  test.for(['SIGINT', 'SIGTERM'] as const)('%s ends a capture in the middle of it', { tags: 'long' }, async (signal, { onTestFinished: finish }) => {
     const own = ownMachine(finish);
     const dir = own.path('p.stemma');
     const { child } = begin(own, finish, 'capture', dirname(slowFile(own, 'history', 'slow.jsonl')), '--project', dir);
@@ -94,7 +98,7 @@ describe.concurrent('[T14] a command that reads a large file', () => {
 });
 
 // The end at once is told from the orderly one by time alone, and a busy machine may stop the test itself for as long.
-test('[T14] a second Ctrl+C ends an import at once', { retry: 2 }, async ({ onTestFinished: finish }) => {
+test('[T14] a second Ctrl+C ends an import at once', { tags: 'long', retry: 2 }, async ({ onTestFinished: finish }) => {
   const own = ownMachine(finish);
   const { child } = begin(own, finish, 'import', slowFile(own, 'history', 'slow.jsonl'), '--project', own.path('p.stemma'));
   await isReading(child);
@@ -106,7 +110,7 @@ test('[T14] a second Ctrl+C ends an import at once', { retry: 2 }, async ({ onTe
   expect(performance.now() - at).toBeLessThan(2_000);
 });
 
-test('[T14] SIGTERM ends the web host whose engine reads a large file', async ({ onTestFinished: finish }) => {
+test('[T14] SIGTERM ends the web host whose engine reads a large file', { tags: 'long' }, async ({ onTestFinished: finish }) => {
   const own = ownMachine(finish);
   const dir = own.path('p.stemma');
   await own.run('init', dir);
@@ -120,7 +124,7 @@ test('[T14] SIGTERM ends the web host whose engine reads a large file', async ({
   await expectSound(own, dir);
 });
 
-test('[T14] a run whose agent a signal ends does not wait for a large history', async ({ onTestFinished: finish }) => {
+test('[T14] a run whose agent a signal ends does not wait for a large history', { tags: 'long' }, async ({ onTestFinished: finish }) => {
   const own = ownMachine(finish);
   const dir = own.path('p.stemma');
   await own.run('init', dir);
@@ -131,7 +135,7 @@ test('[T14] a run whose agent a signal ends does not wait for a large history', 
   await expectSound(own, dir);
 });
 
-test('[T14] a tool server and a proxy end at once', async ({ onTestFinished: finish }) => {
+test('[T14] a tool server and a proxy end at once', { tags: 'long' }, async ({ onTestFinished: finish }) => {
   const own = ownMachine(finish);
   const dir = own.path('p.stemma');
   await own.run('init', dir);

@@ -26,7 +26,7 @@ async function poisoned(path: string) {
   return mine;
 }
 
-test('[S24] repair writes copies only inside its own folder, whatever path a hub sends', async () => {
+test('[S24] repair writes copies only inside its own folder, whatever path a hub sends', { tags: 'long', timeout: 120_000 }, async () => {
   const outside = scratch();
   const victim = join(outside, 'victim.jsonl');
   const paths = [
@@ -50,7 +50,7 @@ test('[S24] repair writes copies only inside its own folder, whatever path a hub
     expect(readdirSync(join(again.dir, 'sources')).every((name) => /^[0-9a-f]{64}$/.test(name))).toBe(true);
   }
   expect(existsSync(victim)).toBe(false);
-}, 120_000);
+});
 
 test('[S24] only a path that this machine imported is read from the disk again', async () => {
   const outside = scratch();

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildProgram, run } from '../../src/main/cli/program.js';
 import { ensureBuilt } from '../support/built.js';
 import { hostile, hostileCopy } from '../support/hostile.js';
+import { some } from '../support/long.js';
 import { type Machine, machine, root } from '../support/machine.js';
 import { inTerminal } from '../support/pty.js';
 import { openWriter } from '../support/request-records.js';
@@ -200,7 +201,7 @@ describe('a terminal', () => {
     expect(commands.map(({ name }) => name).sort()).toEqual(Object.keys(attacks).sort());
   });
 
-  test.each(Object.keys(attacks))('[T51] gets no control character from `stemma %s`', async (name) => {
+  test.each(some(Object.keys(attacks), 15))('[T51] gets no control character from `stemma %s`', async (name) => {
     const attack = attacks[name]?.(material) as Attack | Silent;
     const needsTerminal = alwaysInTerminal.includes(name) || attack.until !== undefined || attack.input !== undefined;
     const { text } = needsTerminal ? await inTerminal(material.machine, attack.words, attack) : await inProcess(attack.words, true);
@@ -208,14 +209,19 @@ describe('a terminal', () => {
     if (!('silent' in attack)) expect(text).toMatch(/␛|\\u001b/);
   });
 
-  test.each(jsonCommands)('[T51] gets no control character from `stemma %s --json`', async (name) => {
+  test.each(some(jsonCommands, 15))('[T51] gets no control character from `stemma %s --json`', async (name) => {
     const attack = attacks[name]?.(material) as Attack;
     const words = [...attack.words, '--json'];
     const { text } = attack.until === undefined ? await inProcess(words) : await inTerminal(material.machine, words, attack);
     expect(controlsIn(text)).toEqual([]);
   });
 
-  test.each(commands.map(({ name }) => name))('[T51] gets no control character from the errors of `stemma %s`', async (name) => {
+  test.each(
+    some(
+      commands.map(({ name }) => name),
+      15,
+    ),
+  )('[T51] gets no control character from the errors of `stemma %s`', async (name) => {
     // Commander names a missing option before an unknown one.
     const mandatory = commands.find((each) => each.name === name)?.command.options.filter((option) => option.mandatory) ?? [];
     const { text } = await inProcess([...name.split(' '), ...mandatory.flatMap(({ long }) => [long ?? '', 'x']), `--${hostile}`]);
@@ -223,7 +229,7 @@ describe('a terminal', () => {
     expect(text).toContain('␛');
   });
 
-  test('[T51] shows no control character of an unknown command, procedure or file', async () => {
+  test('[T51] shows no control character of an unknown command, procedure or file', { tags: 'long' }, async () => {
     const wrong = [
       [hostile],
       ['call', hostile],
@@ -239,7 +245,7 @@ describe('a terminal', () => {
     }
   });
 
-  test('[T51] gets no control character from an export, whatever its format', async () => {
+  test('[T51] gets no control character from an export, whatever its format', { tags: 'long' }, async () => {
     const { machine: own, tip } = material;
     const formats = JSON.parse((await own.ask('call', 'export.formats', '--input', JSON.stringify({ id: tip }))).out) as { format: string }[];
     expect(formats.length).toBeGreaterThan(5);
@@ -252,7 +258,7 @@ describe('a terminal', () => {
         expect({ words, ...seenIn((await inProcess(words, true)).text) }).toEqual({ words, controls: [], text: format !== 'inspect-eval-v1' });
   });
 
-  test('[T52] gets exact bytes only where --raw asks for them; a pipe and a file get them always', async () => {
+  test('[T52] gets exact bytes only where --raw asks for them; a pipe and a file get them always', { tags: 'long' }, async () => {
     const { machine: own, tip, source, history } = material;
     const escaped = await inTerminal(own, ['materialize', tip, '--format', 'markdown']);
     const raw = await inTerminal(own, ['materialize', tip, '--format', 'markdown', '--raw']);

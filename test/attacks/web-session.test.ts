@@ -153,7 +153,7 @@ describe('the cookie', () => {
   });
 });
 
-test('[T42] the cookie ends with Stemma: a new start knows neither the cookie nor the bearer', async () => {
+test('[T42] the cookie ends with Stemma: a new start knows neither the cookie nor the bearer', { tags: 'long' }, async () => {
   await startHost();
   onTestFinished(endHost);
   const page = await signIn(host);
@@ -172,7 +172,7 @@ describe('the bearer', () => {
   });
   afterEach(endHost);
 
-  test('[T43] is in a new file that only its owner can read, and goes with the host', async () => {
+  test('[T43] is in a new file that only its owner can read, and goes with the host', { tags: 'long' }, async () => {
     host = await own.web();
     const path = own.path('my-bearer');
     const second = await own.web('--bearer-file', path);

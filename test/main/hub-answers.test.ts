@@ -137,29 +137,33 @@ function* damaged(value: unknown, put: (changed: unknown) => unknown = (changed)
 }
 
 describe('a hostile hub', () => {
-  test.each(Object.keys(calls))('[E53] no field of an answer makes %s fail or reaches its caller unchecked', { timeout: 120_000 }, async (name) => {
-    const { reads = [], call } = calls[name] ?? {};
-    const { address, answers } = await hostileHub();
-    const client = await connected(address);
-    await expect(call?.(client)).resolves.toBeDefined();
-    for (const path of reads) {
-      let refused = 0;
-      for (const answer of damaged(honest[path])) {
-        answers[path] = answer;
-        try {
-          const told = (await call?.(client)) as { problem?: string } | undefined;
-          if (told?.problem !== undefined) refused += 1;
-        } catch (error) {
-          refused += 1;
-          if (!(error instanceof ORPCError && error.code === 'UNAVAILABLE'))
-            throw new Error(`${path} = ${JSON.stringify(answer).slice(0, 300)}`, { cause: error });
-          expect(error.message).toContain(address);
+  test.each(Object.keys(calls))(
+    '[E53] no field of an answer makes %s fail or reaches its caller unchecked',
+    { tags: 'long', timeout: 120_000 },
+    async (name) => {
+      const { reads = [], call } = calls[name] ?? {};
+      const { address, answers } = await hostileHub();
+      const client = await connected(address);
+      await expect(call?.(client)).resolves.toBeDefined();
+      for (const path of reads) {
+        let refused = 0;
+        for (const answer of damaged(honest[path])) {
+          answers[path] = answer;
+          try {
+            const told = (await call?.(client)) as { problem?: string } | undefined;
+            if (told?.problem !== undefined) refused += 1;
+          } catch (error) {
+            refused += 1;
+            if (!(error instanceof ORPCError && error.code === 'UNAVAILABLE'))
+              throw new Error(`${path} = ${JSON.stringify(answer).slice(0, 300)}`, { cause: error });
+            expect(error.message).toContain(address);
+          }
         }
+        expect(refused, path).toBeGreaterThan(10);
+        answers[path] = honest[path];
       }
-      expect(refused, path).toBeGreaterThan(10);
-      answers[path] = honest[path];
-    }
-  });
+    },
+  );
 
   test('[E53] an answer of an older hub, without the newer fields, is accepted', async () => {
     const { address, answers } = await hostileHub();
@@ -201,7 +205,7 @@ describe('a hostile hub', () => {
     expect(contextEntries(mine, { id })).toHaveLength(1);
   });
 
-  test('[E53] an outline that is none is not used: the content is read', async () => {
+  test('[E53] an outline that is none is not used: the content is read', { tags: 'long', timeout: 120_000 }, async () => {
     const theirs = emptyChain();
     const { id } = committed(theirs);
     const honestHub = fakeHub();
@@ -225,5 +229,5 @@ describe('a hostile hub', () => {
       await fetchFromHub(mine, hub, ref);
       expect(contextEntries(mine, { id })[0]?.entry.text, data.slice(0, 200)).toBe('hello');
     }
-  }, 120_000);
+  });
 });

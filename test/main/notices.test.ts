@@ -43,7 +43,7 @@ describe('the notices of a release', () => {
     expect(bill.components.filter(({ purl, licenses }) => !purl.startsWith('pkg:npm/') || !licenses?.length)).toEqual([]);
   });
 
-  test('[T55] the bill of materials lists what the window bundles, and all that this depends on', () => {
+  test('[T55] the bill of materials lists what the window bundles, and all that this depends on', { tags: 'long' }, () => {
     const requests = filesBelow('src', isSource).flatMap((path) => parseSource(path).requests);
     const names = new Set([...shipped].map((each) => each.slice(0, each.lastIndexOf('@'))));
     const imported = [...new Set(requests.flatMap((request) => packageOf(request) ?? []))];

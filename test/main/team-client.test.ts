@@ -59,7 +59,7 @@ async function answering(listener: RequestListener, host = '127.0.0.2'): Promise
   return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
-test('[E53] an answer of many values or levels is refused before it is parsed', async () => {
+test('[E53] an answer of many values or levels is refused before it is parsed', { tags: 'long' }, async () => {
   for (const list of [`[${'{},'.repeat(20 * megabyte)}{}]`, `${'['.repeat(megabyte)}${']'.repeat(megabyte)}`]) {
     const hub = await answering((request, answer) => {
       request.resume();

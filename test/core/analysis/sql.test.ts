@@ -14,7 +14,7 @@ async function imported(...names: string[]) {
 }
 
 describe('SQL over the views', () => {
-  test('[Q1] every view answers with every column that its schema names', async () => {
+  test('[Q1] every view answers with every column that its schema names', { tags: 'long' }, async () => {
     const { client } = await imported('usage', 'codex');
     const { views } = await client.analysis.schema({});
     expect(views.map(({ name }) => name)).toEqual([...analysisViews]);
@@ -91,7 +91,7 @@ describe('SQL over the views', () => {
 });
 
 describe('the views', () => {
-  test('[Q3] calls have the ids, counts, costs and cache of usage.calls', async () => {
+  test('[Q3] calls have the ids, counts, costs and cache of usage.calls', { tags: 'long' }, async () => {
     const { client } = await imported('usage', 'codex', 'pi', 'subagents');
     const { rows: sessions } = await client.usage.sessions({});
     const calls = (await Promise.all(sessions.map(({ key }) => client.usage.calls({ sessionId: key })))).flatMap((one) => one.calls);

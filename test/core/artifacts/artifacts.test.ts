@@ -58,7 +58,7 @@ describe('reading and writing', () => {
     expect(artifacts.putInParts(refOf(Buffer.of()), [], { contentType: type }).size).toBe(0);
   });
 
-  test('[S2] a large object of a pack is read in parts, and a flipped byte in it is CORRUPT', () => {
+  test('[S2] a large object of a pack is read in parts, and a flipped byte in it is CORRUPT', { tags: 'long' }, () => {
     const project = emptyProject();
     const { artifacts } = project.chain;
     const bytes = noise(2, 9_000_000);

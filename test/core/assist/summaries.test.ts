@@ -239,7 +239,7 @@ test('[C13, C27] the changes of summary and tags, and the starts from a context,
   expect((await client.context.setSummarizer({ enabled: false })).enabled).toBe(false);
 });
 
-test('[F26] a commit in an unknown format gets a summary of its shape, or by a model', async () => {
+test('[F26] a commit in an unknown format gets a summary of its shape, or by a model', { tags: 'long' }, async () => {
   const project = emptyProject();
   const raw = (text: string): ContextId =>
     checkpoint(project.chain, {

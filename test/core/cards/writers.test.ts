@@ -7,7 +7,7 @@ import { emptyProject } from '../../support/project.js';
 
 const count = 24;
 
-test('[B14] two processes append to one box without loss, each in order', async () => {
+test('[B14] two processes append to one box without loss, each in order', { tags: 'long' }, async () => {
   const script = await bundle('test/core/cards/writer.ts', 'writer-test');
   const project = emptyProject(Date.now);
   createBox(project.chain, [], 'shared');

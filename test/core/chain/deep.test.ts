@@ -71,7 +71,7 @@ describe('deep chains', () => {
     expect(kept(chain, ids[199] as ContextId)).toBe(before);
   });
 
-  test('[C2] a chain of 5,000 commits can be walked, materialized and forked', () => {
+  test('[C2] a chain of 5,000 commits can be walked, materialized and forked', { tags: 'long' }, () => {
     const chain = emptyChain();
     const ids = grow(chain, null, 5_000, 'm');
     expect(new Set(ids).size).toBe(5_000);

@@ -258,7 +258,7 @@ describe('against the model', () => {
     );
   });
 
-  test('[C3, C4, C5, C7, C15, C20, C23] long random chains with cached results match the model', () => {
+  test('[C3, C4, C5, C7, C15, C20, C23] long random chains with cached results match the model', { tags: 'long' }, () => {
     let ahead = 0;
     const project = emptyProject(() => Date.now() + ahead);
     fc.assert(

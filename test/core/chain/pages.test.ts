@@ -59,7 +59,7 @@ const plans = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-test('[C34] the pages of a graph are the rows of the layout of all commits', () => {
+test('[C34] the pages of a graph are the rows of the layout of all commits', { tags: 'long' }, () => {
   fc.assert(
     fc.property(plans, fc.boolean(), fc.integer({ min: 1, max: 9 }), fc.boolean(), (plan, together, size, isStored) => {
       const chain = emptyChain();

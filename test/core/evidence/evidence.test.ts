@@ -81,7 +81,7 @@ describe('a pack of evidence', () => {
     expect(kinds.get('source')).toBe(1);
   });
 
-  test('[V2] every flipped bit of a signed pack is found, by both checks', async () => {
+  test('[V2] every flipped bit of a signed pack is found, by both checks', { tags: 'long' }, async () => {
     const { bytes } = await packed(pem());
     expect(verifyPack(bytes)).toMatchObject({ ok: true, signature: { valid: true } });
     expect(await second(bytes)).toMatchObject({ ok: true, signature: { valid: true } });

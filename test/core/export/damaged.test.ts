@@ -11,6 +11,7 @@ import { diagnose, listSessions, repairSession } from '../../../src/core/session
 import { refusals } from '../../support/api-rules.js';
 import { type DamagedAgent, damagedAgents, damagedSession, damageKinds } from '../../support/damaged-sessions.js';
 import { importInto } from '../../support/imports.js';
+import { some } from '../../support/long.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 const agents = Object.keys(damagedAgents) as DamagedAgent[];
@@ -49,7 +50,7 @@ const harmless: Readonly<Partial<Record<DamagedAgent, readonly ProblemKind[]>>> 
   qwen: ['empty_thinking', 'unsigned_thinking'],
 };
 
-describe.each(agents)('a damaged session of %s', (agent) => {
+describe.each(some(agents, 4))('a damaged session of %s', (agent) => {
   test.each(damageKinds)('[F51] with %s is diagnosed and repaired, and no API refuses it', (kind) => {
     const chain = imported(damagedSession(agent, kind));
     const [session] = listSessions(chain, {}).sessions;

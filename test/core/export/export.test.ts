@@ -102,7 +102,7 @@ describe('exports of the sample', () => {
     });
   });
 
-  test('[F32] an export loses exactly what the list of formats predicts', () => {
+  test('[F32] an export loses exactly what the list of formats predicts', { tags: 'long' }, () => {
     const { chain, all } = opened();
     for (const tip of all) {
       const formats = exportFormats(chain, { id: tip.id, stop: 'compaction' });

@@ -46,7 +46,7 @@ const messages = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-test('[F51] whatever a damaged history holds, a message API refuses nothing of its export', () => {
+test('[F51] whatever a damaged history holds, a message API refuses nothing of its export', { tags: 'long' }, () => {
   fc.assert(
     fc.property(messages, (list) => {
       const lines = list.map((message, at) => {

@@ -197,7 +197,7 @@ describe('what is followed', () => {
     await soon(() => expect(commits(chain)).toHaveLength(1));
   });
 
-  test('follows many files at once', async () => {
+  test('follows many files at once', { tags: 'long' }, async () => {
     const { chain, dir } = await followed();
     for (let n = 0; n < 60; n++)
       writeFileSync(

@@ -7,6 +7,7 @@ import { formatOf } from '../../../src/core/formats/index.js';
 import { detect } from '../../../src/core/import/index.js';
 import { usageCalls } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
+import { some } from '../../support/long.js';
 import { recorded, writeDatabase } from '../../support/opencode.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
@@ -98,7 +99,7 @@ function expectOwn(chain: WriteChain, id: ContextId, name: string): void {
   else expect(counts.after, id).toEqual(counts.before);
 }
 
-test.each([...files, ...databases])('[F25, F40] %s comes back from each format but for named losses', (name) => {
+test.each(some([...files, ...databases], 20))('[F25, F40] %s comes back from each format but for named losses', (name) => {
   const chain = imported(name);
   for (const [at, id] of contexts(chain, 2).entries()) {
     expectOwn(chain, id, name);

@@ -98,7 +98,7 @@ test('[F10, F50] documents with broken brackets or too much beside their lists d
   expect(() => valuesOf(`{"c":"${'y'.repeat(33 * 1024 * 1024)}"}`)).toThrow(ShellTooLarge);
 });
 
-test('[F21, F50] a document larger than what memory holds is imported and comes back whole', () => {
+test('[F21, F50] a document larger than what memory holds is imported and comes back whole', { tags: 'long' }, () => {
   const steps = Array.from({ length: 40 }, (_, at) => ({
     step_id: at + 1,
     ...(at % 2 === 0 ? { source: 'user', message: `Prompt ${at}` } : { source: 'agent', message: `Answer ${at}` }),

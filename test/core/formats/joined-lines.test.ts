@@ -37,7 +37,7 @@ test('[F48] a torn line before a whole record stays torn, and costs no record af
   expect(skipped.map(({ line }) => line)).toEqual([1, 3, 4]);
 });
 
-test('[F48] a file of torn lines is read in a time that grows with its size', () => {
+test('[F48] a file of torn lines is read in a time that grows with its size', { tags: 'long' }, () => {
   const from = performance.now();
   read('{"n":"\n'.repeat(90_000));
   read(`${'{"n":"\nx'.repeat(40_000)}\n`);

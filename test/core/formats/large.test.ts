@@ -22,7 +22,7 @@ function largeSession(): Buffer {
   return Buffer.from(lines.map((line) => `${JSON.stringify({ timestamp: '2026-11-25T10:00:00.000Z', ...line })}\n`).join(''));
 }
 
-test('[F48] a file that is read a part at a time has the plan of one that is read whole', () => {
+test('[F48] a file that is read a part at a time has the plan of one that is read whole', { tags: 'long' }, () => {
   const bytes = largeSession();
   const context: PlanContext = { path: '/x/events.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' };
   const whole = copilotCli.plan(bytes, context);

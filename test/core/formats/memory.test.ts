@@ -10,7 +10,7 @@ const collect: () => void = runInNewContext('gc');
 
 const megabyte = 1024 * 1024;
 
-test('[F48] objects that an import appends to a pack leave memory at once', () => {
+test('[F48] objects that an import appends to a pack leave memory at once', { tags: 'long' }, () => {
   const { artifacts } = emptyProject().chain;
   const memory = (): number => {
     collect();

@@ -7,6 +7,7 @@ import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
 import { bytesOfSource, importInto } from '../../support/imports.js';
+import { some } from '../../support/long.js';
 import { emptyChain } from '../../support/project.js';
 
 /** Real files of many agents. */
@@ -123,7 +124,7 @@ function own(chain: WriteChain): readonly Entry[] {
 }
 
 describe('samples of many agents', () => {
-  test.each(counted)('[F21, F36, F47] $file has the turns, tools and counts of the raw file', async (one) => {
+  test.each(some(counted, 15))('[F21, F36, F47] $file has the turns, tools and counts of the raw file', async (one) => {
     const chain = emptyChain();
     await prepareUsage(chain);
     const path = join(samples, one.file);

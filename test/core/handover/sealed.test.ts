@@ -224,7 +224,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   words: fc.constantFrom('one', 'two', 'three'),
 });
 
-test('[B15, B16, H18] after random steps, every turn has the input with which it began', () =>
+test('[B15, B16, H18] after random steps, every turn has the input with which it began', { tags: 'long' }, () =>
   fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
       const { client, chain, clock } = world();
@@ -281,4 +281,5 @@ test('[B15, B16, H18] after random steps, every turn has the input with which it
       }
     }),
     { numRuns: 12 },
-  ));
+  ),
+);

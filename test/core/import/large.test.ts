@@ -66,7 +66,7 @@ test('[S26] a large file is stored in many transactions, between which others wr
   expect(digestsOf(project.chain)).toEqual(digestsOf(other.chain));
 });
 
-test('[S26] an import that ends between two transactions is completed by the next one', () => {
+test('[S26] an import that ends between two transactions is completed by the next one', { tags: 'long' }, () => {
   const { whole } = session(turns);
   const sound = emptyProject();
   importing(sound.chain, whole);

@@ -67,7 +67,7 @@ describe('a backup', () => {
     expect(weighed?.bytes).toBe(report.bytes);
   });
 
-  test('[T22] the newest of three days and of three weeks stay, and every other is removed', async () => {
+  test('[T22] the newest of three days and of three weeks stay, and every other is removed', { tags: 'long' }, async () => {
     const clock = heldClock(Date.parse('2026-03-02T10:00:00.000Z'));
     const { project } = withCommits(clock);
     for (let n = 0; n < 40; n++) {
@@ -190,7 +190,7 @@ describe('a repair from backups', () => {
     for (const [n, id] of ids.entries()) expect(show(again.chain, id).summary).toBe(`summary ${n}`);
   });
 
-  test('[S16, T23] rows that came after the backup stay, and a lost page comes from the backup', async () => {
+  test('[S16, T23] rows that came after the backup stay, and a lost page comes from the backup', { tags: 'long' }, async () => {
     const { project, ids } = withCommits(heldClock());
     await backUpNow(project);
     const later = commit(project, 99);

@@ -37,7 +37,7 @@ function lieFor(value: string): { readonly value: string; readonly lie: string }
 const others = /^(search|usage|sqlite_|outline|artifact|record|progress|teamItem|replicaCopy|requestMessage|project$)/;
 
 describe('[T80] what people and agents typed', () => {
-  test('no procedure shows a changed text without a mark', { timeout: 240_000 }, async () => {
+  test('no procedure shows a changed text without a mark', { tags: 'long', timeout: 240_000 }, async () => {
     const { client, project, inputs } = await everyTable();
     const show = async (): Promise<Shown[]> => {
       const shown: Shown[] = [];

@@ -136,7 +136,7 @@ describe('a repair', () => {
     expect(result.problems.filter((problem) => !problem.repaired)).toEqual([]);
   });
 
-  test('[S16, T24] a lost page costs nothing that the imported files hold', () => {
+  test('[S16, T24] a lost page costs nothing that the imported files hold', { tags: 'long' }, () => {
     const { result, after, project } = repaired(
       pagesOf('context').map((place) => ({ kind: 'page', place })),
       scratch(),
@@ -260,7 +260,7 @@ const open = (dir: string): string[] =>
   [dir, ...readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name))].filter((path) => statSync(path).mode & 0o077);
 
 describe('files and folders that hold a copy of a project', () => {
-  test('[T33] are for their owner alone after a backup, a migration and every kind of repair', async () => {
+  test('[T33] are for their owner alone after a backup, a migration and every kind of repair', { tags: 'long' }, async () => {
     const umask = process.umask(0o022);
     onTestFinished(() => void process.umask(umask));
     const folder = scratch();

@@ -51,7 +51,7 @@ function isMarked(value: unknown, field: string, id: string): boolean {
 }
 
 describe('[T80] what a damaged row shows is marked, and never an internal error', () => {
-  test('each column of each table that a caller names by an id', { timeout: 120_000 }, async () => {
+  test('each column of each table that a caller names by an id', { tags: 'long', timeout: 120_000 }, async () => {
     const { client, project } = door();
     const { ticket, card, box, space, me, message } = await filled(client);
     const reads: readonly {

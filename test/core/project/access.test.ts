@@ -87,7 +87,7 @@ describe('a read-only project', () => {
     for (const name of procedureNames(contract)) expect(kindOf(name.split('.')), name).toMatch(/^(reads|live|acts|writes|machine|scans)$/);
   });
 
-  test('[T31] a restricted project is readable and stays unchanged, byte for byte', async () => {
+  test('[T31] a restricted project is readable and stays unchanged, byte for byte', { tags: 'long' }, async () => {
     const dir = join(scratch(), 'p.stemma');
     const { engine, client } = await madeAt(dir);
     const expected = await readings(client);
@@ -112,7 +112,7 @@ describe('a read-only project', () => {
 });
 
 describe.skipIf(!canMount)('a disk (needs the right to mount)', () => {
-  test('[T31] a read-only folder is opened, read, checked and exported, log included', async () => {
+  test('[T31] a read-only folder is opened, read, checked and exported, log included', { tags: 'long' }, async () => {
     const dir = join(scratch(), 'p.stemma');
     const { client, id } = await madeAt(dir);
     // The first engine still runs, so the newest commit is in the log. The log's index is not copied.
@@ -133,7 +133,7 @@ describe.skipIf(!canMount)('a disk (needs the right to mount)', () => {
     }
   });
 
-  test('[T31] a project on a full disk is readable, and writable again when there is room', async () => {
+  test('[T31] a project on a full disk is readable, and writable again when there is room', { tags: 'long' }, async () => {
     const disk = smallDisk(8);
     const dir = join(disk, 'p.stemma');
     const { engine, client, id } = await madeAt(dir);

@@ -139,7 +139,7 @@ describe('a thread that works in a project', () => {
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 
-  test('[S19] eight imports into one project at once all end, and store each file once', async () => {
+  test('[S19] eight imports into one project at once all end, and store each file once', { tags: 'long' }, async () => {
     const { client, project } = engineWith(worker);
     const folders = Array.from({ length: 4 }, () => filesOf(2, 10));
     const results = await Promise.all([...folders, ...folders].map((folder) => importWith(client, folder)));
@@ -186,7 +186,7 @@ describe('a thread that works in a project', () => {
     expect((await client.context.show({ id })).tags).toEqual(['kept']);
   });
 
-  test('[S21] an idle project is packed by a thread, and its database gives the space back', async () => {
+  test('[S21] an idle project is packed by a thread, and its database gives the space back', { tags: 'long' }, async () => {
     const { project } = engineWith(undefined);
     importInto(project.chain, filesOf(8, 60, 'the same words '.repeat(60)));
     const before = objectTotals(project.chain).stored;
@@ -207,7 +207,7 @@ describe('a thread that works in a project', () => {
   });
 });
 
-test('[N8] an engine counts tokens with the tokenizer, packed or not', async () => {
+test('[N8] an engine counts tokens with the tokenizer, packed or not', { tags: 'long' }, async () => {
   const { client, project } = engineWith(worker);
   importInto(project.chain, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
   const [tip] = await client.context.tips({});

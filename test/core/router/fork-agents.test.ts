@@ -13,7 +13,7 @@ const edited = 'Now explain it to a child';
 
 for (const [agent, runtime, resume] of agents)
   describe.skipIf(!hasAgent(agent))(`the real ${agent}${unlessHere(agent)}`, () => {
-    test('[W74] edit, continue, answer and compare, and continue once more', { timeout: 240_000 }, async () => {
+    test('[W74] edit, continue, answer and compare, and continue once more', { tags: 'long', timeout: 240_000 }, async () => {
       const home = scratch();
       const said = (when: string, text: string) => ({ when, text, usage: { input_tokens: 500, output_tokens: 20 } });
       await runAgent(

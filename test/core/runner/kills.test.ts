@@ -92,7 +92,7 @@ async function killedAnywhere(
   return copies.length;
 }
 
-test('[U2, U4] a turn that is killed at any moment repeats no recorded call and no delegation', async () => {
+test('[U2, U4] a turn that is killed at any moment repeats no recorded call and no delegation', { tags: 'long' }, async () => {
   const task = (instruction: string) => ({ target_strategy: 'new', target_ref: 'Critic', instruction });
   const states = await killedAnywhere(
     (chain) => {
@@ -119,7 +119,7 @@ test('[U2, U4] a turn that is killed at any moment repeats no recorded call and 
   expect(states).toBeGreaterThan(15);
 });
 
-test('[U2, U4] a run that is killed at any moment repeats no recorded call and no message', async () => {
+test('[U2, U4] a run that is killed at any moment repeats no recorded call and no message', { tags: 'long' }, async () => {
   const states = await killedAnywhere(
     (chain) => {
       for (const [entityId, type] of [

@@ -6,7 +6,7 @@ import { door } from '../../support/door.js';
 import { calls, model, read, says } from '../../support/model-of-jobs.js';
 import { reviewers, reviewStory, type Step, standing } from '../../support/review-story.js';
 
-test('[U1, U2] a review runs without a person, from the claim to the closed ticket', async () => {
+test('[U1, U2] a review runs without a person, from the claim to the closed ticket', { tags: 'long' }, async () => {
   const story = reviewStory();
   const { tickets, bodies } = story;
   let id = 0;

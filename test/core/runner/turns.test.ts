@@ -112,7 +112,7 @@ describe('a turn carried out by a model', () => {
     expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject({ identical: true, calls: 3 });
   });
 
-  test('[U1] a chain of delegations ends at the greatest depth, and each turn ends well', async () => {
+  test('[U1] a chain of delegations ends at the greatest depth, and each turn ends well', { tags: 'long' }, async () => {
     const { client, start, provider } = await dispatched((body) => {
       if (body.includes('recursion_depth_exceeded')) return says('Too deep.');
       return body.includes('tool_result') ? says('Done.') : calls(['call_0', 'fork_join', fork('A')]);

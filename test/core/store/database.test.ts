@@ -75,7 +75,7 @@ describe('the database', () => {
     migrated.close();
   });
 
-  test('[S8] every older format is migrated after a complete backup', () => {
+  test('[S8] every older format is migrated after a complete backup', { tags: 'long' }, () => {
     for (let version = 1; version < formatVersion; version++) {
       const dir = scratch();
       const file = join(dir, 'a.db');
@@ -211,7 +211,7 @@ describe('the database', () => {
     data: Buffer.from('abc'),
   };
 
-  test('[S15] an insert computes the same checksum as the database, for any values', () => {
+  test('[S15] an insert computes the same checksum as the database, for any values', { tags: 'long' }, () => {
     const db = openDatabase(join(scratch(), 'a.db'));
     const text = fc.string({ unit: 'binary' });
     const halves = fc.array(fc.constantFrom('a', '\ud800', '\udc00', '\0', '"', '\\', 'é', '😀')).map((parts) => parts.join(''));

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { entries, graph, type WriteChain } from '../../../src/core/chain/index.js';
 import { reproduceTurn } from '../../../src/core/turns/index.js';
 import { importInto } from '../../support/imports.js';
+import { some } from '../../support/long.js';
 import { emptyChain } from '../../support/project.js';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
@@ -37,7 +38,7 @@ function turnsOf(chain: WriteChain) {
   return turns.filter((_, place) => place % every === 0).map(({ commit }) => commit.id);
 }
 
-test.each(places)(
+test.each(some(places, 15))(
   '[R6] %s: every turn with output has a call, and none differs where nothing was recorded',
   { timeout: 600_000 },
   (_, path, least) => {

@@ -227,7 +227,7 @@ describe('what if', () => {
   });
 });
 
-test('[P1] every turn that Stemma ran is rebuilt identical, for random conversations', async () => {
+test('[P1] every turn that Stemma ran is rebuilt identical, for random conversations', { tags: 'long' }, async () => {
   const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((each) => each.trim() !== '' && each.isWellFormed());
   const given = fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
   const pieces = fc.array(

@@ -42,7 +42,7 @@ function shown(chain: WriteChain): unknown {
   return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, usageFillers(chain, id).length, turnOf(chain, id)]);
 }
 
-test('[N8] sums that are stored at some commits change no answer', () => {
+test('[N8] sums that are stored at some commits change no answer', { tags: 'long' }, () => {
   const chain = longChain();
   const before = shown(chain);
   chain.outlines.clear();
@@ -78,7 +78,7 @@ test('a long window is read from the last sums, and a turn reads only its own co
   }
 });
 
-test('[N8] stored facts change neither fillers nor series, with tools and compactions', () => {
+test('[N8] stored facts change neither fillers nor series, with tools and compactions', { tags: 'long' }, () => {
   const chain = emptyChain();
   for (const name of ['usage/branches.jsonl', 'usage/two-models.jsonl', 'pi/tour.jsonl', 'gemini/tour.jsonl', 'codex', 'claude-code'])
     importInto(chain, join(fixtures, name));
@@ -102,7 +102,7 @@ function turnViews(chain: WriteChain, id: ContextId): unknown {
   }
 }
 
-test('a damaged sum, measure or fact counts as missing', () => {
+test('a damaged sum, measure or fact counts as missing', { tags: 'long' }, () => {
   const chain = longChain();
   const before = shown(chain);
   atOnce(catchUpMeasures(chain, 1));
@@ -111,7 +111,7 @@ test('a damaged sum, measure or fact counts as missing', () => {
   expect(shown(chain)).toEqual(before);
 });
 
-test('sums of a commit that was lost are not those of the commit that got its number', () => {
+test('sums of a commit that was lost are not those of the commit that got its number', { tags: 'long' }, () => {
   const chain = longChain();
   const before = shown(chain);
   atOnce(catchUpMeasures(chain, 1));
@@ -122,7 +122,7 @@ test('sums of a commit that was lost are not those of the commit that got its nu
 
 const isHistory = (path: string): boolean => /\.(jsonl?|traj|eval)$/.test(path) && !path.startsWith('cases');
 
-test('[R1] a page of calls from stored answers equals that from all commits, in every history', () => {
+test('[R1] a page of calls from stored answers equals that from all commits, in every history', { tags: 'long' }, () => {
   const chain = emptyChain();
   for (const name of ['usage', 'codex', 'pi', 'gemini', 'cline', 'claude-code', 'qwen-code', 'opencode'])
     for (const path of readdirSync(join(fixtures, name), { recursive: true, encoding: 'utf8' }).filter(isHistory))

@@ -121,7 +121,7 @@ function take(chain: WriteChain, branches: ContextId[], { branch, entry, act }: 
   else branches.push(fork(chain, { id, edits: [act === 'drop' ? { op: 'drop', key } : { op: 'replace', key, entry: text }] }).id);
 }
 
-test('[N2, N12] forks of forks add nothing to a sum, and no branch counts a call twice', () => {
+test('[N2, N12] forks of forks add nothing to a sum, and no branch counts a call twice', { tags: 'long' }, () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 3 }), fc.array(step, { minLength: 1, maxLength: 5 }), (turns, steps) => {
       const { forked, repeated: repeating } = files(turns, 1);

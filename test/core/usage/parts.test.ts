@@ -57,7 +57,7 @@ test.each([
 });
 
 const isHistory = (path: string): boolean => /\.(jsonl?|traj|eval|db|vscdb)$/.test(path) && !path.startsWith('cases');
-test('[N8] parts add up for every counted call of all histories', () => {
+test('[N8] parts add up for every counted call of all histories', { tags: 'long' }, () => {
   const histories = readdirSync(fixtures, { recursive: true, encoding: 'utf8' }).filter(isHistory);
   const counted = histories.map((path) => checkParts(join(fixtures, path)));
   expect(counted.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(1_000);

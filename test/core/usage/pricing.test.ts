@@ -48,7 +48,7 @@ describe('prices of many calls', () => {
     expect(await costOf(chain)).toBeCloseTo(atPrice(7), 6);
   });
 
-  test('[N6] a question shows the stored prices, and the preparation prices new calls', async () => {
+  test('[N6] a question shows the stored prices, and the preparation prices new calls', { tags: 'long' }, async () => {
     const chain = chainWithCalls();
     await loadPrices();
     expect(shownCost(chain)).toBe(0);

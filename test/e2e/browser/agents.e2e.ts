@@ -122,7 +122,7 @@ test('[W62][W63] profiles, a turn by hand, a fork with joined results, a saved h
   expect(met).toEqual([]);
 });
 
-test('[W64, W73] a reply ends a wait in a space, and an agent gets goals, memories and plans', async ({ page, shared }) => {
+test('[W64, W73] a reply ends a wait in a space, and an agent gets goals, memories and plans', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   const { dir, call } = await agentsWindow(page, shared);
   const [me, ada] = await Promise.all([
@@ -215,7 +215,7 @@ test('[W64, W73] a reply ends a wait in a space, and an agent gets goals, memori
   expect(met).toEqual([]);
 });
 
-test('[W65][W67] a composition goes to a model, and a commit gets tags and a retention', async ({ page, machine }) => {
+test('[W65][W67] a composition goes to a model, and a commit gets tags and a retention', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
@@ -283,7 +283,7 @@ test('[W65][W67] a composition goes to a model, and a commit gets tags and a ret
   expect(met).toEqual([]);
 });
 
-test('[W66] a job asks, is answered and is stopped, and a rule allows what may start', async ({ page, machine }) => {
+test('[W66] a job asks, is answered and is stopped, and a rule allows what may start', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   let calls = 0;
   // Other requests list the models. The second reply never ends.

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from '../../support/e2e.js';
 import { giveProject } from '../../support/prepared.js';
 
-test('[T20] a damaged commit is marked in Chain, its details and Context', async ({ page, machine }) => {
+test('[T20] a damaged commit is marked in Chain, its details and Context', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
   await giveProject(machine, 'Histories', dir);
   const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];

@@ -2,7 +2,7 @@ import { expect, test } from '../../support/e2e.js';
 import { commits, complaints, openSettings, settledCount } from '../../support/window.js';
 
 test.describe('the window in a browser', () => {
-  test('runs under its policy: no inline script, nothing from other origins', async ({ page, machine }) => {
+  test('runs under its policy: no inline script, nothing from other origins', { tag: '@long' }, async ({ page, machine }) => {
     const met = complaints(page);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
@@ -71,7 +71,7 @@ test.describe('the window in a browser', () => {
     });
   }
 
-  test('without a host the window says so and keeps the loaded content', async ({ page, machine }) => {
+  test('without a host the window says so and keeps the loaded content', { tag: '@long' }, async ({ page, machine }) => {
     const host = await machine.web();
     const loaded = page.waitForResponse(/assets\/settings-.*\.js$/);
     await page.goto(host.url);

@@ -12,7 +12,7 @@ async function unfold(part: Locator): Promise<void> {
 /** A text without the time of its call and without differences of white space. */
 const withoutNow = (text: string): string => text.replace(/currentTime: "[^"]*"/, 'currentTime').replace(/\s+/g, ' ');
 
-test('[W66][U5] a reply in the window resumes the run that waits for it', async ({ page, machine }) => {
+test('[W66][U5] a reply in the window resumes the run that waits for it', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response, { body }) => {
     const said = JSON.stringify(body.messages ?? '');
@@ -74,7 +74,7 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', async 
   }
 });
 
-test('[W66] Handovers and Reviews follow jobs that start by themselves', async ({ page, machine }) => {
+test('[W66] Handovers and Reviews follow jobs that start by themselves', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const seen = Promise.withResolvers<void>();
   const server = await modelServer(async (response, { body }) => {

@@ -118,7 +118,7 @@ test('open, browse, read, fork in mid-turn, export, and import the same entries 
   expect(met).toEqual([]);
 });
 
-test('resume in Claude Code writes the session and shows the command', async ({ page, machine }) => {
+test('resume in Claude Code writes the session and shows the command', { tag: '@long' }, async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);
@@ -131,7 +131,7 @@ test('resume in Claude Code writes the session and shows the command', async ({ 
   await expect(sheet(page)).toContainText(machine.claude);
 });
 
-test('a machine without sessions offers the sample project', async ({ page, machine }) => {
+test('a machine without sessions offers the sample project', { tag: '@long' }, async ({ page, machine }) => {
   const { url } = await machine.web();
   await page.goto(url);
   await expect(page.getByRole('region', { name: 'First start' }).getByRole('listitem').first()).toBeVisible();
@@ -140,7 +140,7 @@ test('a machine without sessions offers the sample project', async ({ page, mach
   await expect.poll(() => commits(page).count()).toBeGreaterThan(8);
 });
 
-test('a place that is chosen while the window starts stays', async ({ page, machine }) => {
+test('a place that is chosen while the window starts stays', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('numbers.stemma');
   await machine.ask('init', dir);
   await machine.ask('import', join(root, 'test/fixtures/usage/two-models.jsonl'), '--project', dir);
@@ -155,7 +155,7 @@ test('a place that is chosen while the window starts stays', async ({ page, mach
   await expect(page.getByRole('treegrid', { name: 'Sessions' })).toContainText('3.52');
 });
 
-test('paths on the command line open a project and import a session', async ({ page, machine }) => {
+test('paths on the command line open a project and import a session', { tag: '@long' }, async ({ page, machine }) => {
   const place = machine.giveHistory();
   const dir = machine.path('named.stemma');
   expect((await machine.ask('init', dir)).code).toBe(0);
@@ -165,7 +165,7 @@ test('paths on the command line open a project and import a session', async ({ p
   await expect(page).toHaveURL(/named\.stemma/);
 });
 
-test('an import of files without a history says that nothing was imported, and why', async ({ page, machine, shared }) => {
+test('an import of files without a history says that nothing was imported, and why', { tag: '@long' }, async ({ page, machine, shared }) => {
   await shared.open(page, 'Histories');
   const folder = machine.path('notes');
   mkdirSync(folder);

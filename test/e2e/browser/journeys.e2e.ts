@@ -22,7 +22,7 @@ test('[W44, W71] four clicks run an edited prompt, and one compares it with its 
   await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
 });
 
-test('[W5] a branch is archived or deleted, and undo brings it back', async ({ page, shared }) => {
+test('[W5] a branch is archived or deleted, and undo brings it back', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   const branch = page.getByRole('option', { name: /^Then say "in June"/ });
   await expect(branch).toBeVisible();
@@ -37,7 +37,7 @@ test('[W5] a branch is archived or deleted, and undo brings it back', async ({ p
   }
 });
 
-test('[W41] a discarded draft comes back with undo', async ({ page, shared }) => {
+test('[W41] a discarded draft comes back with undo', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const block = entries(page).locator('.block', { hasText: 'Fix it, please. Test first.' });
@@ -51,7 +51,7 @@ test('[W41] a discarded draft comes back with undo', async ({ page, shared }) =>
   await expect(field).toHaveValue('Fix it, and add a test.');
 });
 
-test('[W43] the palette lists recent sessions, groups hits and highlights the one opened', async ({ page, shared }) => {
+test('[W43] the palette lists recent sessions, groups hits and highlights the one opened', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await expect(commits(page).first()).toBeVisible();
   await page.keyboard.press('Control+k');
@@ -71,12 +71,12 @@ test('[W43] the palette lists recent sessions, groups hits and highlights the on
   await expect.poll(() => highlightedWords(page)).toContain('damson');
 });
 
-test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', async ({ page, shared }) => {
+test('[W50, W72] the costliest miss and a compaction’s losses in two clicks, the culprit in one', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await findInFewClicks(page);
 });
 
-test('[W66] from no profile to the result of a delegated card in at most 12 clicks', async ({ page, machine }) => {
+test('[W66] from no profile to the result of a delegated card in at most 12 clicks', { tag: '@long' }, async ({ page, machine }) => {
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Two orders are in the queue.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
   try {

@@ -41,7 +41,7 @@ const focused = (page: Page, step: number) =>
     return { name, met: Number(element.dataset.walked), isMarked, isInside, ahead: element.tabIndex > 0 };
   }, step);
 
-test('[W58] Tab passes through every view once, shows the focus, and is never caught', async ({ page, shared }) => {
+test('[W58] Tab passes through every view once, shows the focus, and is never caught', { tag: '@long' }, async ({ page, shared }) => {
   const query = await withSample(page, shared);
   const found: string[] = [];
   for (const address of walked) {

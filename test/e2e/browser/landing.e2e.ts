@@ -89,7 +89,7 @@ const calm = (page: Page): Promise<void> =>
       }),
   );
 
-test('[W32] Context opens every turn at its prompt, in the sample and in a long session', async ({ page, machine }) => {
+test('[W32] Context opens every turn at its prompt, in the sample and in a long session', { tag: '@long' }, async ({ page, machine }) => {
   // A folder of real transcripts takes a second a turn.
   if (process.env.STEMMA_LANDING) test.setTimeout(3_600_000);
   const folder = join(machine.claude, 'projects', '-work-long');
@@ -134,7 +134,7 @@ test('[W32] Context opens every turn at its prompt, in the sample and in a long 
   expect(off).toEqual([]);
 });
 
-test('[W53] a long context shows its last prompt first, and stays in place when the rest arrives', async ({ page, machine }) => {
+test('[W53] a long context shows its last prompt first, and stays in place when the rest arrives', { tag: '@long' }, async ({ page, machine }) => {
   const file = machine.path('work', 'long.jsonl');
   writeFileSync(
     file,

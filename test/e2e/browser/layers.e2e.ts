@@ -50,7 +50,7 @@ test('compose: layers and messages of another process', async ({ page, shared })
   expect(met).toEqual([]);
 });
 
-test('compose: a context is compacted with extracts, on a new branch', async ({ page, shared }) => {
+test('compose: a context is compacted with extracts, on a new branch', { tag: '@long' }, async ({ page, shared }) => {
   await selected(page, shared);
   await openAgents(page, 'Composition');
   await page.getByRole('button', { name: 'Compact', exact: true }).click();
@@ -60,7 +60,7 @@ test('compose: a context is compacted with extracts, on a new branch', async ({ 
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(/Extracts of \d+ earlier messages/)).toBeVisible();
 });
 
-test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved and used again', async ({ page, shared }) => {
+test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved and used again', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   await selected(page, shared);
   await openAgents(page, 'Composition');
@@ -98,7 +98,7 @@ test('[A-24, A-36, W65] the project shares blocks or not, and a state is saved a
   expect(met).toEqual([]);
 });
 
-test('timeline: a context and a space as chat, triggered runs, and the text an agent reads', async ({ page, shared }) => {
+test('timeline: a context and a space as chat, triggered runs, and the text an agent reads', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   await selected(page, shared);
   await openAgents(page, 'Spaces');

@@ -91,7 +91,7 @@ test('[L7] new turns appear in chain and context without moving the reading posi
   expect(met).toEqual([]);
 });
 
-test('[L7] the context announces new turns of its branch, and shows them when following', async ({ page, machine }) => {
+test('[L7] the context announces new turns of its branch, and shows them when following', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const agent = sessionOf(machine);
   for (let n = 1; n <= 4; n++) agent.turn(n);
@@ -133,7 +133,7 @@ test('[L7] the context announces new turns of its branch, and shows them when fo
   expect(met).toEqual([]);
 });
 
-test('live capture continues when the project is opened again', async ({ page, machine }) => {
+test('live capture continues when the project is opened again', { tag: '@long' }, async ({ page, machine }) => {
   const agent = sessionOf(machine);
   writeFileSync(agent.path, '');
   const dir = machine.path('work', 'shop.stemma');

@@ -4,7 +4,7 @@ import { expect, test } from '../../support/e2e.js';
 import { transcript } from '../../support/transcript.js';
 import { commits, entries, openContext, place, sessionRow, sheet, view } from '../../support/window.js';
 
-test('from the sessions to a fork with the keyboard only, in accessible sheets', async ({ page, machine }) => {
+test('from the sessions to a fork with the keyboard only, in accessible sheets', { tag: '@long' }, async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);
@@ -48,7 +48,7 @@ test('from the sessions to a fork with the keyboard only, in accessible sheets',
   await expect(page.getByRole('combobox').or(page.getByRole('dialog')).first()).toBeVisible();
 });
 
-test('a session of 20,000 entries opens and scrolls, with few entries drawn', async ({ page, machine }) => {
+test('a session of 20,000 entries opens and scrolls, with few entries drawn', { tag: '@long' }, async ({ page, machine }) => {
   const turns = Array.from({ length: 2_000 }, (_, turn) => ({
     prompt: `Question ${turn}`,
     answers: Array.from({ length: 9 }, (_, part) => `Answer ${part} of turn ${turn}: ${'words '.repeat(12)}`),
@@ -73,7 +73,7 @@ test('a session of 20,000 entries opens and scrolls, with few entries drawn', as
   }
 });
 
-test('[W49] a chain too long to load in full folds, filters, and scrolls to its ends', async ({ page, machine }) => {
+test('[W49] a chain too long to load in full folds, filters, and scrolls to its ends', { tag: '@long' }, async ({ page, machine }) => {
   const file = machine.path('work', 'endless.jsonl');
   writeFileSync(
     file,
@@ -104,7 +104,7 @@ test('[W49] a chain too long to load in full folds, filters, and scrolls to its 
   await expect(list.getByRole('option', { name: /^Question 20099 / })).toHaveAttribute('aria-selected', 'true');
 });
 
-test('showing and hiding panes keeps the state of the view', async ({ page, machine }) => {
+test('showing and hiding panes keeps the state of the view', { tag: '@long' }, async ({ page, machine }) => {
   const turns = Array.from({ length: 60 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: [`Answer ${turn}`] }));
   const file = machine.path('work', 'panes.jsonl');
   writeFileSync(file, transcript('panes', turns));
@@ -157,7 +157,7 @@ test('showing and hiding panes keeps the state of the view', async ({ page, mach
   expect(Math.abs((await widthNow()) - width)).toBeLessThan(2);
 });
 
-test('an address of something that does not exist shows an error and a way out', async ({ page, shared }) => {
+test('an address of something that does not exist shows an error and a way out', { tag: '@long' }, async ({ page, shared }) => {
   const { origin } = shared.host;
   const project = await shared.open(page, 'Histories');
   const open = (name: string, more: string) =>
@@ -190,7 +190,7 @@ test('an address of something that does not exist shows an error and a way out',
   await expect(page.getByRole('treegrid', { name: 'Sessions' })).toBeVisible();
 });
 
-test('canvases follow a change of the system theme', async ({ page, shared }) => {
+test('canvases follow a change of the system theme', { tag: '@long' }, async ({ page, shared }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await shared.open(page, 'Histories');
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
@@ -217,7 +217,7 @@ test('canvases follow a change of the system theme', async ({ page, shared }) =>
   await expect.poll(drawn).toBe(light);
 });
 
-test('back, forward, reload and a copied address lead to the same place', async ({ page, shared }) => {
+test('back, forward, reload and a copied address lead to the same place', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
   const address = page.url();
@@ -232,7 +232,7 @@ test('back, forward, reload and a copied address lead to the same place', async 
   await expect(entries(other).getByText('Fix it, please. Test first.').first()).toBeVisible();
 });
 
-test('a view without a commit shows the newest, and the list of sessions opens one', async ({ page, shared }) => {
+test('a view without a commit shows the newest, and the list of sessions opens one', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await expect(commits(page).first()).toHaveAttribute('aria-selected', 'true');
   await place(page, 'Sessions').click();

@@ -25,7 +25,7 @@ const mapping = {
   ],
 };
 
-test('[F43] a file of an unknown tool is previewed by a mapping and imported', async ({ page, machine }) => {
+test('[F43] a file of an unknown tool is previewed by a mapping and imported', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const file = machine.path('chats.jsonl');
   writeFileSync(file, `${lines.map((line) => `${JSON.stringify(line)}\n`).join('')}{"who": "hum`);

@@ -29,7 +29,7 @@ async function exported(machine: Machine, name: string, turns: Parameters<typeof
 const articles = (page: Page) => page.locator('main article:visible');
 const place = (page: Page) => page.locator('footer output');
 
-test('[F31] [T65] a page of hostile text shows it, runs nothing and loads nothing', async ({ page, context, machine }) => {
+test('[F31] [T65] a page of hostile text shows it, runs nothing and loads nothing', { tag: '@long' }, async ({ page, context, machine }) => {
   const asked: string[] = [];
   const trap = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -98,7 +98,7 @@ const skeleton = (root: Element): string => {
   return [...root.children].map(tagsOf).join(' ');
 };
 
-test('[F31] a page draws Markdown with the structure that the window gives it', async ({ page, context, machine }) => {
+test('[F31] a page draws Markdown with the structure that the window gives it', { tag: '@long' }, async ({ page, context, machine }) => {
   const texts = [
     '- one\n  - two\n    - three\n      more of three\n- four',
     '1. first\n\n   ```js\n   const a = 1;\n\n   - not a list\n   ```\n\n   still first\n2. second\n   - below\n\n     ~~~\n     code\n     ~~~',
@@ -159,7 +159,7 @@ test('[F31] a page replays entry by entry, by keys and by its slider', async ({ 
   expect(met).toEqual([]);
 });
 
-test('[F31] an entry has an address, and the search finds text anywhere', async ({ page, machine }) => {
+test('[F31] an entry has an address, and the search finds text anywhere', { tag: '@long' }, async ({ page, machine }) => {
   const turns = Array.from({ length: 400 }, (_, at) => ({ prompt: `Question ${at}`, answers: [`Answer ${at} ${'and so on '.repeat(40)}`] }));
   turns[333]?.answers.push('the needle in the hay');
   const url = await exported(machine, 'long', turns);
@@ -185,7 +185,7 @@ test('[F31] an entry has an address, and the search finds text anywhere', async 
   }
 });
 
-test('[F30] a redacted page contains no secrets, in its text or its data', async ({ page, machine }) => {
+test('[F30] a redacted page contains no secrets, in its text or its data', { tag: '@long' }, async ({ page, machine }) => {
   const token = `ghp_${'16C7e42F292c6912E7710c838347Ae178B4a'}`;
   const url = await exported(
     machine,
@@ -199,7 +199,7 @@ test('[F30] a redacted page contains no secrets, in its text or its data', async
   for (const one of [token, 'ada@example', '/home/ada']) expect(whole).not.toContain(one);
 });
 
-test('[T64] an exported Markdown document runs and loads nothing in a careless viewer', async ({ page, machine }) => {
+test('[T64] an exported Markdown document runs and loads nothing in a careless viewer', { tag: '@long' }, async ({ page, machine }) => {
   const asked: string[] = [];
   const trap = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -235,7 +235,7 @@ test('[T64] an exported Markdown document runs and loads nothing in a careless v
   trap.close();
 });
 
-test('[T66] the command line says that redaction knows patterns only', async ({ machine }) => {
+test('[T66] the command line says that redaction knows patterns only', { tag: '@long' }, async ({ machine }) => {
   const turns = ['one', 'two'].map((name) => ({ prompt: `mail ${name}@example.org`, answers: ['I see'] }));
   await exported(machine, 'plain', turns);
   const [one = '', two = ''] = (await machine.ask('log')).out.match(/ctx-[0-9a-f]+/g) ?? [];
@@ -248,7 +248,7 @@ test('[T66] the command line says that redaction knows patterns only', async ({ 
   for (const command of ['export', 'diff']) expect((await machine.ask(command, '--help')).out).toMatch(/secrets of known\s+patterns/);
 });
 
-test('[F32] [T66] the sheet names what each format leaves out and shows replacements first', async ({ page, machine }) => {
+test('[F32] [T66] the sheet names what each format leaves out and shows replacements first', { tag: '@long' }, async ({ page, machine }) => {
   const { url } = await machine.web(machine.giveHistory());
   await page.goto(url);
   await expect(commits(page).first()).toBeVisible();

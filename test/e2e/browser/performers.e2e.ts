@@ -51,7 +51,10 @@ async function modelOf(agent: Agent, machine: Machine) {
 
 for (const agent of ['claude-code', 'codex'] as const) {
   const { name, title, tool } = agents[agent];
-  test(`[U3][W66] a person answers the permission requests of ${title} in the window${unlessHere(name)}`, async ({ page, machine }) => {
+  test(`[U3][W66] a person answers the permission requests of ${title} in the window${unlessHere(name)}`, { tag: '@long' }, async ({
+    page,
+    machine,
+  }) => {
     test.skip(!hasAgent(name), `${title} is not installed for tests on this machine.`);
     const met = complaints(page);
     const model = await modelOf(agent, machine);

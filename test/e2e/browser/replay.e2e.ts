@@ -83,7 +83,7 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   server.close();
 });
 
-test('commits dropped on each other are compared, calls field by field, samples in columns', async ({ page, machine }) => {
+test('commits dropped on each other are compared, calls field by field, samples in columns', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   let replies = 0;
   const server = await modelServer((response, { body }) => {
@@ -128,7 +128,7 @@ test('commits dropped on each other are compared, calls field by field, samples 
   server.close();
 });
 
-test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine }) => {
+test('a refused provider keeps the typed text, and removing one asks for confirmation', { tag: '@long' }, async ({ page, machine }) => {
   const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
   await page.getByRole('option', { name: prompt }).click();
@@ -157,7 +157,7 @@ test('a refused provider keeps the typed text, and removing one asks for confirm
   await expect(own).toBeHidden();
 });
 
-test('what-if: later turns run on a branch one by one and stop where replies diverge', async ({ page, machine }) => {
+test('what-if: later turns run on a branch one by one and stop where replies diverge', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const lastSaid = ({ body }: Asked): string => JSON.stringify((body.messages as unknown[] | undefined)?.at(-1) ?? '');
   const server = await modelServer((response, asked) => stream(response, completionEvents(`You said ${lastSaid(asked).length} signs.`)));
@@ -198,7 +198,7 @@ test('what-if: later turns run on a branch one by one and stop where replies div
   server.close();
 });
 
-test('an experiment: cases run, are checked and judged, and are exported as a table', async ({ page, machine }) => {
+test('an experiment: cases run, are checked and judged, and are exported as a table', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });

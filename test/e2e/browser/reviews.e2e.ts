@@ -72,7 +72,7 @@ const card = (page: Page, title: string) => page.getByRole('button', { name: new
 /** The main button of a sheet is the last one of its foot. A sheet that still loads has no foot. */
 const finish = (page: Page) => sheet(page).locator('.sheet-foot').getByRole('button').last();
 
-test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', async ({ page, shared }) => {
+test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   const { call, understood, open } = await review(shared);
   await open(page);
@@ -203,7 +203,7 @@ test('a ticket is handed over with its text and context, and the filter stays', 
   await expect(card(page, 'Retry failed jobs')).toBeFocused();
 });
 
-test('[K6] providers answer a question, and the resolution is verified from its end', async ({ page, machine }) => {
+test('[K6] providers answer a question, and the resolution is verified from its end', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const listed = (response: ServerResponse) => response.end(JSON.stringify({ data: [{ id: 'a-model' }] }));
   const remote = await modelServer((response, { path }) =>
@@ -261,7 +261,7 @@ test('[K6] providers answer a question, and the resolution is verified from its 
   local.close();
 });
 
-test('[K1] cards move by mouse, key and menu, and changes of others appear', async ({ page, shared }) => {
+test('[K1] cards move by mouse, key and menu, and changes of others appear', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   const { open, call, ticketId } = await review(shared);
   await call('ticket.create', { title: 'Log every attempt', type: 'task', dependsOn: [ticketId] });
@@ -327,7 +327,7 @@ test('[K1] cards move by mouse, key and menu, and changes of others appear', asy
   expect(met).toEqual([]);
 });
 
-test('[K7] issues, reviews and task lists are imported once, with the current commit', async ({ page, shared }) => {
+test('[K7] issues, reviews and task lists are imported once, with the current commit', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   const { open, call, understood } = await review(shared);
   await open(page);

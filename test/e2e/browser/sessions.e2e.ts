@@ -40,7 +40,7 @@ test('[W5] rename, pin, tag, archive and delete with undo, and the file of the a
   expect(met).toEqual([]);
 });
 
-test('[W8] the filter finds content before the import, and a grown session says Update', async ({ page, machine }) => {
+test('[W8] the filter finds content before the import, and a grown session says Update', { tag: '@long' }, async ({ page, machine }) => {
   const folder = machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);
@@ -66,7 +66,7 @@ test('[W8] the filter finds content before the import, and a grown session says 
   await expect(sessionRow(page, /Jam that is gone/)).toHaveCount(1);
 });
 
-test('[W8] a hit opens at its words, before and after the import', async ({ page, machine }) => {
+test('[W8] a hit opens at its words, before and after the import', { tag: '@long' }, async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);
@@ -81,7 +81,7 @@ test('[W8] a hit opens at its words, before and after the import', async ({ page
   }
 });
 
-test('[W9] the breadcrumb leads from a turn to its session, branch and project', async ({ page, shared }) => {
+test('[W9] the breadcrumb leads from a turn to its session, branch and project', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await place(page, 'Sessions').click();
   await sessionRow(page, /Jam that is gone/).click();
@@ -106,7 +106,7 @@ test('[W9] the breadcrumb leads from a turn to its session, branch and project',
   await expect(commits(page).first()).toBeVisible();
 });
 
-test('[W12] Chain, Context, Calls and the breadcrumb give a turn the same number', async ({ page, shared }) => {
+test('[W12] Chain, Context, Calls and the breadcrumb give a turn the same number', { tag: '@long' }, async ({ page, shared }) => {
   await shared.open(page, 'Histories');
   await place(page, 'Sessions').click();
   await sessionRow(page, /Jam that is gone/).click();

@@ -53,7 +53,7 @@ for (const [half, some] of [
   ['first', ways.slice(0, ways.length / 2)],
   ['second', ways.slice(ways.length / 2)],
 ] as const)
-  test(`[W47][W57] sheets work by keyboard and violate no accessibility rule, ${half} half`, async ({ page, shared }) => {
+  test(`[W47][W57] sheets work by keyboard and violate no accessibility rule, ${half} half`, { tag: '@long' }, async ({ page, shared }) => {
     const query = await withSample(page, shared);
     const found: Record<string, string[]> = {};
     for (const [address, button, item] of some) {

@@ -83,7 +83,7 @@ test('Storage: space, cleanup, a check that finds and repairs damage, and a repl
   await expect(give).toContainText(/objects? repacked: .* after|already packed/);
 });
 
-test('[W5] the content of deleted sessions is freed after a preview, and then undo is refused', async ({ page, machine }) => {
+test('[W5] the content of deleted sessions is freed after a preview, and then undo is refused', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
   const call = (procedure: string, input: object) => machine.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));
   await giveProject(machine, 'Histories', dir);

@@ -2,7 +2,7 @@ import { expect, test } from '../../support/e2e.js';
 import { startTestIssuer } from '../../support/issuer.js';
 import { chooseProject, commits, openSettings, place, sheet } from '../../support/window.js';
 
-test('[E31, E32, E36] a person signs in at a hub, pushes, and opens its project', async ({ page, machine }) => {
+test('[E31, E32, E36] a person signs in at a hub, pushes, and opens its project', { tag: '@long' }, async ({ page, machine }) => {
   test.setTimeout(240_000);
   const issuer = await startTestIssuer();
   await using hub = machine.follow('hub', '--data', machine.path('hub'), '--oidc-issuer', issuer.url, '--oidc-audience', 'stemma');

@@ -82,7 +82,7 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   expect(met).toEqual([]);
 });
 
-test('[N1, N5, N6] window, command line, HTTP and exported page show the same tokens and cost', async ({ page, machine }) => {
+test('[N1, N5, N6] window, command line, HTTP and exported page show the same tokens and cost', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('numbers.stemma');
   expect((await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir }))).code).toBe(0);
   expect((await machine.ask('import', join(root, 'test/fixtures/usage/two-models.jsonl'), '--project', dir)).code).toBe(0);

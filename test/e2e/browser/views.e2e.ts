@@ -55,7 +55,7 @@ for (const [part, names] of [
   ['second', views.slice(10, 20)],
   ['third', views.slice(20)],
 ] as const)
-  test(`[W47] no view violates an accessibility rule in light, dark or high contrast, ${part} part`, async ({ page, shared }) => {
+  test(`[W47] no view violates an accessibility rule in light, dark or high contrast, ${part} part`, { tag: '@long' }, async ({ page, shared }) => {
     const met = complaints(page);
     const found: Record<string, string[]> = {};
     await eachView(page, shared, names, async (view) => {
@@ -76,7 +76,7 @@ const sizes = [
   { name: '200 %', width: 720, height: 450 },
 ] as const;
 
-test('[W47] every view fits at 760 px and at 200 %, without scrolling sideways', async ({ page, shared }) => {
+test('[W47] every view fits at 760 px and at 200 %, without scrolling sideways', { tag: '@long' }, async ({ page, shared }) => {
   await page.setViewportSize(sizes[0]);
   const found: string[] = [];
   await eachView(page, shared, views, async (one) => {

@@ -17,7 +17,11 @@ async function write(page: Page, file: string): Promise<void> {
   await sheet(page).getByRole('button', { name: 'Write file' }).click();
 }
 
-test('[T47] the window asks before it first writes to a folder, and writes nothing when refused', async ({ page, machine, shared }) => {
+test('[T47] the window asks before it first writes to a folder, and writes nothing when refused', { tag: '@long' }, async ({
+  page,
+  machine,
+  shared,
+}) => {
   await openExport(page, shared);
   const file = machine.path('work', 'first.jsonl');
   await write(page, file);
@@ -35,7 +39,7 @@ test('[T47] the window asks before it first writes to a folder, and writes nothi
   expect(readFileSync(file, 'utf8')).not.toBe('');
 });
 
-test('[T47] an allowed folder is not asked for again; other folders and hidden files are', async ({ page, machine, shared }) => {
+test('[T47] an allowed folder is not asked for again; other folders and hidden files are', { tag: '@long' }, async ({ page, machine, shared }) => {
   await openExport(page, shared);
   mkdirSync(machine.path('work', 'below'));
   await write(page, machine.path('work', 'first.jsonl'));

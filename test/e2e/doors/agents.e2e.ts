@@ -77,7 +77,7 @@ test.beforeEach(({ machine }) => {
 test.describe('Claude Code', () => {
   test.skip(!hasAgent('claude'), 'the real agent is not on this machine');
 
-  test('[L5, L8] hooks checkpoint every turn, compaction, subagent and session end', async ({ machine }) => {
+  test('[L5, L8] hooks checkpoint every turn, compaction, subagent and session end', { tag: '@long' }, async ({ machine }) => {
     expect((await machine.run('hook', '--install', '--yes', '--project', machine.env.STEMMA_PROJECT as string)).code).toBe(0);
     const steps = await runAgent('claude', scenario('claude-tour'), machine.dir);
     expect(steps.map(({ ok }) => ok)).toEqual(steps.map(() => true));
@@ -107,7 +107,7 @@ test.describe('Claude Code', () => {
     for (const line of told) expect(JSON.parse(line)).toMatchObject({ hookErrors: [], preventedContinuation: false });
   });
 
-  test('[L5] killed in the middle of a turn, it keeps its last checkpoint', async ({ machine }) => {
+  test('[L5] killed in the middle of a turn, it keeps its last checkpoint', { tag: '@long' }, async ({ machine }) => {
     const watcher = await capturing(machine);
     const steps = ['First', { prompt: 'Then wait', killAfterMs: 3_000 }];
     const look = { name: 'Bash', input: { command: 'echo files', description: 'Look' } };
@@ -124,7 +124,7 @@ test.describe('Claude Code', () => {
     watcher.process.kill('SIGINT');
     expect(await once(watcher.process, 'close')).toEqual([0, null]);
   });
-  test('[C11, C26, K4, K6] an author and a reviewer in one folder keep their own contexts', async ({ machine }) => {
+  test('[C11, C26, K4, K6] an author and a reviewer in one folder keep their own contexts', { tag: '@long' }, async ({ machine }) => {
     const watcher = await capturing(machine);
     const said = (text: string) => ({ when: text, text: `${text}: done.` });
     const works = async (...prompts: string[]) => {
@@ -187,7 +187,7 @@ const turns = {
 } satisfies Partial<Record<Agent, readonly string[]>>;
 
 for (const [agent, prompts] of Object.entries(turns) as [Agent, readonly string[]][])
-  test(`[L1, L2] the real ${agent}: each turn and compaction is a commit, as in an import`, async ({ machine }) => {
+  test(`[L1, L2] the real ${agent}: each turn and compaction is a commit, as in an import`, { tag: '@long' }, async ({ machine }) => {
     test.skip(!hasAgent(agent), 'the real agent is not on this machine');
     mkdirSync(machine.path(`.${agent}`), { recursive: true });
     const watcher = await capturing(machine);

@@ -93,7 +93,7 @@ test('[C26] a principal that an unrelated session has is refused through every d
   expect(await commitsOf(machine)).toHaveLength(before);
 });
 
-test('[C11, C26, K4, K6] a reviewer and an author in one folder, each with its own context', async ({ machine }) => {
+test('[C11, C26, K4, K6] a reviewer and an author in one folder, each with its own context', { tag: '@long' }, async ({ machine }) => {
   const { ticketId } = await json<Ticket>(machine, 'ticket', 'create', 'Make retries work', '--by', '@pm');
   // The author works and hands the change to the reviewer. Both sessions are in the same folder.
   await session(machine, '@author', ['--ticket', ticketId], 'session:author', 'turn', 'turn');

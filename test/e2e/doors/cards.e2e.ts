@@ -62,7 +62,7 @@ test.describe('cards and boxes over HTTP', () => {
 /** A body without the time of its call. */
 const withoutNow = (body: object): unknown => JSON.parse(JSON.stringify(body).replace(/currentTime: \\"[^\\"]*/, 'currentTime'));
 
-test('[U11] bad input over HTTP: a call is refused with its reason, or sent whole as its preview', async ({ machine }) => {
+test('[U11] bad input over HTTP: a call is refused with its reason, or sent whole as its preview', { tag: '@long' }, async ({ machine }) => {
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Noted.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
   try {

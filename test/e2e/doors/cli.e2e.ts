@@ -19,7 +19,7 @@ async function sampleProject(machine: Machine): Promise<string> {
   return dir;
 }
 
-test('[L13] eight imports at once all end, and one of them creates the project', async ({ machine }) => {
+test('[L13] eight imports at once all end, and one of them creates the project', { tag: '@long' }, async ({ machine }) => {
   const [dir, history] = [machine.path('work', 'shared.stemma'), machine.giveHistory()];
   const ran = await Promise.all(Array.from({ length: 8 }, () => machine.run('import', '--json', '--project', dir, history)));
   expect(ran.map(({ code }) => code)).toEqual(Array(8).fill(0));
@@ -305,7 +305,7 @@ test.describe('stemma ticket', () => {
     expect(closed.map(({ ticketId }) => ticketId).sort()).toEqual([found.ticketId, made.ticketId].sort());
   });
 
-  test('imports and changes tickets, shows where to start, answers questions and lists events', async ({ machine }) => {
+  test('imports and changes tickets, shows where to start, answers questions and lists events', { tag: '@long' }, async ({ machine }) => {
     const dir = machine.path('work', 'p.stemma');
     json(await machine.ask('init', dir, '--json'));
     const line = (type: string, uuid: string, parentUuid: string | null, content: unknown) =>

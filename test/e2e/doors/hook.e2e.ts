@@ -187,7 +187,7 @@ test.describe('stemma hook', () => {
     expect(await commits(machine)).toEqual([]);
   });
 
-  test('[L8] if another process keeps the project busy, the next event catches up', async ({ machine }) => {
+  test('[L8] if another process keeps the project busy, the next event catches up', { tag: '@long' }, async ({ machine }) => {
     await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);

@@ -196,7 +196,7 @@ test.describe('calls on the wire', () => {
 });
 
 test.describe('stemma capture', () => {
-  test('[L6] follows an agent that is installed later', async ({ machine }) => {
+  test('[L6] follows an agent that is installed later', { tag: '@long' }, async ({ machine }) => {
     const capture = begun(machine, 'capture');
     await expect.poll(capture.err).toContain('once created');
     expect(capture.err()).not.toContain('.codex');
@@ -218,7 +218,7 @@ test.describe('stemma capture', () => {
     expect(await capture.ended).toEqual([0, null]);
   });
 
-  test('[L1, L7] prints a line for each checkpoint of any process, and ends with an interrupt', async ({ machine }) => {
+  test('[L1, L7] prints a line for each checkpoint of any process, and ends with an interrupt', { tag: '@long' }, async ({ machine }) => {
     const capture = begun(machine, 'capture');
     await expect.poll(capture.err).toContain('Following');
     const run = begun(machine, 'call', 'capture.status');

@@ -20,7 +20,7 @@ async function sessions({ run }: Machine, project: string): Promise<Told> {
   return JSON.parse(out) as Told;
 }
 
-test('[F42] stemma otlp receives spans with its token, and each turn becomes a commit', async ({ machine }) => {
+test('[F42] stemma otlp receives spans with its token, and each turn becomes a commit', { tag: '@long' }, async ({ machine }) => {
   const project = machine.path('spans.stemma');
   await machine.ask('init', project);
   await using receiver = machine.follow('otlp', '--project', project);
@@ -50,7 +50,7 @@ test('[F42] the web host receives spans from programs that have its bearer', asy
   await expect.poll(async () => (await sessions(machine, project)).sessions.map(({ sessionId }) => sessionId)).toEqual(['conv-7']);
 });
 
-test('[F40, F42] an export sends its spans to a collector, or says why it was refused', async ({ machine }) => {
+test('[F40, F42] an export sends its spans to a collector, or says why it was refused', { tag: '@long' }, async ({ machine }) => {
   const [source, target] = [machine.path('source.stemma'), machine.path('target.stemma')];
   await machine.ask('init', source);
   await machine.ask('import', '--project', source, join(root, 'test', 'fixtures', 'pi', 'tour.jsonl'));

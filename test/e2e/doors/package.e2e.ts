@@ -40,7 +40,7 @@ test.describe('the npm package', () => {
     expect(packed.unpackedSize).toBeLessThan(30 * 1024 ** 2);
   });
 
-  test('does the main jobs in an empty folder without the repository', () => {
+  test('does the main jobs in an empty folder without the repository', { tag: '@long' }, () => {
     const modules = join(folder, 'node_modules');
     const own = join(modules, 'stemma');
     mkdirSync(own, { recursive: true });

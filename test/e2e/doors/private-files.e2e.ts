@@ -20,7 +20,7 @@ async function succeed(machine: Machine, how: 'run' | 'ask', ...words: string[])
 
 test.skip(process.platform === 'win32', 'Windows has no such modes');
 
-test('[T33] everything that real use leaves behind is for its owner alone', async ({ machine }) => {
+test('[T33] everything that real use leaves behind is for its owner alone', { tag: '@long' }, async ({ machine }) => {
   const project = machine.path('work', 'p.stemma');
   const replica = machine.path('replica');
   mkdirSync(replica, { mode: 0o700 });

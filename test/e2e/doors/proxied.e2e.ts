@@ -69,7 +69,7 @@ const servers: Readonly<Record<CoreAgent, Server>> = {
 /** Real agents through `stemma proxy`: their calls are recorded as sent and linked to their answers. */
 test.describe('agents through the proxy', () => {
   for (const agent of ['claude', 'codex', 'pi', 'gemini', 'opencode'] as const satisfies readonly CoreAgent[])
-    test(`[R1, R5] ${agent}`, async ({ machine }) => {
+    test(`[R1, R5] ${agent}`, { tag: '@long' }, async ({ machine }) => {
       test.skip(!hasAgent(agent), `the real agent does not run${unlessHere(agent)}`);
       const project = machine.path('work', 'proxied.stemma');
       await machine.ask('init', project);

@@ -18,7 +18,7 @@ async function sample(machine: Machine): Promise<string> {
   return rows.find(({ commit }) => commit.summary?.startsWith('Fix it, please. Test first.'))?.commit.id ?? '';
 }
 
-test('runs a turn again, continues with the next turns and compares the results', async ({ machine }) => {
+test('runs a turn again, continues with the next turns and compares the results', { tag: '@long' }, async ({ machine }) => {
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
   const turn = await sample(machine);

@@ -45,7 +45,7 @@ test('[U1] serve starts what its policy file allows, and nothing else', async ({
   }
 });
 
-test('[U5] serve does what is due once, also after a restart and a sleep', async ({ machine }) => {
+test('[U5] serve does what is due once, also after a restart and a sleep', { tag: '@long' }, async ({ machine }) => {
   const project = machine.path('work', 'p.stemma');
   const model = await modelServer((response) => stream(response, messageEvents({ text: 'Reported.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: model.url });

@@ -36,7 +36,7 @@ const oldNode = (process.env.PATH ?? '')
   .map((dir) => join(dir, 'node'))
   .find((path) => existsSync(path) && Number(/^v(\d+)/.exec(spawnSync(path, ['-v'], { encoding: 'utf8' }).stdout)?.[1] ?? 99) < 22);
 
-test('an older Node hands over to the project’s own', async ({ machine }) => {
+test('an older Node hands over to the project’s own', { tag: '@long' }, async ({ machine }) => {
   test.skip(!oldNode, 'no Node older than 22 is on this machine');
   const run = (...words: string[]) =>
     spawnSync(oldNode ?? '', [built('cli', 'stemma.js'), ...words], {

@@ -8,7 +8,7 @@ async function said(lines: () => string[], beginning: string): Promise<string> {
   return line()?.slice(beginning.length) ?? '';
 }
 
-test('[E1, E17, E24] a team shares a project through a hub that one command starts', async ({ machine }) => {
+test('[E1, E17, E24] a team shares a project through a hub that one command starts', { tag: '@long' }, async ({ machine }) => {
   await using hub = machine.follow('hub', '--data', machine.path('hub'));
   const address = await said(hub.lines, 'The hub answers at ');
   const token = await said(hub.lines, 'Admin token, shown once: ');

@@ -37,7 +37,7 @@ function event(machine: Machine): string {
   });
 }
 
-test('[T4] no command chooses the nearest project that somebody else made', async ({ machine }) => {
+test('[T4] no command chooses the nearest project that somebody else made', { tag: '@long' }, async ({ machine }) => {
   const dir = await foreignProject(machine, 'work', 'work.stemma');
   const before = stateOf(dir);
   const history = machine.giveHistory();

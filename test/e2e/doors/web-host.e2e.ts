@@ -188,7 +188,7 @@ test.describe('the web host', () => {
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/context/show', '/import/run']));
   });
 
-  test('a window that closes during an import leaves the engine and the project intact', async ({ machine }) => {
+  test('a window that closes during an import leaves the engine and the project intact', { tag: '@long' }, async ({ machine }) => {
     const host = await machine.web();
     const dir = machine.path('p.stemma');
     await post(host, '/api/project/create', { dir });

@@ -31,7 +31,7 @@ test('the desktop app: open, read, fork in mid-turn, export', async ({ launch, m
   expect(met).toEqual([]);
 });
 
-test('paths on the command line reach the engine, and a second start opens a window', async ({ launch, machine }) => {
+test('paths on the command line reach the engine, and a second start opens a window', { tag: '@long' }, async ({ launch, machine }) => {
   const dir = machine.path('named.stemma');
   expect((await machine.run('init', dir)).code).toBe(0);
   const { app, page } = await launch(dir);
@@ -47,7 +47,7 @@ test('paths on the command line reach the engine, and a second start opens a win
   await expect.poll(() => app.windows().map((window) => window.url())).toEqual([expect.stringContaining('named'), expect.stringContaining('other')]);
 });
 
-test('[W44][W50] the desktop app: to the agent in four clicks, to the costliest miss in two', async ({ launch, machine }) => {
+test('[W44][W50] the desktop app: to the agent in four clicks, to the costliest miss in two', { tag: '@long' }, async ({ launch, machine }) => {
   const given = giveRunnableSession(machine);
   machine.giveHistory();
   const { page } = await launch();
@@ -57,7 +57,7 @@ test('[W44][W50] the desktop app: to the agent in four clicks, to the costliest 
   expect(await runEditedPrompt(page, given)).toBeLessThanOrEqual(4);
 });
 
-test('[W48] native dialogs choose what to import and where to export', async ({ launch, machine }) => {
+test('[W48] native dialogs choose what to import and where to export', { tag: '@long' }, async ({ launch, machine }) => {
   const folder = machine.giveHistory();
   const { app, page } = await launch();
   const file = machine.path('chosen.md');
@@ -84,7 +84,7 @@ test('[W48] native dialogs choose what to import and where to export', async ({ 
   await expect.poll(() => existsSync(file)).toBe(true);
 });
 
-test('[W48] a tray item while live capture is on, and a notification for a turn that ends', async ({ launch, machine }) => {
+test('[W48] a tray item while live capture is on, and a notification for a turn that ends', { tag: '@long' }, async ({ launch, machine }) => {
   const history = giveRunnableSession(machine);
   const { app, page } = await launch();
   await app.evaluate(({ Tray, Notification }) => {
@@ -215,7 +215,7 @@ test('only our own page receives a port', async ({ launch }) => {
   expect(given).toEqual({ refused: 0, ours: 1 });
 });
 
-test('when the engine dies, the window reconnects to the next one', async ({ launch, machine }) => {
+test('when the engine dies, the window reconnects to the next one', { tag: '@long' }, async ({ launch, machine }) => {
   machine.giveHistory();
   const app = await launch();
   const { page, said } = app;
@@ -227,7 +227,7 @@ test('when the engine dies, the window reconnects to the next one', async ({ lau
   await expect(entries(page).getByText('Fix it, please. Test first.').first()).toBeVisible();
 });
 
-test('the position of the window is remembered', async ({ launch, machine }) => {
+test('the position of the window is remembered', { tag: '@long' }, async ({ launch, machine }) => {
   const first = await launch();
   await first.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setBounds({ x: 60, y: 40, width: 1000, height: 700 }));
   await first.app.close();
@@ -237,7 +237,7 @@ test('the position of the window is remembered', async ({ launch, machine }) => 
   expect(bounds).toMatchObject({ width: 1000, height: 700 });
 });
 
-test('[W11] the menus lead to every place, and the last place is restored after a restart', async ({ launch, machine }) => {
+test('[W11] the menus lead to every place, and the last place is restored after a restart', { tag: '@long' }, async ({ launch, machine }) => {
   machine.giveHistory();
   const first = await launch();
   await importAll(first.page);
@@ -257,7 +257,7 @@ test('[W11] the menus lead to every place, and the last place is restored after 
   await expect(entries(second.page)).toBeVisible();
 });
 
-test('[T54] a packaged app does not run the program that STEMMA_ENGINE_NODE names', async ({ launch, machine }) => {
+test('[T54] a packaged app does not run the program that STEMMA_ENGINE_NODE names', { tag: '@long' }, async ({ launch, machine }) => {
   const marker = machine.path('ran');
   const program = machine.path('engine-node');
   writeFileSync(program, `#!/bin/sh\ntouch '${marker}'\nexec '${process.execPath}' "$@"\n`, { mode: 0o700 });

@@ -65,7 +65,7 @@ test('[D6] a page that crashes comes back at its place, says so, and keeps its d
   expect(readFileSync(machine.path('stemma', 'logs', 'app.log'), 'utf8')).toMatch(/ page-gone reason=(killed|crashed) exitCode=\d+\n/);
 });
 
-test('[D6] a page that keeps crashing asks what to do; one that hangs is reloaded on request', async ({ launch }) => {
+test('[D6] a page that keeps crashing asks what to do; one that hangs is reloaded on request', { tag: '@long' }, async ({ launch }) => {
   const app = await launch();
   await expect(app.page.getByRole('button', { name: 'Open the sample project' })).toBeVisible();
   await answerBoxes(app, 'Open Sessions');
@@ -82,7 +82,7 @@ test('[D6] a page that keeps crashing asks what to do; one that hangs is reloade
   await expect.poll(() => textOf(app)).toContain('This page crashed and was loaded again.');
 });
 
-test('[D9] a link of a browser shows its commit in the running app, and refuses the rest', async ({ launch, machine }) => {
+test('[D9] a link of a browser shows its commit in the running app, and refuses the rest', { tag: '@long' }, async ({ launch, machine }) => {
   machine.giveHistory();
   const app = await launch();
   await importAll(app.page);
@@ -103,7 +103,7 @@ test('[D9] a link of a browser shows its commit in the running app, and refuses 
   await expect(app.page.getByRole('textbox', { name: /share link/ })).toHaveValue('https://127.0.0.1:9/share/web-shop/stm_abc');
 });
 
-test('[D9] a file and a link of macOS reach the app, before and after its window', async ({ launch, machine }) => {
+test('[D9] a file and a link of macOS reach the app, before and after its window', { tag: '@long' }, async ({ launch, machine }) => {
   const dir = machine.path('named.stemma');
   expect((await machine.run('init', dir)).code).toBe(0);
   const app = await launch();
@@ -111,7 +111,7 @@ test('[D9] a file and a link of macOS reach the app, before and after its window
   await expect.poll(() => app.app.windows().map((window) => window.url())).toEqual([expect.anything(), expect.stringContaining('named')]);
 });
 
-test('[D10] [D12] the menu has recent projects, diagnostics and the check for updates', async ({ launch, machine }) => {
+test('[D10] [D12] the menu has recent projects, diagnostics and the check for updates', { tag: '@long' }, async ({ launch, machine }) => {
   machine.giveHistory();
   const app = await launch();
   await importAll(app.page);

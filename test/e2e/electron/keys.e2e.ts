@@ -50,7 +50,7 @@ async function memoryOf({ page }: App): Promise<string> {
 test.describe('with a keyring', () => {
   test.use({ switches: ['--password-store=gnome-libsecret'] });
 
-  test('a sealed key works and is in no file, log, project, export or window memory', async ({ launch, machine }) => {
+  test('a sealed key works and is in no file, log, project, export or window memory', { tag: '@long' }, async ({ launch, machine }) => {
     test.skip(!hasKeyring(), 'dbus-daemon and gnome-keyring-daemon are not installed');
     const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
     const keyring = await openKeyring(machine);
@@ -97,7 +97,7 @@ test.describe('with a keyring', () => {
 test.describe('without a keyring', () => {
   test.use({ switches: ['--password-store=basic'] });
 
-  test('a key is refused with a hint; a server without a key is accepted', async ({ launch, machine }) => {
+  test('a key is refused with a hint; a server without a key is accepted', { tag: '@long' }, async ({ launch, machine }) => {
     machine.giveHistory();
     const app = await launch();
     await openProviders(app.page);

@@ -49,7 +49,7 @@ test('[D2] the program of the package cannot be used as Node, debugged, or given
   expect({ cookies, integrity, archive }).toEqual({ cookies: '1', integrity: '1', archive: '1' });
 });
 
-test('[D3] the command line of the package: import, log, show, hook, web, without a display', async ({ packaged, machine }) => {
+test('[D3] the command line of the package: import, log, show, hook, web, without a display', { tag: '@long' }, async ({ packaged, machine }) => {
   const history = machine.giveHistory();
   expect(run(packaged, machine, ['--version']).out.trim()).toBe('0.1.0');
   expect(run(packaged, machine, ['init', 'work.stemma'])).toMatchObject({ code: 0, err: '' });
@@ -116,7 +116,12 @@ test('[D4] the packaged app: open, import, read, while agents use its tools', as
   expect(app.pages()).toHaveLength(1);
 });
 
-test('[D5, D6, D9] a second start passes paths and links to the first, and a crash is repaired', async ({ packaged, machine, open, displayName }) => {
+test('[D5, D6, D9] a second start passes paths and links to the first, and a crash is repaired', { tag: '@long' }, async ({
+  packaged,
+  machine,
+  open,
+  displayName,
+}) => {
   for (const name of ['one', 'two']) expect(run(packaged, machine, ['init', `${name}.stemma`]).code).toBe(0);
   const one = join(machine.cwd, 'one.stemma');
   expect(run(packaged, machine, ['import', machine.giveHistory(), '-p', one]).code).toBe(0);
@@ -176,7 +181,11 @@ async function checkForUpdates(page: Page): Promise<string> {
 
 const noFeed = 'this machine has no openssl, which makes the certificate of the feed';
 
-test('[D13] the packaged app refuses an update that is unsigned, changed, old or from elsewhere', async ({ packaged, machine, open }) => {
+test('[D13] the packaged app refuses an update that is unsigned, changed, old or from elsewhere', { tag: '@long' }, async ({
+  packaged,
+  machine,
+  open,
+}) => {
   await using feed = await startFeed();
   test.skip(feed === undefined, noFeed);
   if (feed === undefined) return;
@@ -200,7 +209,11 @@ test('[D13] the packaged app refuses an update that is unsigned, changed, old or
   expect(readFileSync(image, 'utf8')).toBe('the old version');
 });
 
-test('[D13] the packaged app takes a signed update from its feed, and installs it when it quits', async ({ packaged, machine, open }) => {
+test('[D13] the packaged app takes a signed update from its feed, and installs it when it quits', { tag: '@long' }, async ({
+  packaged,
+  machine,
+  open,
+}) => {
   await using feed = await startFeed();
   test.skip(feed === undefined, noFeed);
   if (feed === undefined) return;
@@ -224,7 +237,7 @@ test('[D13] the packaged app takes a signed update from its feed, and installs i
   expect(readFileSync(machine.path('started'), 'utf8')).toBe('true\n');
 });
 
-test('[T54] a package ignores STEMMA_ENGINE_NODE in its commands, too', ({ packaged, machine }) => {
+test('[T54] a package ignores STEMMA_ENGINE_NODE in its commands, too', { tag: '@long' }, ({ packaged, machine }) => {
   const marker = machine.path('ran');
   const program = machine.path('engine-node');
   writeFileSync(program, `#!/bin/sh\ntouch '${marker}'\n`, { mode: 0o700 });

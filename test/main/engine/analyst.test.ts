@@ -23,7 +23,7 @@ describe('the process that answers SQL', () => {
     expect(await laterRefusal(ask('DELETE FROM calls'))).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'sql' } });
   });
 
-  test('[Q2] is killed after its time, while this process goes on', async () => {
+  test('[Q2] is killed after its time, while this process goes on', { tags: 'long' }, async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 20);
     const from = performance.now();

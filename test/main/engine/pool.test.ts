@@ -88,7 +88,7 @@ async function firstOf(call: Promise<unknown>): Promise<void> {
 }
 
 describe('threads that read', () => {
-  test('[S25] answer every read and stream while another process holds the write lock', async () => {
+  test('[S25] answer every read and stream while another process holds the write lock', { tags: 'long' }, async () => {
     const { client, dir, id } = await withSample();
     const { ticketId } = await client.ticket.create({ title: 'Before the lock', type: 'task' });
     const [session] = (await client.session.list({})).sessions;
@@ -135,7 +135,7 @@ describe('threads that read', () => {
     expect(await client.ticket.list({})).toHaveLength(2);
   });
 
-  test('[S25] see each write as soon as it is acknowledged, from every connection', async () => {
+  test('[S25] see each write as soon as it is acknowledged, from every connection', { tags: 'long' }, async () => {
     const { client, connect, dir } = await withSample();
     const other = connect();
     await other.project.open({ dir });
@@ -145,20 +145,20 @@ describe('threads that read', () => {
     }
   });
 
-  test('[S25] store an object whose ref they return before they answer', async () => {
+  test('[S25] store an object whose ref they return before they answer', { tags: 'long' }, async () => {
     const { client, id } = await withSample();
     const { artifactRef } = await client.context.materialize({ id, format: 'openai-chat-v1' });
     expect((await client.artifact.get({ ref: artifactRef })).size).toBeGreaterThan(0);
   });
 
-  test('[S25] read the database that a repair wrote', async () => {
+  test('[S25] read the database that a repair wrote', { tags: 'long' }, async () => {
     const { client, id } = await withSample();
     expect((await client.context.show({ id })).id).toBe(id);
     expect((await client.project.check({ repair: true })).ok).toBe(true);
     expect((await client.context.show({ id })).id).toBe(id);
   });
 
-  test('[S25] end a stream when its caller stops', async () => {
+  test('[S25] end a stream when its caller stops', { tags: 'long' }, async () => {
     const { client } = await withSample();
     const stop = new AbortController();
     const seen: unknown[] = [];

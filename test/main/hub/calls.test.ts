@@ -95,7 +95,7 @@ describe('calls that were seen on the wire', () => {
     expect(callsOf(theirs).map(({ requestId }) => requestId)).toEqual([id]);
   });
 
-  test('[E43] a long conversation sends each message once', async () => {
+  test('[E43] a long conversation sends each message once', { tags: 'long' }, async () => {
     const mine = emptyChain();
     const turns = 30;
     for (let n = 1; n <= turns; n++) captured(mine, n);

@@ -28,7 +28,7 @@ const postmaster = (dir: string): number => Number(readFileSync(join(dir, 'postg
 const count = { isRead: true } as const;
 
 describe('the database of a hub', () => {
-  test('[E60] a lost connection ends its call, not the process', async () => {
+  test('[E60] a lost connection ends its call, not the process', { tags: 'long' }, async () => {
     const { postgres, database } = await openBuiltIn();
     const admin = new pg.Client({ connectionString: postgres.superuserUrl });
     await admin.connect();
@@ -49,7 +49,7 @@ describe('the database of a hub', () => {
     expect(await database.inProject(0, (tx) => tx.selectFrom('item').select('seq').execute(), count)).toEqual([]);
   });
 
-  test('[E61] the built-in server starts again after it was killed', async () => {
+  test('[E61] the built-in server starts again after it was killed', { tags: 'long' }, async () => {
     const { dir, database } = await openBuiltIn();
     const before = postmaster(dir);
     process.kill(before, 'SIGKILL');
@@ -61,7 +61,7 @@ describe('the database of a hub', () => {
     await vi.waitFor(isNew, { timeout: 30_000, interval: 200 });
   });
 
-  test('[E60] [E61] a restart of PostgreSQL during clones ends no hub', { timeout: 120_000 }, async () => {
+  test('[E60] [E61] a restart of PostgreSQL during clones ends no hub', { tags: 'long', timeout: 120_000 }, async () => {
     const { dir, database } = await openBuiltIn();
     const token = (await firstToken(database)) ?? '';
     mkdirSync(join(dir, 'objects'));
@@ -103,7 +103,7 @@ describe('the database of a hub', () => {
     expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
-  test('[E61] a server that cannot start again is reported once, with the reason', async () => {
+  test('[E61] a server that cannot start again is reported once, with the reason', { tags: 'long', timeout: 60_000 }, async () => {
     const dir = scratch();
     const problems: string[] = [];
     const postgres = await startEmbedded(dir, (problem) => void problems.push(problem));
@@ -114,9 +114,9 @@ describe('the database of a hub', () => {
     process.kill(postmaster(dir), 'SIGKILL');
     await vi.waitFor(() => expect(problems).toHaveLength(1), { timeout: 40_000 });
     expect(problems[0]).toMatch(/max_connections|configuration file/);
-  }, 60_000);
+  });
 
-  test('[E25] [E61] the server of a killed hub is ended without ps, and its data stays', async () => {
+  test('[E25] [E61] the server of a killed hub is ended without ps, and its data stays', { tags: 'long' }, async () => {
     const dir = scratch();
     const first = await startEmbedded(dir);
     const query = async (statement: string, url = first.url) => {
@@ -154,7 +154,7 @@ describe('the database of a hub', () => {
     expect(await query('SELECT n FROM kept', second.url)).toEqual([{ n: 7 }]);
   });
 
-  test('[E62] the user of the hub is no superuser, also where an older hub made the database', async () => {
+  test('[E62] the user of the hub is no superuser, also where an older hub made the database', { tags: 'long' }, async () => {
     const { dir, postgres, database } = await openBuiltIn();
     const user = async () =>
       (
@@ -177,7 +177,7 @@ describe('the database of a hub', () => {
     await sql`ALTER TABLE item ADD COLUMN later text`.execute(opened.all);
   });
 
-  test('[E60] a database that never answers ends a call in time', async () => {
+  test('[E60] a database that never answers ends a call in time', { tags: 'long' }, async () => {
     const { postgres } = await openBuiltIn();
     const line = await hangingLine(Number(new URL(postgres.url).port));
     const url = new URL(postgres.url);

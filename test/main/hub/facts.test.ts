@@ -30,7 +30,7 @@ async function rowsOf(to: string, table: string): Promise<Record<string, unknown
 }
 
 describe('usage facts of a hub', () => {
-  test('[E37] Parquet files hold what the project counts, by month, and a second run replaces them', async () => {
+  test('[E37] Parquet files hold what the project counts, by month, and a second run replaces them', { tags: 'long' }, async () => {
     const mine = emptyChain();
     const fixtures = join(import.meta.dirname, '../../fixtures');
     importInto(mine, join(fixtures, 'usage'), join(fixtures, 'codex'), join(fixtures, 'pi'));

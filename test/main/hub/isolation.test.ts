@@ -110,7 +110,7 @@ async function openTokens(): Promise<ReadonlyMap<string, string>> {
 }
 
 describe('isolation of projects', () => {
-  test('[E7, E18] no procedure opens another project by name, id or hash, for any role or link', async () => {
+  test('[E7, E18] no procedure opens another project by name, id or hash, for any role or link', { tags: 'long' }, async () => {
     expect(procedures.length).toBeGreaterThan(10);
     for (const [role, token] of await openTokens()) {
       // The pages of links open nothing of it either.
@@ -137,7 +137,7 @@ describe('isolation of projects', () => {
     expect(await valuesOf(`SELECT no AS value FROM token WHERE no = ${tokens[0]} AND revoked_at IS NULL`)).toHaveLength(1);
   });
 
-  test('[E14] no field of any procedure carries SQL or a path, and none makes the hub fail', async () => {
+  test('[E14] no field of any procedure carries SQL or a path, and none makes the hub fail', { tags: 'long' }, async () => {
     const counts = 'SELECT (SELECT count(*) FROM item) + (SELECT count(*) FROM object) + (SELECT count(*) FROM project) AS value';
     const before = await valuesOf(counts);
     const tricks = [

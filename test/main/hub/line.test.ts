@@ -84,7 +84,7 @@ function readError(call: () => unknown): unknown {
 }
 
 describe('the line to a hub', () => {
-  test('[E42] a push sends at most 1.1 of the compressed bytes that the hub lacks', async () => {
+  test('[E42] a push sends at most 1.1 of the compressed bytes that the hub lacks', { tags: 'long' }, async () => {
     const mine = history(400);
     const line = await lineTo(hub.address);
     await hub.project('narrow');
@@ -98,7 +98,7 @@ describe('the line to a hub', () => {
     expect(line.counted.up - before).toBeLessThan(2_000);
   });
 
-  test('[E41] a large object travels in parts, and both sides prove them and the whole', async () => {
+  test('[E41] a large object travels in parts, and both sides prove them and the whole', { tags: 'long' }, async () => {
     const mine = emptyChain();
     const text = Array.from({ length: 400_000 }, (_, n) => n.toString(36)).join(' ');
     const big = commitText(mine, text);
@@ -150,7 +150,7 @@ describe('the line to a hub', () => {
   const [commits, large] = [20, { words: 4_000, filling: 1_000_000 }];
   const cuts = [0.01, 0.6, 0.95];
 
-  test('[E6, E42] a push that is cut at any byte sends only what the hub lacks', async () => {
+  test('[E6, E42] a push that is cut at any byte sends only what the hub lacks', { tags: 'long' }, async () => {
     const whole = await lineTo(hub.address);
     await hub.project('uncut');
     const mine = history(commits, large);
@@ -182,7 +182,7 @@ describe('the line to a hub', () => {
     expect(lackedAfter.at(-1)).toBeLessThan(commits / 2);
   });
 
-  test('[E6, E42] a pull that is cut at any byte fetches only what is missing', async () => {
+  test('[E6, E42] a pull that is cut at any byte fetches only what is missing', { tags: 'long' }, async () => {
     const mine = history(commits, large);
     const all = await objectsOf(mine, await hub.project('cut-pull'));
     const at = (address: string): Hub => hubAt({ hub: address, project: 'cut-pull', token: hub.admin });

@@ -34,7 +34,7 @@ async function second(databaseUrl: string, place: Parameters<typeof openStore>[1
 }
 
 describe('running a hub', () => {
-  test('[E15] many clients push through two hubs at once: nothing is lost or doubled', async () => {
+  test('[E15] many clients push through two hubs at once: nothing is lost or doubled', { tags: 'long' }, async () => {
     await hub.project('soak');
     const addresses = [hub.address, await second(hub.databaseUrl, { kind: 'folder', dir: hub.objectsDir })];
     const clones = Array.from({ length: 12 }, () => emptyChain());
@@ -115,7 +115,7 @@ describe('running a hub', () => {
   });
 });
 
-test('[E25] a built-in database that does not start says why', async () => {
+test('[E25] a built-in database that does not start says why', { tags: 'long' }, async () => {
   const dir = scratch();
   const first = await startEmbedded(dir);
   await first.stop();

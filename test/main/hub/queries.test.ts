@@ -28,7 +28,7 @@ async function fill(project: string, count: number): Promise<number> {
 const items = 200_000;
 
 describe('the queries of a hub', () => {
-  test('[E69] hello, a push and a page read few of 200,000 rows, with old statistics', async () => {
+  test('[E69] hello, a push and a page read few of 200,000 rows, with old statistics', { tags: 'long' }, async () => {
     const remote = await hub.project('large');
     const no = await fill('large', items);
     const mine = chainWith('on top of many');
@@ -90,7 +90,7 @@ describe('the queries of a hub', () => {
     expect(walks()).toBe(1);
   });
 
-  test('[E71] an answer ends at its limit of bytes before the contents are read', async () => {
+  test('[E71] an answer ends at its limit of bytes before the contents are read', { tags: 'long' }, async () => {
     await hub.project('heavy');
     const [row] = await hub.query<{ no: number }>("SELECT no FROM project WHERE name = 'heavy'");
     await hub.query(

@@ -145,7 +145,7 @@ describe('sync with a hub', () => {
     expect(versions(theirs)).toEqual(versions(mine));
   });
 
-  test('[E6] a pull that stops after any page leaves nothing that the next push would send', async () => {
+  test('[E6] a pull that stops after any page leaves nothing that the next push would send', { tags: 'long' }, async () => {
     const [mine, theirs] = [await sampleChain(), emptyChain()];
     const remote = await hub.project('pages');
     await push(mine, remote);
@@ -166,7 +166,7 @@ describe('sync with a hub', () => {
     expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
-  test('[E2] recorded calls arrive with their file and keep their proof', async () => {
+  test('[E2] recorded calls arrive with their file and keep their proof', { tags: 'long' }, async () => {
     const [mine, theirs] = [emptyChain(), emptyChain()];
     importInto(mine, join(fixtures, 'usage'));
     const remote = await hub.project('calls');
@@ -292,7 +292,7 @@ describe('sync with a hub', () => {
     expect((await copyAndPush()).pushed.items).toEqual({});
   });
 
-  test('[E6] clones that work, push and pull in any order, over a line that breaks, end up equal', async () => {
+  test('[E6] clones that work, push and pull in any order, over a line that breaks, end up equal', { tags: 'long' }, async () => {
     let round = 0;
     await fc.assert(
       fc.asyncProperty(

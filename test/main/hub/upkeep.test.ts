@@ -208,7 +208,7 @@ describe('keeping a hub running', () => {
     for (const secret of [token, hub.admin, 'private', 'Sarah', commit]) expect(text).not.toContain(secret);
   });
 
-  test.skipIf(!debian)('[E16] the documented backup and restore give the same digests (needs PostgreSQL of Debian)', async () => {
+  test.skipIf(!debian)('[E16] the documented backup and restore give the same digests (needs PostgreSQL of Debian)', { tags: 'long' }, async () => {
     const server = await startDebian();
     const dir = scratch();
     const env = {

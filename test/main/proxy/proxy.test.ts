@@ -166,7 +166,7 @@ test('a client that hangs up ends the call at the provider, and the request is r
   expect(listRequests(project.chain, {})).toHaveLength(1);
 });
 
-test('a client that does not read slows the provider down', async () => {
+test('a client that does not read slows the provider down', { tags: 'long' }, async () => {
   const total = 64 * 1024 * 1024;
   let written = 0;
   const { proxy } = await recording((incoming, response) => {

@@ -135,7 +135,7 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
     expect(sessionsIn(root)).toEqual([]);
   });
 
-  test('[U3] obeys a refused permission', async () => {
+  test('[U3] obeys a refused permission', { tags: 'long' }, async () => {
     const { folder, run, model } = await agentWorld('claude-code', bash);
     const { result } = await run(false);
     expect(result.status).toBe('success');
@@ -143,7 +143,7 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
     expect(JSON.stringify(model.seen.at(-1)).includes('Not here.')).toBe(true);
   });
 
-  test('[U3] carries out a dispatched turn: its last message is the deliverable', async () => {
+  test('[U3] carries out a dispatched turn: its last message is the deliverable', { tags: 'long' }, async () => {
     const { client, run } = await agentWorld('claude-code', () => ({ text: 'The report.' }));
     await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: { name: 'Writer' } } } } as never);
     const { agentTurnId = '', outputBoxId = '' } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write it.' });
@@ -157,11 +157,11 @@ describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () =>
     expect((await client.project.check({})).problems).toEqual([]);
   });
 
-  test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', () => delegates('claude-code'));
+  test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', { tags: 'long' }, () => delegates('claude-code'));
 
-  test('[U13] reads the sentence about others before the session that it resumes', () => readsSentenceFirst('claude-code'));
+  test('[U13] reads the sentence about others before the session that it resumes', { tags: 'long' }, () => readsSentenceFirst('claude-code'));
 
-  test('[U5, U6] waits for Sarah, and her reply starts it again', () => waitsForSarah('claude-code'));
+  test('[U5, U6] waits for Sarah, and her reply starts it again', { tags: 'long' }, () => waitsForSarah('claude-code'));
 });
 
 describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
@@ -182,17 +182,17 @@ describe.skipIf(!hasAgent('codex'))(`Codex${unlessHere('codex')}`, () => {
     expect(sessionsIn(root)).toEqual([]);
   });
 
-  test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', () => delegates('codex'));
+  test('[U2, U5, U6] delegates to three over MCP: one fails, and one misses the deadline', { tags: 'long' }, () => delegates('codex'));
 
-  test('[U13] reads the sentence about others before the session that it resumes', () => readsSentenceFirst('codex'));
+  test('[U13] reads the sentence about others before the session that it resumes', { tags: 'long' }, () => readsSentenceFirst('codex'));
 
-  test('[U5, U6] waits for Sarah, and her reply starts it again', () => waitsForSarah('codex'));
+  test('[U5, U6] waits for Sarah, and her reply starts it again', { tags: 'long' }, () => waitsForSarah('codex'));
 });
 
 describe.skipIf(!hasAgent('opencode'))(`OpenCode${unlessHere('opencode')}`, () => {
   const run = (command: string): Said => ({ tools: [{ name: 'bash', input: { command, description: 'x' } }] });
 
-  test('[U3] resumes the context, obeys a person, and its work becomes the chain', async () => {
+  test('[U3] resumes the context, obeys a person, and its work becomes the chain', { tags: 'long' }, async () => {
     const made = await agentWorld('opencode', (_text, body) => {
       const said = JSON.stringify((body as { messages?: unknown }).messages);
       if (said.includes('Generate a title')) return { text: 'Work' };
@@ -222,7 +222,7 @@ describe.skipIf(!hasAgent('opencode'))(`OpenCode${unlessHere('opencode')}`, () =
     expect((await client.session.list({})).total).toBe(0);
   });
 
-  test('[U13] reads the sentence about others before the session that it resumes', () => readsSentenceFirst('opencode'));
+  test('[U13] reads the sentence about others before the session that it resumes', { tags: 'long' }, () => readsSentenceFirst('opencode'));
 
-  test('[U5, U6] waits for Sarah, and her reply starts it again', () => waitsForSarah('opencode'));
+  test('[U5, U6] waits for Sarah, and her reply starts it again', { tags: 'long' }, () => waitsForSarah('opencode'));
 });

@@ -13,6 +13,7 @@ const isHere = hasAgent('claude') && hasAgent('codex');
 
 test.skipIf(!isHere)(
   `[U2, U3, U6] real agents review a ticket without a person, to its end${unlessHere('claude') || unlessHere('codex')}`,
+  { tags: 'long' },
   async () => {
     await ensureBuilt();
     const story = reviewStory();

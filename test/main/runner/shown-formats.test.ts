@@ -17,7 +17,7 @@ const replies = {
 const folders = ['cursor', 'cline', 'vscode-chat', 'otlp', 'atif', 'codex', 'gemini', 'claude-code', 'pi', 'opencode'];
 
 describe.for(['anthropic', 'responses'] as const)('questions about contexts of every format: %s', (wire) => {
-  test('[U11] after a prompt, an open call and thinking, the preview is the request', { timeout: 120_000 }, async () => {
+  test('[U11] after a prompt, an open call and thinking, the preview is the request', { tags: 'long', timeout: 120_000 }, async () => {
     const { client, server, folder } = await behindServer(wire, (response) => stream(response, replies[wire]));
     const formats = new Set<string>();
     for (const name of folders) {

@@ -220,9 +220,12 @@ describe.for(wires)('the preview of a call is the request: %s', (wire) => {
     expect(sent.messages).toEqual(['user: Look at it', 'assistant: It is fine', 'user: Why?']);
   });
 
-  test('[U11] a summary is a worker: the framework block and the text', async () => {
+  test('[U11] a summary is a worker: the framework block and the text', { tags: 'long' }, async () => {
     const { client, bodies } = await behind(wire);
-    const { id } = await client.context.fork({ id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Fix the parser' } }] });
+    const { id } = await client.context.fork({
+      id: null,
+      edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Fix the parser' } }],
+    });
     for await (const _ of await client.context.summarize({ ids: [id], provider: 'model', model: 'm' }));
     const { system, messages } = read(wire, bodies()[0]);
     expect(system).toEqual([expect.stringMatching(/^Summarize this part/)]);

@@ -69,7 +69,7 @@ test('[U11, B-34] a model carries out the whole story, and its requests are the 
 });
 
 describe.skipIf(!hasAgent('claude'))(`Claude Code${unlessHere('claude')}`, () => {
-  test('[U11, U6] the real agent carries out the whole story', { timeout: 240_000 }, async () => {
+  test('[U11, U6] the real agent carries out the whole story', { tags: 'long', timeout: 240_000 }, async () => {
     await ensureBuilt();
     const isOfStory = (body: unknown): boolean => JSON.stringify((body as Body).messages).includes('IDENTITY:');
     const { client, run, model } = await agentWorld('claude-code', (_text, body) => {

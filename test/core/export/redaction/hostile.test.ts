@@ -2,6 +2,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { redactJson, redactor, redactText } from '../../../../src/core/export/redact/index.js';
 import { issuers } from '../../../../src/core/export/redact/rules/index.js';
+import { some } from '../../../support/long.js';
 
 const size = 256 * 1024;
 /** Milliseconds of processor time for 256 KB. A quadratic rule takes a quarter of a minute. */
@@ -108,11 +109,11 @@ function filled(unit: string, length: number): string {
 }
 
 describe('[T61] hostile texts of 256 KB', () => {
-  test.each(texts)('linear time for $name', async ({ text }) => {
+  test.each(some(texts))('linear time for $name', async ({ text }) => {
     expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: true })))).toBeLessThan(maxMs);
   });
 
-  test('a file of 60,000 different addresses is redacted, each by its own placeholder', async () => {
+  test('a file of 60,000 different addresses is redacted, each by its own placeholder', { tags: 'long' }, async () => {
     const addresses = Array.from({ length: 60_000 }, (_, at) => `user${at}@example.org`);
     const text = addresses.join('\n');
     const redact = redactor(new Map(), { ipAddresses: false });
@@ -126,13 +127,13 @@ describe('[T61] hostile texts of 256 KB', () => {
     expect(redact.made()).toHaveLength(addresses.length);
   });
 
-  test('many secrets that begin alike do not make the search slow', async () => {
+  test('many secrets that begin alike do not make the search slow', { tags: 'long' }, async () => {
     const tokens = Array.from({ length: 20_000 }, (_, at) => `ghp_${'A1'.repeat(10)}${String(at).padStart(8, '0')}`);
     const text = `${tokens.join(' ')} ${'ghp_A1A1A1A1 '.repeat(50_000)}`;
     expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 6);
   });
 
-  test('compressed files that expand a thousand times cost little time; most are removed', async () => {
+  test('compressed files that expand a thousand times cost little time; most are removed', { tags: 'long' }, async () => {
     const zeros = Buffer.alloc(250_000);
     const bombs = [gzipSync(zeros), deflateSync(zeros), zstdCompressSync(zeros)];
     const nested = gzipSync(bombs.map((bomb) => bomb.toString('base64')).join('\n'));
@@ -152,7 +153,7 @@ describe('[T61] hostile texts of 256 KB', () => {
     expect(await timeOf(() => redactText(many, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(maxMs * 2);
   });
 
-  test('JSON of deep and long strings is redacted in linear time', async () => {
+  test('JSON of deep and long strings is redacted in linear time', { tags: 'long' }, async () => {
     const json = JSON.stringify({ a: '\\"'.repeat(200_000), b: Array.from({ length: 20_000 }, (_, at) => ({ name: 'TOKEN', value: `v${at}` })) });
     expect(await timeOf(() => redactJson(json, redactor(new Map(), { ipAddresses: true })))).toBeLessThan(maxMs * 3);
   });

@@ -160,8 +160,8 @@ const files = uncutCorpus().filter((path) => comparable(path) && (wantsAll || fe
 
 describe.skipIf(!hasAgent('claude') || files.length === 0)(`[F14] the real agent${unlessHere('claude')}`, () => {
   for (const path of files) {
-    test(`sends for ${basename(path)} what Stemma says that the model saw, and the same for its export`, () => checkTip(path));
-    test(`sends for forks of ${basename(path)} the history up to there`, () => checkForks(path, wantsAll ? 6 : 1));
+    test(`sends for ${basename(path)} what Stemma says that the model saw, and the same for its export`, { tags: 'long' }, () => checkTip(path));
+    test(`sends for forks of ${basename(path)} the history up to there`, { tags: 'long' }, () => checkForks(path, wantsAll ? 6 : 1));
   }
 
   test.skipIf(!wantsAll)('agrees on what it writes today: rewinds, compactions, forks, subagents, interruptions', { timeout: 600_000 }, () => {

@@ -114,7 +114,7 @@ describe('unreadable content is named and skipped, and everything around it is r
     for (const commit of planned.commits) expect(claudeCode.parse(deltaOf(file, commit)).entries).toEqual(commit.entries);
   });
 
-  test('a huge line and a line of many beginnings cost their length, not its square', () => {
+  test('a huge line and a line of many beginnings cost their length, not its square', { tags: 'long' }, () => {
     const long = user('u2', 'a1', 'x'.repeat(8_000_000));
     const endless = `${'{"type":'.repeat(200_000)}\n`;
     const quotes = `{"a":"${'\\'.repeat(500_001)}"\n`;
@@ -124,7 +124,7 @@ describe('unreadable content is named and skipped, and everything around it is r
     expect(planned.commits).toHaveLength(2);
   });
 
-  test('many children of one parent, and many torn lines, cost linear time', () => {
+  test('many children of one parent, and many torn lines, cost linear time', { tags: 'long' }, () => {
     const many = 8_000;
     const on = (make: (at: number) => Line | string): Uint8Array =>
       Buffer.concat([fileOf(user('u1', null, 'ask'), assistant('a1', 'u1', 'answer')), fileOf(...Array.from({ length: many }, (_, at) => make(at)))]);

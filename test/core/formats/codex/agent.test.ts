@@ -36,7 +36,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
   const { transcripts: files, wire: requests } = hasAgent('codex') ? liveRun('codex') : { transcripts: [], wire: [] };
   const inCorpus = hasAgent('codex') ? filesOf(join(transcripts, 'codex'), /\.jsonl$/) : [];
 
-  test('[F1, F21] every session comes back from the store, and an original from its chain', () => {
+  test('[F1, F21] every session comes back from the store, and an original from its chain', { tags: 'long' }, () => {
     const chain = emptyChain();
     const result = importInto(chain, ...files, ...inCorpus);
     expect([...result.skipped, ...result.notes]).toEqual([]);
@@ -51,7 +51,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     }
   });
 
-  test('[F14] a session resumed under a new id sends what the original sends', () => {
+  test('[F14] a session resumed under a new id sends what the original sends', { tags: 'long' }, () => {
     const chain = emptyChain();
     const originals = [
       ...files.filter((path) => !readFileSync(path).includes('"history_base"')),
@@ -99,7 +99,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     expect(sent).not.toContain('SUMMARY OF WORK');
   });
 
-  test('Codex resumes a Claude Code session with its texts, calls and results', () => {
+  test('Codex resumes a Claude Code session with its texts, calls and results', { tags: 'long' }, () => {
     const chain = emptyChain();
     const file = join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl');
     const { tips } = importInto(chain, file);
@@ -110,7 +110,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     expectRetold(sent, said, { without: ({ marks }) => marks?.includes('meta') ?? false });
   });
 
-  test.skipIf(!hasAgent('claude'))('Claude Code resumes a Codex session with its texts, calls and results', () => {
+  test.skipIf(!hasAgent('claude'))('Claude Code resumes a Codex session with its texts, calls and results', { tags: 'long' }, () => {
     const chain = emptyChain();
     for (const file of [...files, ...inCorpus.filter((path) => path.includes('jt_codex'))]) {
       const { tips } = importInto(chain, file);

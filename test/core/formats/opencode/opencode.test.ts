@@ -100,7 +100,7 @@ describe('sessions of a database', () => {
     expect(whole.filter(({ isError }) => isError).map(({ text }) => text)).toEqual(['File not found: /home/ada/demo/missing.js']);
   });
 
-  test('[F3] a session that grew adds what is new, in whatever states it was seen', () => {
+  test('[F3] a session that grew adds what is new, in whatever states it was seen', { tags: 'long' }, () => {
     const rows = recorded('tour');
     const direct = emptyChain();
     importInto(direct, database(rows));

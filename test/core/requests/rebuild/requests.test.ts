@@ -322,7 +322,7 @@ describe('bad input: the call is listed as not verified, with a reason', () => {
     expect(problems).toEqual([undefined, expect.stringMatching(/message 2/), expect.stringMatching(/message 2/)]);
   });
 
-  test('a shape of 100 MB', () => {
+  test('a shape of 100 MB', { tags: 'long' }, () => {
     const { problems } = verdictsAfter((line, record) =>
       record.type === 'api-request-shape' ? line.replace('You are', `You are ${'very '.repeat(20_000_000)}`) : line,
     );

@@ -152,7 +152,7 @@ describe('[R7] raw bodies of Claude Code', () => {
   });
 });
 
-describe.skipIf(!hasAgent('claude'))(`[R7] raw bodies, run now${unlessHere('claude')}`, () => {
+describe.skipIf(!hasAgent('claude'))(`[R7] raw bodies, run now${unlessHere('claude')}`, { tags: 'long' }, () => {
   let home = '';
   beforeAll(async () => {
     home = mkdtempSync(join(tmpdir(), 'stemma-bodies-'));

@@ -29,7 +29,7 @@ function expectSources(chain: WriteChain, { transcripts }: LiveRun): void {
   for (const path of transcripts) expect(bytesOfFile(chain, path).equals(readFileSync(path)), path).toBe(true);
 }
 
-describe.skipIf(!hasAgent('claude')).each(['claude-tour', 'claude-troubles'])(`%s, run now${unlessHere('claude')}`, (scenario) => {
+describe.skipIf(!hasAgent('claude')).each(['claude-tour', 'claude-troubles'])(`%s, run now${unlessHere('claude')}`, { tags: 'long' }, (scenario) => {
   const run = live('claude', scenario);
 
   /** The parts that no record holds. All others must be recorded. */
@@ -84,7 +84,7 @@ function calls(chain: WriteChain): { row: RequestRow; got: Request; body: JsonOb
   });
 }
 
-describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`, () => {
+describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`, { tags: 'long' }, () => {
   const run = live('codex', 'codex-tour');
   const promptOf = (item: Json): string => JSON.stringify(item);
 
@@ -151,7 +151,7 @@ describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`,
   test('every rollout comes back byte for byte', () => expectSources(imported([run().sessions]), run()));
 });
 
-describe.skipIf(!hasAgent('pi'))(`pi-tour, run now${unlessHere('pi')}`, () => {
+describe.skipIf(!hasAgent('pi'))(`pi-tour, run now${unlessHere('pi')}`, { tags: 'long' }, () => {
   const run = live('pi', 'pi-tour');
 
   const withoutMarks = (value: Json): Json => {
