@@ -74,9 +74,10 @@ const sizes = [
   { name: '760 px', width: 760, height: 900 },
   // A window of 1440 by 900 at 200 %.
   { name: '200 %', width: 720, height: 450 },
+  { name: '1024 by 700', width: 1024, height: 700 },
 ] as const;
 
-test('[W47] every view fits at 760 px and at 200 %, without scrolling sideways', { tag: '@long' }, async ({ page, shared }) => {
+test('[W47] every view fits at 760 px, 1024 by 700 and 200 %: nothing overlaps or is cut', { tag: '@long' }, async ({ page, shared }) => {
   await page.setViewportSize(sizes[0]);
   const found: string[] = [];
   await eachView(page, shared, views, async (one) => {
@@ -113,7 +114,59 @@ async function cutOff(page: Page, width: number): Promise<string[]> {
         }),
       width,
     );
-  return [...found, ...out.map((button) => `“${button}” is outside of the window`)];
+  return [...found, ...out.map((button) => `“${button}” is outside of the window`), ...(await view(page).evaluate(stickingOut))];
+}
+
+/** Controls of a view that overlap, and texts that stick out of their card, button or badge. Runs in the page. */
+function stickingOut(view: Element): string[] {
+  const named = (element: Element): string => `“${(element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 40)}”`;
+  /** The part of an element that its scrolling ancestors show. */
+  const shown = (element: Element): DOMRect => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    const part = { left, top, right, bottom };
+    for (let above = element.parentElement; above; above = above.parentElement) {
+      if (getComputedStyle(above).overflow === 'visible') continue;
+      const box = above.getBoundingClientRect();
+      part.left = Math.max(part.left, box.left);
+      part.top = Math.max(part.top, box.top);
+      part.right = Math.min(part.right, box.right);
+      part.bottom = Math.min(part.bottom, box.bottom);
+    }
+    return new DOMRect(part.left, part.top, Math.max(0, part.right - part.left), Math.max(0, part.bottom - part.top));
+  };
+  /** The bar at the edge of a scrolling pane that covers what scrolls below it. */
+  const barOf = (element: Element): Element | undefined => {
+    for (let above: Element | null = element; above; above = above.parentElement)
+      if (['sticky', 'fixed'].includes(getComputedStyle(above).position)) return above;
+    return undefined;
+  };
+  const controls = [...view.querySelectorAll('button, a[href], input, select, textarea, [role=radio], h1, h2')]
+    .filter((element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !element.closest('[aria-hidden=true]'))
+    .map((element) => ({ element, box: shown(element), bar: barOf(element) }))
+    .filter(({ box }) => box.width > 2 && box.height > 2);
+  const overlaps = controls.flatMap((one, place) =>
+    controls.slice(place + 1).flatMap((other) => {
+      if (one.element.contains(other.element) || other.element.contains(one.element) || one.bar !== other.bar) return [];
+      const width = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+      const height = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+      return width > 2 && height > 2 ? [`${named(one.element)} overlaps ${named(other.element)}`] : [];
+    }),
+  );
+  const range = document.createRange();
+  const texts = document.createTreeWalker(view, NodeFilter.SHOW_TEXT);
+  const out: string[] = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const around = text.parentElement?.closest('button, .badge, [class*="card"]');
+    if (!around || !text.textContent?.trim() || !text.parentElement?.checkVisibility()) continue;
+    range.selectNodeContents(text);
+    let isClipped = false;
+    for (let above = text.parentElement; above && above !== around.parentElement; above = above.parentElement)
+      isClipped ||= getComputedStyle(above).overflowX !== 'visible';
+    const box = around.getBoundingClientRect();
+    if (!isClipped && box.width > 2 && range.getBoundingClientRect().right > box.right + 1)
+      out.push(`the text ${named(text.parentElement)} sticks out of ${named(around)}`);
+  }
+  return [...overlaps, ...out];
 }
 
 test('[W51][W52] nothing scrolls sideways, the last call is in view, and no hit says so', async ({ page, shared }) => {
