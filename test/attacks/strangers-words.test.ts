@@ -81,6 +81,10 @@ const places: Readonly<Record<string, (here: Here) => Promise<unknown>>> = {
     const event = (await client.ticket.events({})).find((each) => each.ticketId === ticketId && each.task === 'work')?.event ?? 0;
     await read(await client.runner.start({ what: { eventId: event }, performer }));
   },
+  'the preview of a start': async ({ client, ticketId }) => {
+    const event = (await client.ticket.events({})).find((each) => each.ticketId === ticketId && each.task === 'work')?.event ?? 0;
+    return (await client.ticket.preview({ event })).messages;
+  },
   'a thread that is answered': async ({ client, findingId }) => end(await client.ticket.answer({ ticketId: findingId, provider: 'model' })),
   'a thread that a job answers': async ({ client, findingId }) => {
     const event = (await client.ticket.events({})).find((each) => each.ticketId === findingId && each.task === 'answer');
@@ -101,6 +105,7 @@ const places: Readonly<Record<string, (here: Here) => Promise<unknown>>> = {
     await read(await client.runner.start({ what: { commit }, performer }));
   },
   'the preview of a context': async ({ client, id }) => (await client.compose.preview({ id })).messages,
+  'the preview of a summary': async ({ client, id }) => (await client.compose.preview({ id, task: 'summarize' })).messages,
   'a compaction': async ({ client, id }) => client.compose.compact({ id, keepLast: 1, provider: 'model' }).then(() => undefined),
   'a summary': async ({ client, id }) => end(await client.context.summarize({ ids: [id], provider: 'model' })),
   'a judgment of a compaction': async ({ client, id }) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { defaultSender } from '../../src/renderer/views/timeline/space';
+import { runWords } from '../../src/renderer/views/timeline/Writer';
 
 const member = (entityId: string, name: string, type: 'human' | 'agent') => ({ entityId, name, type }) as never;
 const members = [member('p', 'Planner', 'agent'), member('a', 'Ann', 'human'), member('s', 'Sarah', 'human')];
@@ -11,4 +12,10 @@ test('[E46] a message is written as the person of the last message, or as whom t
   // An agent, or someone who left, is not a person here.
   expect(defaultSender({ members }, 'p', 'Planner')).toBe('a');
   expect(defaultSender({ members: members.slice(0, 1) }, 'gone', 'Tom')).toBe('p');
+});
+
+test('an agent is said to run only while somebody works for it', () => {
+  const run = { status: 'running', waiting: null } as const;
+  expect([runWords(run, true), runWords(run, false)]).toEqual(['is running', 'has a run that nobody works on yet']);
+  expect(runWords({ status: 'waiting_reply', waiting: { for: 'Ann' } } as never, false)).toBe('is waiting for Ann');
 });

@@ -134,6 +134,7 @@ export async function everyTable() {
     'ticket.get': [{ ticketId: ticket.ticketId }, { ticketId: finding.ticketId }],
     'ticket.list': [{}],
     'ticket.thread': [{ ticketId: finding.ticketId }],
+    'ticket.preview': [{ event: events.find(({ state }) => state === 'waiting')?.event ?? 0 }],
     'ticket.startFrom': [{ ticketId: finding.ticketId, who: 'reviewer' }],
     'ticket.ofContexts': [{ ids: [id] }],
     'search.query': [{ text: 'typed' }],

@@ -1,14 +1,23 @@
-import { badRequest, inWords, StemmaError } from '../base/index.js';
-import { type Call, composeCall } from '../composer/index.js';
-import { composedBody, type ModelProvider } from '../turns/index.js';
+import { badRequest, inWords, type JsonObject, StemmaError } from '../base/index.js';
+import { type Call, type ComposedCall, composeCall } from '../composer/index.js';
+import { composedBody, type ModelProvider, type PreviewOf } from '../turns/index.js';
 
-/** Asks a model for a text. `parameters` are settings of the call. @throws BAD_REQUEST for an unknown provider; UNAVAILABLE without a reply. */
+/** A call for a text about a project, with the settings of its request. */
+export interface TextCall {
+  readonly call: Call;
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The body of the request of a call for a text. */
+export const textBody = (composed: ComposedCall, { parameters = {} }: TextCall, { wire, model = 'MODEL' }: PreviewOf): JsonObject =>
+  composedBody(composed.messages, wire, { model, tools: [], parameters });
+
+/** Asks a model for a text. @throws BAD_REQUEST for an unknown provider; UNAVAILABLE without a reply. */
 export async function askFor(
   asked: { readonly provider: string; readonly model?: string | undefined },
-  call: Call,
+  text: TextCall,
   providers: readonly ModelProvider[],
   signal: AbortSignal | undefined,
-  parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
   const provider = providers.find((each) => each.id === asked.provider);
   if (!provider)
@@ -22,10 +31,10 @@ export async function askFor(
     throw new StemmaError('UNAVAILABLE', `${provider.title} offers no model: ${known.problem ?? 'its list of models is empty'}`, {
       provider: provider.id,
     });
-  const body = composedBody(composeCall(call).messages, provider.wire, { model, tools: [], parameters });
-  let text = '';
-  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) if (piece.kind === 'text') text += piece.delta;
-  if (text.trim() === '' || signal?.aborted)
+  const body = textBody(composeCall(text.call), text, { wire: provider.wire, model });
+  let reply = '';
+  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) if (piece.kind === 'text') reply += piece.delta;
+  if (reply.trim() === '' || signal?.aborted)
     throw new StemmaError('UNAVAILABLE', `${provider.title} returned no summary; nothing was changed`, { provider: provider.id });
-  return text.trim();
+  return reply.trim();
 }

@@ -1,9 +1,9 @@
 import { defined } from '../base/index.js';
-import { compact, contextEntries, entries, type WriteChain } from '../chain/index.js';
+import { compact, contextEntries, entries, type ReadChain, type WriteChain } from '../chain/index.js';
 import { type CompactionPolicy, planCompaction, recordedLayers, shortenMemory, summaryCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
-import { askFor } from './ask.js';
+import { askFor, type TextCall } from './ask.js';
 
 /**
  * Applies the compactor's policy to a context and adds a compaction commit with the summary and the kept entries. Earlier
@@ -17,18 +17,9 @@ export async function compactContext(
   signal?: AbortSignal,
 ): Promise<OutputOf<'compose.compact'>> {
   const { id } = request;
-  const recorded = recordedLayers(entries(chain, { id }).entries);
-  const messages = recorded.memory.map(({ message }) => message);
-  const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') || undefined;
-  const policy: CompactionPolicy = {
-    ...defined({ keepLast: request.keepLast, budgetTokens: request.budgetTokens }),
-  };
-  const { removed } = planCompaction(messages, policy);
+  const { recorded, messages, previousSummary, policy, call } = planned(chain, request);
   const { provider, model: named } = request;
-  const summary =
-    provider !== undefined && removed.length > 0
-      ? await askFor({ provider, model: named }, summaryCall(removed, previousSummary), providers, signal)
-      : request.summary;
+  const summary = provider !== undefined && call ? await askFor({ provider, model: named }, call, providers, signal) : request.summary;
 
   const shortened = shortenMemory({ messages, ...policy, ...(previousSummary && { previousSummary }), ...(summary && { summary }) });
   const { historyText: _, patch: __, ...compaction } = shortened;
@@ -37,4 +28,19 @@ export async function compactContext(
   const keys = new Set(recorded.memory.filter(({ message }) => stays.has(message.id)).flatMap(({ from }) => from.map((entry) => entry.key)));
   const kept = contextEntries(chain, { id }).flatMap(({ key, entry }) => (keys.has(key) ? [entry] : []));
   return { commit: compact(chain, id, compaction.summary, kept, request.principal), compaction };
+}
+
+type Limits = Pick<InputOf<'compose.compact'>, 'id' | 'keepLast' | 'budgetTokens'>;
+
+/** The call that writes the summary of a compaction; undefined if nothing of the context has to be shortened. */
+export const compactionCall = (chain: ReadChain, request: Limits): TextCall | undefined => planned(chain, request).call;
+
+function planned(chain: ReadChain, { id, keepLast, budgetTokens }: Limits) {
+  const recorded = recordedLayers(entries(chain, { id }).entries);
+  const messages = recorded.memory.map(({ message }) => message);
+  const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') || undefined;
+  const policy: CompactionPolicy = defined({ keepLast, budgetTokens });
+  const { removed } = planCompaction(messages, policy);
+  const call: TextCall | undefined = removed.length > 0 ? { call: summaryCall(removed, previousSummary) } : undefined;
+  return { recorded, messages, previousSummary, policy, call };
 }

@@ -1,10 +1,14 @@
-import type { ContextId, JsonObject } from '../base/index.js';
+import { badRequest, type ContextId, type JsonObject, StemmaError } from '../base/index.js';
 import { type ContextRow, commitOf, entries, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
-import { type Compared, compareMessages, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
+import { type Compared, compareMessages, composeCall, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
 import { discussedIn } from '../tickets/index.js';
 import { askedBody, nearestCall, type PreviewOf, recordedWire, stepBody, systemPromptOf, systemTexts, turnRequest } from '../turns/index.js';
+import { type TextCall, textBody } from './ask.js';
+import { compactionCall } from './compaction.js';
+import { judgmentCall } from './judge.js';
 import { projectServices } from './retrievers.js';
+import { summaryOfCommitCall } from './summaries.js';
 
 interface Place {
   readonly dir: string;
@@ -12,10 +16,15 @@ interface Place {
 }
 type Request = PreviewRequest & { readonly id: ContextId };
 
-/** Composes a commit's context for a process. Stores nothing. @throws NOT_FOUND for an unknown commit. */
+/**
+ * Composes a commit's context for a process, or the call of another task about the commit. Stores nothing.
+ * @throws NOT_FOUND for an unknown commit; BAD_REQUEST for a field that the task does not have; CONFLICT if the task makes no call
+ */
 export function composition(project: Place, { id: given, ...request }: Request): OutputOf<'compose.preview'> {
   const { chain } = project;
   const base = commitOf(chain, given);
+  refuseOtherFields(request);
+  if (request.task !== undefined) return taskCall(chain, base, request.task, request);
   const all = entries(chain, { id: base.id }).entries;
   const isAnswer = [request.query, request.humanMessage].every((text) => text === undefined) && (request.process ?? 'sequential') === 'sequential';
   const sources = {
@@ -31,6 +40,49 @@ export function composition(project: Place, { id: given, ...request }: Request):
   const { wire, model, process: kind = 'sequential' } = request;
   const body = wire && bodyOf(chain, base, preview, { wire, model, kind });
   return { ...preview, tools: tools.length > 0 ? tools : null, parameters: settings, ...(body && { body }) };
+}
+
+type Task = NonNullable<PreviewRequest['task']>;
+
+/** The calls that Stemma makes about a commit, beside the next one on its context. */
+const taskCalls: Readonly<Record<Task, (chain: ReadChain, request: Request) => TextCall | undefined>> = {
+  summarize: (chain, { id }) => summaryOfCommitCall(chain, id),
+  compact: compactionCall,
+  judge: judgmentCall,
+};
+const noCall: Readonly<Record<Task, string>> = {
+  summarize: 'contains no text to summarize',
+  compact: 'has nothing to shorten',
+  judge: 'lost nothing',
+};
+
+/** The fields of every task. The router adds the project's switch for sharing to each request. */
+const ofTask = ['wire', 'model', 'enableShareContext'];
+const ofCompaction = ['keepLast', 'budgetTokens'];
+
+function refuseOtherFields({ task, ...request }: PreviewRequest): void {
+  const given = Object.entries(request).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const isOther = (name: string): boolean =>
+    ofCompaction.includes(name) ? task !== 'compact' : task !== undefined && !ofTask.includes(name);
+  const other = given.find(isOther);
+  if (other !== undefined)
+    throw badRequest(other, task === undefined ? `${other} needs the task compact.` : `${other} has no effect on the task ${task}. Leave it out.`);
+}
+
+function taskCall(chain: ReadChain, { id }: ContextRow, task: Task, { wire, model, ...request }: PreviewRequest): OutputOf<'compose.preview'> {
+  const text = taskCalls[task](chain, { ...request, id });
+  if (!text) throw new StemmaError('CONFLICT', `Stemma makes no call: ${id} ${noCall[task]}.`, { id, task });
+  const composed = composeCall(text.call);
+  return {
+    messages: composed.messages,
+    dropped: composed.dropped,
+    problems: [...composed.problems],
+    layers: [],
+    messageOrigins: composed.messages.map(() => []),
+    tools: null,
+    parameters: { ...text.parameters },
+    ...(wire && { body: textBody(composed, text, { wire, model }) }),
+  };
 }
 
 /** The request of a question with this composition. A process without memory asks on a chain of its own. */

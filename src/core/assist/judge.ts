@@ -2,7 +2,7 @@ import { contextEntries, type ReadChain } from '../chain/index.js';
 import type { InputOf, UsageCompaction, UsageLoss } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { usageCompaction } from '../usage/index.js';
-import { askFor } from './ask.js';
+import { askFor, type TextCall } from './ask.js';
 
 /** Maximum number of losses in a question. With more, the question gets long and the answer careless. */
 const defaultLimit = 60;
@@ -28,15 +28,9 @@ export async function judgeCompaction(
 ): Promise<UsageCompaction> {
   const found = usageCompaction(chain, { id, limit });
   const judgedBy = { provider, ...(model !== undefined && { model }) };
-  if (found.lost.length === 0) return { ...found, judgedBy };
-  const summary = contextEntries(chain, { id: found.commit })
-    .map(({ entry }) => entry.text ?? '')
-    .join('\n')
-    .slice(0, maxSummaryLength);
-  const list = found.lost.map(({ kind, text, missing }, at) => `${at + 1}. ${kind}: ${text} [not mentioned: ${missing.join(', ')}]`).join('\n');
-  const content = `<summary>\n${summary}\n</summary>\n\n<left-out>\n${list}\n</left-out>`;
-  const reply = await askFor({ provider, model }, { kind: 'worker', task, memory: [], query: content }, providers, signal);
-  const judgments = judgmentsIn(reply);
+  const call = judgmentOf(chain, found);
+  if (!call) return { ...found, judgedBy };
+  const judgments = judgmentsIn(await askFor({ provider, model }, call, providers, signal));
   return {
     ...found,
     judgedBy,
@@ -45,6 +39,21 @@ export async function judgeCompaction(
       return judgment ? { ...loss, judgment } : loss;
     }),
   };
+}
+
+/** The call that judges a compaction; undefined if it lost nothing. @throws NOT_FOUND or BAD_REQUEST as `usageCompaction` */
+export const judgmentCall = (chain: ReadChain, { id }: Pick<InputOf<'usage.compaction'>, 'id'>): TextCall | undefined =>
+  judgmentOf(chain, usageCompaction(chain, { id, limit: defaultLimit }));
+
+function judgmentOf(chain: ReadChain, { commit, lost }: UsageCompaction): TextCall | undefined {
+  if (lost.length === 0) return undefined;
+  const summary = contextEntries(chain, { id: commit })
+    .map(({ entry }) => entry.text ?? '')
+    .join('\n')
+    .slice(0, maxSummaryLength);
+  const list = lost.map(({ kind, text, missing }, at) => `${at + 1}. ${kind}: ${text} [not mentioned: ${missing.join(', ')}]`).join('\n');
+  const query = `<summary>\n${summary}\n</summary>\n\n<left-out>\n${list}\n</left-out>`;
+  return { call: { kind: 'worker', task, memory: [], query } };
 }
 
 /** The judgments in a reply by their numbers. Lines of another form are skipped. */

@@ -223,6 +223,14 @@ const previewInput = z.strictObject({
     'The wire format of the provider, and of the settings, whose default is that of the recorded call or else `anthropic`. With it, the preview has the `body` of the request.',
   ),
   model: previewOf.model,
+  task: z
+    .enum(['summarize', 'compact', 'judge'])
+    .optional()
+    .describe(
+      'Another call about the commit: the one of `context.summarize`, of `compose.compact` or of `usage.judgeCompaction` with a provider. The default is the next call on its context.',
+    ),
+  keepLast: keepLast.describe('Only for the task `compact`: the number of the latest messages to keep.'),
+  budgetTokens: budgetTokens.describe('Only for the task `compact`: shorten only above this number of tokens.'),
 });
 
 export const composeContract = {

@@ -110,10 +110,8 @@ const triggered = z.object({
 });
 export type Triggered = z.output<typeof triggered>;
 
-/** The event context of a run, and its next model call as it is sent. */
-const nextCall = z.object({
-  input: timelineInput,
-  rendered,
+/** A model call as it is sent. */
+export const shownCall = z.object({
   messages: z.array(message),
   /** The layer of each message. */
   layers: z.array(z.string()),
@@ -123,6 +121,9 @@ const nextCall = z.object({
   dropped: z.array(droppedLayer),
   body: previewBody,
 });
+
+/** The event context of a run, and its next model call. */
+const nextCall = shownCall.extend({ input: timelineInput, rendered });
 
 const spaceId = id.describe('The id of the space.');
 const entityId = id.describe('The id of the entity.');

@@ -24,6 +24,7 @@ const textsShown: Readonly<Record<string, readonly string[]>> = {
   'runner.log': ['agent'],
   'ticket.facets': ['ticket', 'ticketVersion'],
   'ticket.events': ['ticketEvent', 'ticketAnswer'],
+  'ticket.preview': ['ticketEvent', 'ticketAnswer', 'ticket', 'ticketVersion'],
   'run.goals': ['goal'],
   'run.memories': ['memory'],
   'run.plans': ['plan'],
@@ -54,7 +55,7 @@ export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T
 }
 
 /** Calls that answer with one text made of everything in the answer. */
-const composed = new Set(['run.timeline', 'run.preview']);
+const composed = new Set(['run.timeline', 'run.preview', 'ticket.preview']);
 
 /** The damaged row because of which a call failed in a way that no rule foresees; otherwise the error itself. */
 export function damageBehind(db: ReadableDb | undefined, error: unknown): unknown {

@@ -1,4 +1,5 @@
 import { checkpointWriter, type Session } from '../project/index.js';
+import { previewTicketStart } from '../runner/index.js';
 import * as tickets from '../tickets/index.js';
 import { reads, writes } from './procedure.js';
 
@@ -26,6 +27,7 @@ export const ticketRouter = {
   startFrom: reads.ticket.startFrom.handler(({ input, context }) => tickets.startFrom(context.chain, input)),
   ofContexts: reads.ticket.ofContexts.handler(({ input, context }) => tickets.ticketsOfContexts(context.chain, input)),
   events: reads.ticket.events.handler(({ input, context }) => tickets.events(context.chain, input)),
+  preview: reads.ticket.preview.handler(({ input, context }) => previewTicketStart(context.chain, input)),
   acknowledge: writes.ticket.acknowledge.handler(({ input, context }) => tickets.acknowledge(context.chain, input)),
   import: writes.ticket.import.handler(({ input, context }) => tickets.importTickets(context.chain, input)),
 };

@@ -7,7 +7,7 @@ export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
 export { offeredTo } from './offered.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
-export { readTurnInput } from './previewed.js';
+export { previewTicketStart, readTurnInput } from './previewed.js';
 export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from './programs.js';
 export { openPulse, pulse } from './pulse.js';
 export { allowWork } from './received.js';

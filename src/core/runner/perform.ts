@@ -1,7 +1,6 @@
 import { badRequest, type ContextId, StemmaError, stringAt } from '../base/index.js';
 import { commitOf, type WriteChain } from '../chain/index.js';
 import type { AgentPerformer, Performer, Work } from '../contract/index.js';
-import { findingText } from '../tickets/index.js';
 import { invokeRun } from '../timeline/index.js';
 import { answerContext, composeContext, type ModelProvider, providerOf } from '../turns/index.js';
 import { performAgent, rootOf } from './agent.js';
@@ -20,7 +19,7 @@ import { composeRun, parametersOf, profileOfEntity } from './run-call.js';
 import { finalWords, talk } from './talk.js';
 import { tellPart } from './telling.js';
 import { performTurn } from './turn.js';
-import { endFailed, type OwnWork, workOfCommit, workOfEvent, workOfRun, workOfTurn } from './work.js';
+import { endFailed, type OwnWork, startCall, workOfCommit, workOfEvent, workOfRun, workOfTurn } from './work.js';
 
 type Outcome = 'success' | 'failed' | 'stopped';
 
@@ -132,9 +131,7 @@ async function converse({ chain, layers }: RunnerParts, work: Performing, own: O
         compose: (commit) => {
           if (runId === null)
             return composeContext(chain, commitOf(chain, commit), {
-              ...(isAnswer && as.ticketId !== undefined
-                ? { kind: 'answer' as const, finding: findingText(chain, as.ticketId) }
-                : { kind: 'turn' as const }),
+              ...startCall(chain, as.ticketId, isAnswer),
               sharing: work.enableShareContext,
             });
           invokeRun(chain, runId);

@@ -1,9 +1,18 @@
-import type { WriteChain } from '../chain/index.js';
+import { StemmaError } from '../base/index.js';
+import { type ContextRow, commitOf, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
+import type { ComposedCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
-import { inputOf, turnInput, turnNamed } from '../handover/index.js';
-import { composedBody } from '../turns/index.js';
+import { formatOf, type WritableEntry } from '../formats/index.js';
+import { inputOf, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
+import { eventNamed } from '../tickets/index.js';
+import { composeContext, composedBody, stepBody } from '../turns/index.js';
+import { tipOfWork } from './jobs.js';
+import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
+import { workOfStart } from './target.js';
+import { conversationTools } from './tools.js';
 import { optionsOf } from './turn.js';
+import { beginningOf, openFormat, startCall, whoStarts, writtenTask } from './work.js';
 
 /** The input of a turn's model now (`agent.input`), with the body of the request if the call names a wire. @throws NOT_FOUND */
 export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], given: InputOf<'agent.input'>): OutputOf<'agent.input'> {
@@ -13,4 +22,49 @@ export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], 
   const { composed, sent } = inputOf(chain, turnNamed(chain, given.agentTurnId), options);
   const model = String(sent.parameters.model ?? 'MODEL');
   return { ...input, body: composedBody(composed.messages, given.wire, { model, tools: (sent.tools ?? []) as never, parameters: sent.parameters }) };
+}
+
+interface FirstCall {
+  /** The context that the call continues; undefined if the start begins a conversation. */
+  readonly base: ContextRow | undefined;
+  /** The message that the job adds to it. */
+  readonly added: readonly WritableEntry[];
+  readonly composed: ComposedCall;
+}
+
+/**
+ * The next call of a model that carries out a start of a ticket (`ticket.preview`). Writes nothing.
+ * @throws NOT_FOUND; CONFLICT for a start that is done, dismissed or obsolete
+ */
+export function previewTicketStart(chain: ReadChain, { event: no, wire, model }: InputOf<'ticket.preview'>): OutputOf<'ticket.preview'> {
+  const { base, added, composed } = firstCall(chain, no);
+  const tools = conversationTools(offeredTo(undefined, 'ticket'));
+  const parameters = {};
+  const step = wire && { wire, model, tools, parameters, composed };
+  return {
+    messages: toMessages(composed, []),
+    layers: composed.messages.map(({ layer }) => layer),
+    tools: tools.length > 0 ? tools : null,
+    parameters,
+    dropped: composed.dropped,
+    ...(step && { body: stepBody(chain, base, step, added) }),
+  };
+}
+
+function firstCall(chain: ReadChain, no: number): FirstCall {
+  const event = eventNamed(chain, no);
+  if (event.state !== 'waiting' && event.state !== 'taken')
+    throw new StemmaError('CONFLICT', `The start ${no} is ${event.state}: only a waiting start makes a call.`, { id: String(no), state: event.state });
+  const who = whoStarts(event);
+  const tip = tipOfWork(chain, workOfStart(no));
+  const { base: from, text } = tip === undefined ? beginningOf(chain, event, who) : { base: tip, text: undefined };
+  const base = from === null ? undefined : commitOf(chain, from);
+  const added = text === undefined ? [] : formatOf(openFormat).parse(writtenTask(chain, text)).entries;
+  if (base) {
+    const call = startCall(chain, event.ticketId, event.task === 'answer' && base.threadId !== null);
+    return { base, added, composed: composeContext(chain, base, { ...call, query: text }) };
+  }
+  const systemPrompt = templateText(chain, who) ?? '';
+  const memory = text === undefined ? [] : [{ role: 'human' as const, content: text }];
+  return { base, added, composed: sharedCall(chain, { profile: undefined }, { kind: 'turn', systemPrompt, memory }) };
 }

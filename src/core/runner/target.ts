@@ -58,6 +58,9 @@ function busySource(chain: ReadChain, turnId: string): string | undefined {
 /** The name of the work of one invocation of a run. */
 export const workOfRunId = ({ runId, invokedAt }: Pick<Run, 'runId' | 'invokedAt'>): string => `run:${runId}:${invokedAt}`;
 
+/** The name of the work of a start of a ticket. */
+export const workOfStart = (no: number): string => `event:${no}`;
+
 function runTarget(chain: WriteChain, id: string): Target {
   const { runId, entityId, status, trigger, activeSpaceId, invokedAt } = getRun(chain, id);
   if (status !== 'running')
@@ -80,7 +83,7 @@ function eventTarget(chain: ReadChain, no: number, named: string | undefined): T
     throw new StemmaError('CONFLICT', `The start ${event} is ${state}: only a waiting start can be carried out.`, { id: String(event), state });
   return {
     holds: `person:${who ?? ticketId}`,
-    work: `event:${event}`,
+    work: workOfStart(event),
     title: `${task.replaceAll('_', ' ')}: ${title}`.slice(0, maxTitleLength),
     who,
     space: null,

@@ -4,8 +4,9 @@ import { untrusted } from '../composer/index.js';
 import type { TicketEvent, TicketTask } from '../contract/index.js';
 import { formatOf } from '../formats/index.js';
 import { adoptCommit, beginTurn, deliver, finishTurn, turnCards, turnNamed } from '../handover/index.js';
-import { acknowledge, eventNamed, ticketOf } from '../tickets/index.js';
+import { acknowledge, eventNamed, findingText, ticketOf } from '../tickets/index.js';
 import { commitTimeline, finishRun, getRun } from '../timeline/index.js';
+import type { ContextCall } from '../turns/index.js';
 import { servedTo } from './agent-tools.js';
 import { noteTip, tipOfWork } from './jobs.js';
 import type { Performing } from './parts.js';
@@ -69,10 +70,17 @@ export function workOfRun(chain: WriteChain, { jobId, target, tools: limit }: Pe
   };
 }
 
+/** In whose name a start is carried out. */
+export const whoStarts = ({ who }: Pick<TicketEvent, 'who'>, named?: string): string => who ?? named ?? 'stemma';
+
+/** How the calls of a start are composed. `isAnswer`: it answers the thread of its ticket. */
+export const startCall = (chain: ReadChain, ticketId: string | undefined, isAnswer: boolean): Pick<ContextCall, 'kind' | 'finding'> =>
+  isAnswer && ticketId !== undefined ? { kind: 'answer', finding: findingText(chain, ticketId) } : { kind: 'turn' };
+
 /** A start that a ticket requests. */
 export function workOfEvent(chain: WriteChain, { jobId, target, who: named }: Performing, no: number): OwnWork {
   const event = eventNamed(chain, no);
-  const who = event.who ?? named ?? 'stemma';
+  const who = whoStarts(event, named);
   return {
     start: () =>
       chain.artifacts.transaction(() => {
@@ -105,10 +113,13 @@ const tasks: Readonly<Record<TicketTask, string>> = {
   verify_resolution: 'Your finding was closed with a resolution. Verify it. If it does not hold, open the finding again.',
 };
 
-/** The context of a start, with the task as its last message. The answer of a thread continues the thread itself. */
-function askedFor(chain: WriteChain, { task, ticketId, contextId, known }: TicketEvent, who: string): ContextId {
+/** What the work of a start begins with: a context, or null for a new one, and the task as the message on top of it. */
+type Beginning = { readonly base: ContextId; readonly text: undefined } | { readonly base: ContextId | null; readonly text: string };
+
+/** The beginning of a start. The answer of a thread continues the thread itself. */
+export function beginningOf(chain: ReadChain, { task, ticketId, contextId, known }: TicketEvent, who: string): Beginning {
   const base = known && contextId !== null ? (contextId as ContextId) : null;
-  if (task === 'answer' && base !== null) return base;
+  if (task === 'answer' && base !== null) return { base, text: undefined };
   const { title, type, status, body, parent } = ticketOf(chain, ticketId);
   const text = [
     `You are ${who}. ${tasks[task]}`,
@@ -116,15 +127,26 @@ function askedFor(chain: WriteChain, { task, ticketId, contextId, known }: Ticke
     `Ticket ${ticketId} (${type}, ${status}${parent === null ? '' : `, part of ${parent}`}): ${title}`,
     ...(body === '' ? [] : [body]),
   ].join('\n\n');
+  return { base, text };
+}
+
+/** The message of a beginning as a delta in the format of its commit. */
+export const writtenTask = (chain: ReadChain, text: string): Uint8Array =>
+  formatOf(openFormat).write([{ role: 'user', kind: 'text', text }], { newId: chain.newId, now: timestampOf(chain.clock()) });
+
+/** Stores the beginning of a start. */
+function askedFor(chain: WriteChain, event: TicketEvent, who: string): ContextId {
+  const { base, text } = beginningOf(chain, event, who);
+  if (text === undefined) return base;
+  const { task, ticketId, title } = event;
   const summary = `${task.replaceAll('_', ' ')}: ${title}`.slice(0, 200).toWellFormed();
   const entry = { role: 'user', kind: 'text', text } as const;
   if (base === null) return fork(chain, { id: null, edits: [{ op: 'append', entry }], summary, principal: who, ticketId, template: who }).id;
-  const format = formatOf(openFormat);
   return checkpoint(chain, {
     parent: base,
     type: 'delta',
     format: openFormat,
-    text: textOf(format.write([entry], { newId: chain.newId, now: timestampOf(chain.clock()) })),
+    text: textOf(writtenTask(chain, text)),
     template: commitOf(chain, base).template,
     principal: who,
     ticketId,

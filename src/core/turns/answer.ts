@@ -156,14 +156,14 @@ export interface PreviewOf {
   readonly model?: string | undefined;
 }
 
-/** The body of the next call of a conversation, as `stepContext` sends it. Without a context, its messages are the entries. */
+/** The body of the next call of a conversation, as `stepContext` sends it, with these entries after the context. */
 export function stepBody(
   chain: ReadChain,
   base: ContextRow | undefined,
   step: StepCall & PreviewOf,
   entries: readonly WritableEntry[] = [],
 ): JsonObject {
-  if (base) return ownBody(chain, requestQuestion(chain, { ...stepQuestion(chain, base, step), wire: step.wire }), entries);
+  if (base) return ownBody(chain, requestQuestion(chain, { ...stepQuestion(chain, base, step), wire: step.wire }), [], entries);
   const question = {
     ...step,
     model: step.model,

@@ -39,6 +39,7 @@ export { notifyProblem, problemOf } from './problem';
 export { Received } from './Received';
 export { RemoveButton } from './Remove';
 export { inFolder, repositoryName, shortPaths } from './repository';
+export { SentCall, type ShownCall } from './SentCall';
 export { Answer, Empty, Failure, Loading, ProblemLine, Unread } from './states';
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';

@@ -27,7 +27,17 @@ test('open, browse, read, fork in mid-turn, export, and import the same entries 
 
   // Open: sessions on this machine are listed and imported with one button.
   await expect(sessionRow(page, /larder/).first()).toBeVisible();
+  const welcome = page.getByRole('region', { name: 'First start' });
+  await expect(welcome).toContainText('Stemma reads the histories that coding agents leave on this machine');
+  await expect(welcome.getByRole('listitem').filter({ hasText: machine.claude })).toHaveText(/^Claude Code .* \d+ sessions$/);
+  await expect(welcome.getByRole('button')).toHaveText([/^Import \d+ new$/]);
+  // The words of the list are explained by keyboard, and so by touch, too.
+  await page.getByRole('button', { name: 'What the words mean' }).press('Enter');
+  for (const word of ['Turn', 'Peak context', 'Errors', 'Counted', '≈ (estimate)'])
+    await expect(sheet(page).getByRole('term').filter({ hasText: word })).toBeVisible();
+  await page.keyboard.press('Escape');
   await importAll(page);
+  await expect(welcome).toHaveCount(0);
 
   // Browse: branches, a compaction, a subagent.
   await expect(commits(page).first()).toBeVisible();
@@ -62,6 +72,31 @@ test('open, browse, read, fork in mid-turn, export, and import the same entries 
   // The chain shows the fork.
   await place(page, 'Chain').click();
   await expect(page.getByRole('option', { name: /^Another way to fix it.*fork made here/ })).toBeVisible();
+
+  // From an ancestor, the context is materialized as an object that its reference names.
+  const size = page.viewportSize() ?? { width: 1280, height: 720 };
+  const materializeFrom = async (index: number): Promise<string> => {
+    // The long menu fits a low window, and scrolls there.
+    await page.setViewportSize({ width: 1024, height: 480 });
+    await fixed.click({ button: 'right' });
+    const menu = await page.getByRole('menu').boundingBox();
+    expect(menu && menu.y >= 0 && menu.y + menu.height <= 480).toBe(true);
+    await page.getByRole('menuitem', { name: 'Materialize from here…' }).click();
+    await sheet(page).getByRole('combobox', { name: 'From' }).selectOption({ index });
+    await sheet(page).getByRole('button', { name: 'Materialize' }).click();
+    const made = page.getByRole('status').filter({ has: page.getByRole('button', { name: 'Copy the reference' }) });
+    await expect(made).toContainText(/\d+ messages? · blake3:[0-9a-f]{64}/);
+    const text = (await made.textContent()) ?? '';
+    await made.getByRole('button', { name: 'Dismiss' }).click();
+    await page.setViewportSize(size);
+    return text;
+  };
+  // The second choice is the full history, the third one this commit, and the fourth one its parent.
+  const [all, own, withParent] = [await materializeFrom(1), await materializeFrom(2), await materializeFrom(3)];
+  expect(own).not.toBe(withParent);
+  expect([all, own, withParent].map((text) => Number.parseInt(text, 10)).toSorted((a, b) => a - b)).toEqual(
+    [own, withParent, all].map((text) => Number.parseInt(text, 10)),
+  );
 
   // Export.
   await place(page, 'Context').click();
@@ -138,6 +173,8 @@ test('a machine without sessions offers the sample project', { tag: '@long' }, a
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await expect(commits(page).first()).toBeVisible();
   await expect.poll(() => commits(page).count()).toBeGreaterThan(8);
+  // The sample opens on its story: a prompt that was edited, beside the turn that it edits.
+  await expect(commits(page).and(page.locator('[aria-selected="true"]'))).toHaveAccessibleName(/^Edited: Keep the date/);
 });
 
 test('a place that is chosen while the window starts stays', { tag: '@long' }, async ({ page, machine }) => {

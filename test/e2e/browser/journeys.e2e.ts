@@ -31,6 +31,8 @@ test('[W5] a branch is archived or deleted, and undo brings it back', { tag: '@l
     await branch.click({ button: 'right' });
     await page.getByRole('menuitem', { name: item }).click();
     await expect(branch).toHaveCount(0);
+    // The details of what left the chain close with it.
+    await expect(page.getByRole('region', { name: 'Commit', exact: true }).filter({ hasText: 'Then say "in June"' })).toHaveCount(0);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(branch).toBeVisible();
     await expect(commits(page)).toHaveCount(count);

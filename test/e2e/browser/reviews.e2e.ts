@@ -305,7 +305,12 @@ test('[K1] cards move by mouse, key and menu, and changes of others appear', { t
   await page.getByRole('radio', { name: /^Waiting/ }).click();
   const starts = page.getByRole('list', { name: 'Requested starts' }).getByRole('listitem');
   await expect(starts).toHaveText([/@rev should review/]);
+  // What a model would read if it carried out the start.
+  const reads = starts.getByRole('button', { name: 'What it reads' });
+  await reads.click();
+  await expect(starts.first().getByRole('region', { name: 'Messages as sent' })).toContainText('You are @rev. Review this ticket.');
   await expectAccessible(page, '.reviews');
+  await reads.click();
   const [waiting] = await call('ticket.events', { state: 'waiting' });
   await call('ticket.acknowledge', { event: waiting.event, by: '@runner', as: 'taken' });
   await expect(starts).toHaveText([/taken by @runner/]);

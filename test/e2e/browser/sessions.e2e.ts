@@ -17,10 +17,17 @@ test('[W5] rename, pin, tag, archive and delete with undo, and the file of the a
     await page.getByRole('menuitem', { name: item }).click();
   };
 
-  await choose(/Jam that is gone/, 'Rename…');
-  await sheet(page).getByRole('textbox', { name: 'Title' }).fill('The jam');
-  await sheet(page).getByRole('button', { name: 'Save' }).click();
-  await expect(sessionRow(page, /The jam/)).toBeVisible();
+  const rename = async (): Promise<void> => {
+    await choose(/Jam that is gone/, 'Rename…');
+    await sheet(page).getByRole('textbox', { name: 'Title' }).fill('The jam');
+    await sheet(page).getByRole('button', { name: 'Save' }).click();
+    await expect(sessionRow(page, /The jam/)).toBeVisible();
+  };
+  await rename();
+  // The key undoes the last action of the window.
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(sessionRow(page, /The jam/)).toHaveCount(0);
+  await rename();
   await choose(/The jam/, 'Tags…');
   await sheet(page).getByRole('textbox', { name: 'Tags' }).fill('dates, june');
   await sheet(page).getByRole('button', { name: 'Save' }).click();
@@ -104,6 +111,13 @@ test('[W9] the breadcrumb leads from a turn to its session, branch and project',
   await expect(entries(page)).toBeVisible();
   await crumbs.getByRole('link', { name: 'An overview of larder' }).click();
   await expect(commits(page).first()).toBeVisible();
+  // The chain has the same titles, with a search.
+  await page.getByRole('button', { name: /^Session: An overview of larder/ }).click();
+  const find = page.getByRole('searchbox', { name: 'Find a session' });
+  await find.fill('jam gone');
+  await expect(page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').nth(1)).toContainText('Jam that is gone');
+  await find.press('Enter');
+  await expect(crumbs).toContainText('Jam that is gone');
 });
 
 test('[W12] Chain, Context, Calls and the breadcrumb give a turn the same number', { tag: '@long' }, async ({ page, shared }) => {

@@ -5,20 +5,11 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { putProfile } from '../../../src/core/cards/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { some } from '../../support/long.js';
-import { completionEvents, messageEvents, stream } from '../../support/model-server.js';
+import { stream } from '../../support/model-server.js';
+import { said } from '../../support/wire-replies.js';
 import { behindServer, type Wire, wires } from '../../support/wires.js';
 
 type Body = Record<string, unknown>;
-
-const said: Readonly<Record<Wire, unknown[]>> = {
-  anthropic: messageEvents({ text: 'Noted.' }),
-  openai: completionEvents('Noted.'),
-  responses: [
-    { type: 'response.output_text.delta', item_id: 'm', delta: 'Noted.' },
-    { type: 'response.completed', response: { status: 'completed', usage: { input_tokens: 9, output_tokens: 2 } } },
-  ],
-  gemini: [{ candidates: [{ content: { parts: [{ text: 'Noted.' }] }, finishReason: 'STOP' }] }],
-};
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: an odd name
 const odd = 'Eve" (human)\n  [msg:x] \\Boss\t{display_name} ${x} 日本 😀';

@@ -1,10 +1,10 @@
-import { BookOpen, Check, CirclePlay, Hand, Inbox, Play, X } from 'lucide-react';
+import { BookOpen, Check, CirclePlay, Eye, Hand, Inbox, Play, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, agentOf, Button, Empty, notifyProblem, Received, Switch, statusNames, useWorkedOn, When } from '../../parts';
-import { ask, go, show, useKeptQuery, useNavigation, useTickets } from '../../state';
+import { Answer, agentOf, Button, Empty, notifyProblem, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
+import { ask, go, show, useKeptQuery, useNavigation, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
@@ -93,6 +93,7 @@ interface StartProps {
 export function Start({ event, here = false, children }: StartProps) {
   const actor = useTickets((state) => state.actor);
   const { busy, problem, write } = useWriting();
+  const [reads, setReads] = useState(false);
   const isWorkedOn = useWorkedOn(useNavigation(({ route }) => route.project) ?? '');
   const isOpen = event.state === 'waiting' || event.state === 'taken';
   const acknowledge = (as: 'taken' | 'done' | 'dismissed') => write(() => api.ticket.acknowledge({ event: event.event, by: actor, as }));
@@ -136,6 +137,9 @@ export function Start({ event, here = false, children }: StartProps) {
               </Button>
             </>
           )}
+          <Button small icon={Eye} aria-expanded={reads} title="The next call of a model that works on this" onClick={() => setReads(!reads)}>
+            What it reads
+          </Button>
           {!isWorkedOn((what) => 'eventId' in what && what.eventId === event.event) && (
             <Button small icon={CirclePlay} onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))}>
               Run here…
@@ -156,7 +160,20 @@ export function Start({ event, here = false, children }: StartProps) {
       ) : (
         <span className="badge">{stateNames[event.state]}</span>
       )}
+      {isOpen && reads && <NextCall event={event} />}
     </li>
+  );
+}
+
+/** The next call of a model that carries out a start, as it would be sent. */
+function NextCall({ event: { event, at, contextId } }: { event: TicketEvent }) {
+  const query = useQuery(`start ${event} ${at} ${contextId}`, () => api.ticket.preview({ event }));
+  return (
+    <div className="start-reads stack">
+      <Answer query={query} what="Cannot compose the call" loading="Composing">
+        {(call) => <SentCall call={call} />}
+      </Answer>
+    </div>
   );
 }
 

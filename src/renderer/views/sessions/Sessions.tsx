@@ -1,7 +1,7 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { agentName, Button, Empty, Failure, Loading, ProblemLine, problemOf, say } from '../../parts';
+import { Button, Empty, Failure, Loading, ProblemLine, problemOf, say } from '../../parts';
 import { followAddress, useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
@@ -16,6 +16,7 @@ import { SessionTable } from './SessionTable';
 import { SumFoot } from './SumFoot';
 import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
+import { about, SearchedPlaces, Welcome } from './Welcome';
 
 const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
 
@@ -57,16 +58,19 @@ export function SessionsView() {
   }
   const places = found.status === 'done' ? found.data.places : [];
   if (listed.length === 0) return <NothingFound places={places} refused={refused} />;
-  return <SessionList listed={listed} places={places} refused={refused} />;
+  const isFirst = !loading && state.phase !== 'failed' && !listed.some(({ session }) => session);
+  return <SessionList listed={listed} places={places} refused={refused} isFirst={isFirst} />;
 }
 
 interface SessionListProps {
   readonly listed: readonly Listed[];
   readonly places: readonly FoundSource[];
   readonly refused: readonly Refused[];
+  /** True while the project has no session. */
+  readonly isFirst: boolean;
 }
 
-function SessionList({ listed, places, refused }: SessionListProps) {
+function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
   const dir = useOpenDir();
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(nothingChosen);
@@ -97,12 +101,13 @@ function SessionList({ listed, places, refused }: SessionListProps) {
     <section className="sessions whole stack" aria-label="Sessions">
       <Unopened />
       <SessionsBar
-        {...{ listed, shown, places, text, chosen, days, archived }}
+        {...{ listed, shown, places, text, chosen, days, archived, isFirst }}
         onText={setText}
         onChoose={choose}
         onDays={setDays}
         onArchived={setArchived}
       />
+      {isFirst && <Welcome places={places} listed={listed} />}
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
       {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}
       {live.length > 0 && <LiveSessions live={live} />}
@@ -163,24 +168,13 @@ function NothingFound({ places, refused }: { places: readonly FoundSource[]; ref
         <FolderSearch size={56} strokeWidth={1} />
       </div>
       <h2>Welcome to Stemma</h2>
-      <p>
-        Stemma reads the histories that coding agents leave on this machine and shows what the model saw at every turn, what it cost, and where it
-        went wrong. You can edit any prompt, continue from it in the agent, and compare the answers.
-      </p>
+      <p>{about}</p>
       <p>
         {found.length === 0
           ? 'It found no folder of an agent on this machine.'
           : `It looked in ${say.plural(found.length, 'folder')} and found no session:`}
       </p>
-      {found.length > 0 && (
-        <ul className="searched-places">
-          {found.map(({ agent, root }) => (
-            <li key={root}>
-              {agentName(agent)} <span className="mono muted">{root}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {found.length > 0 && <SearchedPlaces places={found} />}
       {unreadable.length > 0 && <p>{unreadable.join(' ')}</p>}
       <div className="actions">
         <Button look="primary" icon={Sparkles} onClick={() => void openSample()}>

@@ -9,6 +9,8 @@ interface SessionsBarProps extends Omit<Narrowing, 'hits'> {
   readonly listed: readonly Listed[];
   readonly shown: readonly Listed[];
   readonly places: readonly FoundSource[];
+  /** True while the welcome above the list has the button to import. */
+  readonly isFirst: boolean;
   readonly onText: (text: string) => void;
   readonly onChoose: (facet: Facet, values: readonly string[]) => void;
   readonly onDays: (days: number | undefined) => void;
@@ -22,7 +24,7 @@ const chips: readonly (readonly [facet: Facet, label: string, nameOf: (value: st
 ];
 
 /** Title, filter, chips and the import button for all agents. */
-export function SessionsBar({ listed, shown, text, chosen, days, archived, onText, onChoose, onDays, onArchived }: SessionsBarProps) {
+export function SessionsBar({ listed, shown, text, chosen, days, archived, isFirst, onText, onChoose, onDays, onArchived }: SessionsBarProps) {
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
   return (
@@ -75,13 +77,13 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, onTex
       )}
       <span className="grow" />
       <IconButton icon={CircleHelp} label="What the words mean" onClick={() => show({ kind: 'words' })} />
-      <ImportButton listed={listed} />
+      {!isFirst && <ImportButton listed={listed} />}
     </header>
   );
 }
 
 /** One button for all agents: it imports new histories and updates histories that have grown. */
-function ImportButton({ listed }: { listed: readonly Listed[] }) {
+export function ImportButton({ listed }: { listed: readonly Listed[] }) {
   const running = useImports(({ jobs }) => jobs.find(({ state }) => state === 'running'));
   const fresh = listed.flatMap(({ found, session }) => (found && !session ? [found] : []));
   const grown = listed.flatMap(({ found, session }) => (found && session ? [found] : []));

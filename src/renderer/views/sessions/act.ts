@@ -62,22 +62,19 @@ export async function showHit(sessionId: string, sought: string, session = sessi
 export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefined): void =>
   go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
 
-/** The tip of the main branch of the longest session, because its calls are more informative than the calls of a fork. */
-async function endOfLongest(): Promise<ContextId | undefined> {
-  const { sessions } = await api.session.list({});
-  const longest = sessions.toSorted((a, b) => b.turns - a.turns)[0];
-  if (!longest) return undefined;
-  const { rows } = await api.context.graph({ offset: 0, limit: 200, filter: { sessionId: longest.sessionId } });
-  return rows.find(({ lane }) => lane === 0)?.commit.id;
+/** The edited prompt of the sample's story, beside the turn that it edits. */
+async function forkOfStory(): Promise<ContextId | undefined> {
+  const { rows } = await api.context.graph({ offset: 0, limit: 200, together: true });
+  return rows.find(({ forked, commit }) => forked && commit.sessionId && !commit.ticketId)?.commit.id;
 }
 
-/** Opens the sample project at the end of its story. */
+/** Opens the sample project at the fork of its story. */
 export async function openSample(): Promise<void> {
   try {
     const { dir } = await api.library.sample({});
     showProject(dir);
     await followAddress();
-    const commit = await endOfLongest();
+    const commit = await forkOfStory();
     // The person may have opened something else in the meantime.
     const now = route();
     if (commit && now.project === dir && now.view === 'chain' && now.commit === undefined) move({ commit });

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Rendered, TimelineBlockName, TimelineInput } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Estimate, Fold, Switch } from '../../parts';
+import { Answer, Button, Estimate, Fold, SentCall, type ShownCall, Switch } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { linesOf } from './lines';
 
@@ -24,14 +24,11 @@ interface Row {
   readonly tokens: number | undefined;
 }
 
-/** The next call of an agent, as it is sent. */
-export type NextCall = Pick<Awaited<ReturnType<typeof api.run.timeline>>, 'messages' | 'layers' | 'tools' | 'dropped'>;
-
 interface ReaderProps {
   readonly rendered: Rendered;
   readonly input: TimelineInput;
   /** Set for an agent in a space. Without it, the messages are those with roles. */
-  readonly call?: NextCall | undefined;
+  readonly call?: ShownCall | undefined;
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
 }
@@ -66,7 +63,7 @@ export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps)
       {form === 'text' ? (
         <AsText rendered={rendered} pointed={pointed} onPoint={onPoint} />
       ) : call ? (
-        <AsSent call={call} />
+        <SentCall call={call} />
       ) : (
         <AsMessages input={input} />
       )}
@@ -152,36 +149,6 @@ function Line({ text }: { text: string }) {
         </pre>
       )}
     </Fold>
-  );
-}
-
-/** The next call: its messages with their layers, its tools, and what is not sent. */
-function AsSent({ call: { messages, layers, tools, dropped } }: { call: NextCall }) {
-  const names = (tools ?? []).map(({ name }) => String(name));
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
-    <section className="overflows" aria-label="Messages as sent" tabIndex={0}>
-      <ol>
-        {messages.map((message, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
-          <li key={n}>
-            <h3 className="reader-block">
-              {message.role} <span className="muted">{layers[n] === 'checkpoint_messages' ? '' : layers[n]}</span>
-            </h3>
-            <Fold text={message.content} lines={12}>
-              {(shown) => <pre className="reader-line">{shown}</pre>}
-            </Fold>
-          </li>
-        ))}
-      </ol>
-      <h3 className="reader-block">Tools</h3>
-      <p className="reader-line">{names.length === 0 ? 'None' : names.join(', ')}</p>
-      {dropped.map(({ layer, reason }) => (
-        <p key={layer} className="reader-line muted">
-          {layer} is not sent: {reason}.
-        </p>
-      ))}
-    </section>
   );
 }
 
