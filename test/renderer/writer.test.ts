@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultSender } from '../../src/renderer/views/timeline/space';
-import { runWords } from '../../src/renderer/views/timeline/Writer';
+import { defaultSender, runWords } from '../../src/renderer/views/timeline/space';
 
 const member = (entityId: string, name: string, type: 'human' | 'agent') => ({ entityId, name, type }) as never;
 const members = [member('p', 'Planner', 'agent'), member('a', 'Ann', 'human'), member('s', 'Sarah', 'human')];

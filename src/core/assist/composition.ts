@@ -1,6 +1,15 @@
 import { badRequest, type ContextId, type JsonObject, StemmaError } from '../base/index.js';
 import { type ContextRow, commitOf, entries, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
-import { type Compared, compareMessages, composeCall, type Preview, type PreviewRequest, previewContext, recordedLayers, rowOf } from '../composer/index.js';
+import {
+  type Compared,
+  compareMessages,
+  composeCall,
+  type Preview,
+  type PreviewRequest,
+  previewContext,
+  recordedLayers,
+  rowOf,
+} from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
 import { discussedIn } from '../tickets/index.js';
 import { askedBody, nearestCall, type PreviewOf, recordedWire, stepBody, systemPromptOf, systemTexts, turnRequest } from '../turns/index.js';
@@ -62,8 +71,7 @@ const ofCompaction = ['keepLast', 'budgetTokens'];
 
 function refuseOtherFields({ task, ...request }: PreviewRequest): void {
   const given = Object.entries(request).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  const isOther = (name: string): boolean =>
-    ofCompaction.includes(name) ? task !== 'compact' : task !== undefined && !ofTask.includes(name);
+  const isOther = (name: string): boolean => (ofCompaction.includes(name) ? task !== 'compact' : task !== undefined && !ofTask.includes(name));
   const other = given.find(isOther);
   if (other !== undefined)
     throw badRequest(other, task === undefined ? `${other} needs the task compact.` : `${other} has no effect on the task ${task}. Leave it out.`);

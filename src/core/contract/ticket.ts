@@ -308,7 +308,9 @@ export const ticketContract = {
       }),
     )
     .output(z.array(ticketEvent)),
-  preview: procedure('Returns the next model call of a requested start: the first one, or the one after the work that its last job did. Starts nothing.')
+  preview: procedure(
+    'Returns the next model call of a requested start: the first one, or the one after the work that its last job did. Starts nothing.',
+  )
     .input(z.strictObject({ event: z.number().int().describe('The number of the start, as `ticket.events` returns it.'), ...previewOf }))
     .output(shownCall),
   acknowledge: procedure('Records that somebody took, did or dismissed an event. An event can be taken only once.')

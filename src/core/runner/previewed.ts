@@ -54,7 +54,10 @@ export function previewTicketStart(chain: ReadChain, { event: no, wire, model }:
 function firstCall(chain: ReadChain, no: number): FirstCall {
   const event = eventNamed(chain, no);
   if (event.state !== 'waiting' && event.state !== 'taken')
-    throw new StemmaError('CONFLICT', `The start ${no} is ${event.state}: only a waiting start makes a call.`, { id: String(no), state: event.state });
+    throw new StemmaError('CONFLICT', `The start ${no} is ${event.state}: only a waiting start makes a call.`, {
+      id: String(no),
+      state: event.state,
+    });
   const who = whoStarts(event);
   const tip = tipOfWork(chain, workOfStart(no));
   const { base: from, text } = tip === undefined ? beginningOf(chain, event, who) : { base: tip, text: undefined };

@@ -34,7 +34,9 @@ async function withFork() {
   await add(file);
   const rows = async () => (await call.context.graph({ offset: 0, limit: 100, together: true })).rows;
   const trunk = async () => ({
-    rows: (await rows()).filter(({ forked, commit }) => !forked && commit.sessionId === session).map(({ commit, lane, turn }) => [commit.id, lane, turn]),
+    rows: (await rows())
+      .filter(({ forked, commit }) => !forked && commit.sessionId === session)
+      .map(({ commit, lane, turn }) => [commit.id, lane, turn]),
     sessions: (await call.session.list({})).sessions.map(({ sessionId, title, turns: count, repository }) => [sessionId, title, count, repository]),
   });
   const before = await trunk();

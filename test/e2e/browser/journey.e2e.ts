@@ -97,6 +97,7 @@ test('open, browse, read, fork in mid-turn, export, and import the same entries 
   expect([all, own, withParent].map((text) => Number.parseInt(text, 10)).toSorted((a, b) => a - b)).toEqual(
     [own, withParent, all].map((text) => Number.parseInt(text, 10)),
   );
+  await page.getByRole('option', { name: /^Another way to fix it/ }).click();
 
   // Export.
   await place(page, 'Context').click();

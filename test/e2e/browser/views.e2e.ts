@@ -160,7 +160,7 @@ function stickingOut(view: Element): string[] {
     if (!around || !text.textContent?.trim() || !text.parentElement?.checkVisibility()) continue;
     range.selectNodeContents(text);
     let isClipped = false;
-    for (let above = text.parentElement; above && above !== around.parentElement; above = above.parentElement)
+    for (let above: HTMLElement | null = text.parentElement; above && above !== around.parentElement; above = above.parentElement)
       isClipped ||= getComputedStyle(above).overflowX !== 'visible';
     const box = around.getBoundingClientRect();
     if (!isClipped && box.width > 2 && range.getBoundingClientRect().right > box.right + 1)

@@ -23,7 +23,9 @@ async function behind(wire: Wire, ...answers: unknown[][]) {
       })();
     }),
   );
-  const bodies = (): Body[] => server.asked.map(({ body: { stream: _, stream_options: __, ...body } }) => body);
+  // A request for the list of models has no body.
+  const bodies = (): Body[] =>
+    server.asked.map(({ body: { stream: _, stream_options: __, ...body } }) => body).filter((body) => Object.keys(body).length > 0);
   const { id } = await client.context.checkpoint({
     ...{ parent: null, type: 'delta', format: 'claude-code-v1', template: 'coder', principal: 'ada', checkpoint: 'turn_boundary' },
     text:

@@ -29,7 +29,9 @@ export function SearchedPlaces({ places }: { places: readonly FoundSource[] }) {
       {places.map(({ agent, root, sessions, problem }) => (
         <li key={root}>
           {agentName(agent)} <span className="mono muted">{root}</span>{' '}
-          <span className={problem === undefined ? undefined : 'muted'}>{problem ?? (sessions === 0 ? 'no session' : say.plural(sessions, 'session'))}</span>
+          <span className={problem === undefined ? undefined : 'muted'}>
+            {problem ?? (sessions === 0 ? 'no session' : say.plural(sessions, 'session'))}
+          </span>
         </li>
       ))}
     </ul>

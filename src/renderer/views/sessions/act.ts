@@ -65,7 +65,8 @@ export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefin
 /** The edited prompt of the sample's story, beside the turn that it edits. */
 async function forkOfStory(): Promise<ContextId | undefined> {
   const { rows } = await api.context.graph({ offset: 0, limit: 200, together: true });
-  return rows.find(({ forked, commit }) => forked && commit.sessionId && !commit.ticketId)?.commit.id;
+  // The reruns of the sample's experiment are forks without an edit.
+  return rows.find(({ forked, commit }) => forked && commit.summary?.startsWith('Edited:'))?.commit.id;
 }
 
 /** Opens the sample project at the fork of its story. */

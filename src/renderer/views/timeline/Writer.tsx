@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { runForm } from '../../forms';
 import { Button, IconButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
 import { ask, notify, useOpenDir, useQuery } from '../../state';
-import { defaultSender } from './space';
+import { defaultSender, runWords } from './space';
 
 interface WriterProps {
   readonly space: Space;
@@ -212,12 +212,6 @@ function OpenRuns({ space, runs, disabled, onEnd }: OpenRunsProps) {
       {runs.length > shownRuns && <li className="muted">and {runs.length - shownRuns} more</li>}
     </ul>
   );
-}
-
-/** The state of an open run in words. An agent runs only while somebody works for it. */
-export function runWords({ status, waiting }: Pick<Run, 'status' | 'waiting'>, isWorkedOn: boolean): string {
-  if (status === 'running') return isWorkedOn ? 'is running' : 'has a run that nobody works on yet';
-  return `is waiting${waiting?.for ? ` for ${waiting.for}` : ''}`;
 }
 
 /** Which runs a message would start or resume, as a sentence. */

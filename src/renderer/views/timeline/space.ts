@@ -94,3 +94,9 @@ export function defaultSender({ members }: Pick<Space, 'members'>, remembered: s
   const sender = people.find(({ entityId }) => entityId === remembered) ?? people.find(isMe) ?? people[0] ?? members[0];
   return sender?.entityId;
 }
+
+/** The state of an open run in words. An agent runs only while somebody works for it. */
+export function runWords({ status, waiting }: Pick<Run, 'status' | 'waiting'>, isWorkedOn: boolean): string {
+  if (status === 'running') return isWorkedOn ? 'is running' : 'has a run that nobody works on yet';
+  return `is waiting${waiting?.for ? ` for ${waiting.for}` : ''}`;
+}
