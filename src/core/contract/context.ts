@@ -147,7 +147,9 @@ export const rowFacts = z.object({
     }),
   ),
   model: z.string().nullable(),
-  /** The price of the calls whose replies appear first in this commit; null is "no price". */
+  /** Whether the tokens of a call whose reply appears first in this commit were counted. */
+  counted: z.boolean(),
+  /** The price of these calls; null is "no price", or without a counted call "not recorded". */
   cost: money.nullable(),
 });
 export type RowFacts = z.output<typeof rowFacts>;

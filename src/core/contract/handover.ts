@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
-import { previewBody, previewOf } from './request.js';
+import { previewBody, previewOf, previewShared } from './request.js';
 import { contextId, contextPrefix, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 
 const data = z.record(line, z.unknown());
@@ -286,6 +286,7 @@ export const agentContract = {
         maxSteps: count.optional().describe('The most steps of the turn.'),
         parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
         preview: z.boolean().optional().describe('True to look at the input without recording a call.'),
+        enableShareContext: previewShared,
         ...previewOf,
       }),
     )

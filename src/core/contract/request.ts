@@ -11,6 +11,22 @@ export const previewOf = {
   wire: z.enum(wires).optional().describe('The wire format of the provider. With it, the preview has the `body` of the request.'),
   model: line.optional().describe('The model to name in the body.'),
 };
+/** Whether the blocks of a previewed call are sent, as `runner.start` can say. */
+export const previewShared = z
+  .boolean()
+  .optional()
+  .describe('Whether the shared context is sent. The default is what the job says that does this work now, else the profile, else the project.');
+/** What a job decides about a previewed call, as `runner.start` can say. */
+export const previewAs = {
+  tools: z
+    .array(name)
+    .max(200)
+    .optional()
+    .describe(
+      'The tools of Stemma that may be offered, by name. The default is those of the job that does this work now, else all that are permitted.',
+    ),
+  enableShareContext: previewShared,
+};
 /** The body of the request exactly as the provider gets it, if the preview names a wire. */
 export const previewBody = z.record(z.string(), z.unknown()).optional();
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { droppedLayer } from './compose.js';
 import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
 import { message } from './handover.js';
-import { previewBody, previewOf } from './request.js';
+import { previewAs, previewBody, previewOf } from './request.js';
 import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
@@ -235,7 +235,7 @@ export const runContract = {
     .output(z.array(run)),
   get: procedure('Returns a run.').input(z.strictObject({ runId })).output(run),
   timeline: procedure("Returns the event context that the run's agent reads now.")
-    .input(z.strictObject({ runId, budget: budget.optional(), ...previewOf }))
+    .input(z.strictObject({ runId, budget: budget.optional(), ...previewOf, ...previewAs }))
     .output(nextCall),
   preview: procedure(
     'Returns the next call of an agent in a space: that of its run that is to be performed, else the one that a message of another member would start. Starts nothing.',
@@ -247,6 +247,7 @@ export const runContract = {
         messageId: id.optional().describe('The message. The default is the newest that can start a run of the agent.'),
         budget: budget.optional(),
         ...previewOf,
+        ...previewAs,
       }),
     )
     .output(

@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
 import { eventStates, roles, type TicketStatus, ticketStatuses, verdicts } from './kinds.js';
-import { previewOf } from './request.js';
+import { previewAs, previewOf } from './request.js';
 import { contextId, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
 import { shownCall } from './space.js';
 import { replyPart } from './turn.js';
@@ -311,7 +311,9 @@ export const ticketContract = {
   preview: procedure(
     'Returns the next model call of a requested start: the first one, or the one after the work that its last job did. Starts nothing.',
   )
-    .input(z.strictObject({ event: z.number().int().describe('The number of the start, as `ticket.events` returns it.'), ...previewOf }))
+    .input(
+      z.strictObject({ event: z.number().int().describe('The number of the start, as `ticket.events` returns it.'), ...previewOf, ...previewAs }),
+    )
     .output(shownCall),
   acknowledge: procedure('Records that somebody took, did or dismissed an event. An event can be taken only once.')
     .input(

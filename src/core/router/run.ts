@@ -1,17 +1,23 @@
 import { layerSources } from '../assist/index.js';
+import type { InputOf } from '../contract/index.js';
 import type { ReadProject } from '../project/index.js';
 import { previewRun, previewStart } from '../runner/index.js';
 import * as timeline from '../timeline/index.js';
 import { reads, searches, writes } from './procedure.js';
 
-const optionsOf = ({ project }: { readonly project: ReadProject }) => ({ chain: project.chain, layers: layerSources(project) });
+type Previewed = Pick<InputOf<'run.timeline'>, 'wire' | 'model' | 'budget' | 'tools' | 'enableShareContext'>;
+
+const optionsOf = ({ project }: { readonly project: ReadProject }, { wire, model, budget, tools, enableShareContext }: Previewed) => ({
+  ...{ chain: project.chain, layers: layerSources(project) },
+  ...{ wire, model, budget, tools, sharing: enableShareContext },
+});
 
 /** The procedures of `run`. */
 export const runRouter = {
   list: reads.run.list.handler(({ input, context }) => timeline.listRuns(context.chain, input)),
   get: reads.run.get.handler(({ input, context }) => timeline.getRun(context.chain, input.runId)),
-  timeline: searches.run.timeline.handler(({ input, context }) => previewRun({ ...optionsOf(context), ...input }, input.runId)),
-  preview: searches.run.preview.handler(({ input, context }) => previewStart({ ...optionsOf(context), wire: input.wire, model: input.model }, input)),
+  timeline: searches.run.timeline.handler(({ input, context }) => previewRun(optionsOf(context, input), input.runId)),
+  preview: searches.run.preview.handler(({ input, context }) => previewStart(optionsOf(context, input), input)),
   start: writes.run.start.handler(({ input, context }) => timeline.startByTrigger(context.chain, input.entityId, input.trigger)),
   enterSpace: writes.run.enterSpace.handler(({ input, context }) => timeline.enterSpace(context.chain, input.runId, input.spaceId)),
   send: writes.run.send.handler(({ input, context }) => timeline.send(context.chain, input)),

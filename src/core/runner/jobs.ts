@@ -89,6 +89,8 @@ export interface NewJob extends Target {
   /** The tools of Stemma that it is offered, and what happens at a call of another tool. */
   readonly tools?: readonly string[] | undefined;
   readonly otherTools?: 'ask' | 'stop' | undefined;
+  /** Whether its calls get the shared context, in place of the profile's and the project's setting. */
+  readonly sharing?: boolean | undefined;
   /** The most jobs of all rules, and of this rule, that may run at once. */
   readonly most?: { readonly all: number; readonly rule: number } | undefined;
 }
@@ -110,9 +112,9 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
     const now = chain.clock();
     const jobId = `job-${chain.newId()}`;
     chain.db.run(
-      `INSERT INTO job (project, jobId, what, holds, performer, limits, work, title, who, space, ticketId, rule, tools, otherTools, status, leaseUntil,
+      `INSERT INTO job (project, jobId, what, holds, performer, limits, work, title, who, space, ticketId, rule, tools, otherTools, sharing, status, leaseUntil,
           startedAt)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
       chain.project,
       jobId,
       JSON.stringify(input.what),
@@ -127,12 +129,41 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
       input.rule,
       input.tools === undefined ? null : JSON.stringify(input.tools),
       input.otherTools ?? null,
+      input.sharing === undefined ? null : Number(input.sharing),
       now + leaseMs,
       now,
     );
     return jobNamed(chain, jobId);
   });
 }
+
+/** What a job decides about the calls of its work; a field is undefined if the profile and the project decide. */
+export interface Decided {
+  readonly tools?: readonly string[] | undefined;
+  readonly sharing?: boolean | undefined;
+}
+
+/** What the job that does some work now decides about its calls; undefined if no job does. */
+export function decidedBy(chain: ReadChain, work: string): Decided | undefined {
+  const job = chain.db.one<{ tools: string | null; sharing: 0 | 1 | null }>(
+    "SELECT tools, sharing FROM job WHERE project = ? AND work = ? AND status = 'running' AND leaseUntil > ? ORDER BY no DESC LIMIT 1",
+    chain.project,
+    work,
+    chain.clock(),
+  );
+  return (
+    job && {
+      tools: job.tools === null ? undefined : (parseJson(job.tools) as unknown as string[]),
+      sharing: job.sharing === null ? undefined : job.sharing === 1,
+    }
+  );
+}
+
+/** What is given, else what a job decides. */
+export const givenOr = (given: Decided, job: Decided | undefined): Decided => ({
+  tools: given.tools ?? job?.tools,
+  sharing: given.sharing ?? job?.sharing,
+});
 
 /** What a rule may not start: work that another process has carried out meanwhile, and more jobs than are allowed at once. @throws CONFLICT */
 function refuseForRule(chain: ReadChain, { work, rule, most }: Pick<NewJob, 'work' | 'most'> & { readonly rule: string }): void {

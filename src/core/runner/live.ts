@@ -39,7 +39,17 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { what, performer, limits = {}, rule = null } = input;
   const target = tried(targetOf(chain, what, input.who), input.try);
   const chosen = performerOf(parts, what, performer);
-  const job = takeJob(chain, { ...target, what, performer, limits, rule, tools: input.tools, otherTools: input.otherTools, most: input.most });
+  const job = takeJob(chain, {
+    ...target,
+    what,
+    performer,
+    limits,
+    rule,
+    tools: input.tools,
+    otherTools: input.otherTools,
+    sharing: input.enableShareContext,
+    most: input.most,
+  });
   const abort = new AbortController();
   const listeners: LiveJob['listeners'] = new Set();
   const diary = openDiary(chain, { jobId: job.jobId, limits, listeners, signal: abort.signal });

@@ -3,25 +3,33 @@ import { type ContextRow, commitOf, type ReadChain, templateText, type WriteChai
 import type { ComposedCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import { formatOf, type WritableEntry } from '../formats/index.js';
-import { inputOf, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
+import { inputOf, sharedCall, type TurnRow, toMessages, turnInput, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
 import { composeContext, composedBody, stepBody } from '../turns/index.js';
-import { tipOfWork } from './jobs.js';
+import { type Decided, decidedBy, givenOr, tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
-import { workOfStart } from './target.js';
+import { workOfStart, workOfTurnId } from './target.js';
 import { conversationTools } from './tools.js';
 import { optionsOf } from './turn.js';
 import { beginningOf, openFormat, startCall, whoStarts, writtenTask } from './work.js';
 
 /** The input of a turn's model now (`agent.input`), with the body of the request if the call names a wire. @throws NOT_FOUND */
 export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], given: InputOf<'agent.input'>): OutputOf<'agent.input'> {
-  const options = { ...optionsOf({ chain, layers }, turnNamed(chain, given.agentTurnId)), ...given };
+  const turn = turnNamed(chain, given.agentTurnId);
+  const job = givenOr({ sharing: given.enableShareContext }, decidedForTurn(chain, turn));
+  const options = { ...optionsOf({ chain, layers, ...job }, turn), ...given };
   const input = turnInput(chain, options);
   if (given.wire === undefined) return input;
-  const { composed, sent } = inputOf(chain, turnNamed(chain, given.agentTurnId), options);
+  const { composed, sent } = inputOf(chain, turn, options);
   const model = String(sent.parameters.model ?? 'MODEL');
   return { ...input, body: composedBody(composed.messages, given.wire, { model, tools: (sent.tools ?? []) as never, parameters: sent.parameters }) };
+}
+
+/** What the job that carries out a turn decides about its calls: its own, or that of the turn which handed it out. */
+function decidedForTurn(chain: ReadChain, { agentTurnId, parentTurnId }: TurnRow): Decided | undefined {
+  const own = decidedBy(chain, workOfTurnId(agentTurnId));
+  return own ?? (parentTurnId === null ? undefined : decidedForTurn(chain, turnNamed(chain, parentTurnId)));
 }
 
 interface FirstCall {
@@ -36,9 +44,13 @@ interface FirstCall {
  * The next call of a model that carries out a start of a ticket (`ticket.preview`). Writes nothing.
  * @throws NOT_FOUND; CONFLICT for a start that is done, dismissed or obsolete
  */
-export function previewTicketStart(chain: ReadChain, { event: no, wire, model }: InputOf<'ticket.preview'>): OutputOf<'ticket.preview'> {
-  const { base, added, composed } = firstCall(chain, no);
-  const tools = conversationTools(offeredTo(undefined, 'ticket'));
+export function previewTicketStart(
+  chain: ReadChain,
+  { event: no, wire, model, tools: limit, enableShareContext }: InputOf<'ticket.preview'>,
+): OutputOf<'ticket.preview'> {
+  const job = givenOr({ tools: limit, sharing: enableShareContext }, decidedBy(chain, workOfStart(no)));
+  const { base, added, composed } = firstCall(chain, no, job.sharing);
+  const tools = conversationTools(offeredTo(undefined, 'ticket', job.tools));
   const parameters = {};
   const step = wire && { wire, model, tools, parameters, composed };
   return {
@@ -51,7 +63,7 @@ export function previewTicketStart(chain: ReadChain, { event: no, wire, model }:
   };
 }
 
-function firstCall(chain: ReadChain, no: number): FirstCall {
+function firstCall(chain: ReadChain, no: number, sharing: boolean | undefined): FirstCall {
   const event = eventNamed(chain, no);
   if (event.state !== 'waiting' && event.state !== 'taken')
     throw new StemmaError('CONFLICT', `The start ${no} is ${event.state}: only a waiting start makes a call.`, {
@@ -65,9 +77,9 @@ function firstCall(chain: ReadChain, no: number): FirstCall {
   const added = text === undefined ? [] : formatOf(openFormat).parse(writtenTask(chain, text)).entries;
   if (base) {
     const call = startCall(chain, event.ticketId, event.task === 'answer' && base.threadId !== null);
-    return { base, added, composed: composeContext(chain, base, { ...call, query: text }) };
+    return { base, added, composed: composeContext(chain, base, { ...call, sharing, query: text }) };
   }
   const systemPrompt = templateText(chain, who) ?? '';
   const memory = text === undefined ? [] : [{ role: 'human' as const, content: text }];
-  return { base, added, composed: sharedCall(chain, { profile: undefined }, { kind: 'turn', systemPrompt, memory }) };
+  return { base, added, composed: sharedCall(chain, { profile: undefined, sharing }, { kind: 'turn', systemPrompt, memory }) };
 }

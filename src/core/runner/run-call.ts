@@ -7,7 +7,7 @@ import type { WritableEntry } from '../formats/index.js';
 import { dataOfProfile, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
 import { callMessages, getRun, lastRunCommit, nextCall, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
 import { composeContext, stepBody } from '../turns/index.js';
-import { tipOfWork } from './jobs.js';
+import { decidedBy, givenOr, tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
 import { workOfRunId } from './target.js';
@@ -61,12 +61,14 @@ export function composeRun(options: RunOptions, runId: string, tip: ContextId | 
 }
 
 /** The context of a run and its next call, exactly as a model would get it. Writes nothing. @throws NOT_FOUND */
-export function previewRun(options: RunOptions, runId: string): OutputOf<'run.timeline'> {
-  const { chain } = options;
+export function previewRun(given: RunOptions, runId: string): OutputOf<'run.timeline'> {
+  const { chain } = given;
   const run = getRun(chain, runId);
+  const work = workOfRunId(run);
+  const options = { ...given, ...givenOr(given, decidedBy(chain, work)) };
   const { profile, tools, budget } = shownRun(options, run.entityId);
   const timeline = runTimeline(chain, runId, { budget, tools });
-  const tip = run.status === 'running' ? tipOfWork(chain, workOfRunId(run)) : undefined;
+  const tip = run.status === 'running' ? tipOfWork(chain, work) : undefined;
   return { ...timeline, ...callOf(options, { profile, tools, tip }, composeRun(options, runId, tip)) };
 }
 
@@ -77,8 +79,8 @@ export function previewRun(options: RunOptions, runId: string): OutputOf<'run.ti
 export function previewStart(options: RunOptions, input: InputOf<'run.preview'>): OutputOf<'run.preview'> {
   const { chain, layers, sharing } = options;
   const next = nextCall(chain, input);
-  if ('runId' in next) return { ...previewRun({ ...options, budget: input.budget }, next.runId), runId: next.runId, note: null };
-  const { profile, tools, asRoles, budget } = shownRun({ ...options, budget: input.budget }, input.entityId);
+  if ('runId' in next) return { ...previewRun(options, next.runId), runId: next.runId, note: null };
+  const { profile, tools, asRoles, budget } = shownRun(options, input.entityId);
   const { message, ...timeline } = previewTimeline(chain, next, { budget, tools });
   const [system, ...messages] = callMessages(timeline, message, asRoles);
   const sources = layers && (() => layers(contextBefore(chain, input.entityId), input.entityId));

@@ -38,7 +38,7 @@ function turnTarget(chain: ReadChain, turnId: string): Target {
   const instruction = handoverMap(chain).turns.find((turn) => turn.agentTurnId === agentTurnId)?.instruction;
   return {
     holds: `agent:${agentId}`,
-    work: `turn:${agentTurnId}`,
+    work: workOfTurnId(agentTurnId),
     title: (instruction ?? agentTurnId).slice(0, maxTitleLength),
     who: agentId,
     ...nowhere,
@@ -57,6 +57,9 @@ function busySource(chain: ReadChain, turnId: string): string | undefined {
 
 /** The name of the work of one invocation of a run. */
 export const workOfRunId = ({ runId, invokedAt }: Pick<Run, 'runId' | 'invokedAt'>): string => `run:${runId}:${invokedAt}`;
+
+/** The name of the work of an agent's turn. */
+export const workOfTurnId = (agentTurnId: string): string => `turn:${agentTurnId}`;
 
 /** The name of the work of a start of a ticket. */
 export const workOfStart = (no: number): string => `event:${no}`;

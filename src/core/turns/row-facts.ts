@@ -44,6 +44,7 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
       files: touched.length,
       touched: touched.slice(0, maxTouched),
       model: models.get(row.seq) ?? (row.forked ? requestedModel(chain, row.id) : null),
+      counted: costs.has(row.id),
       cost: costs.get(row.id) ?? null,
     };
   });

@@ -49,21 +49,19 @@ export const callStates = (chain: ReadChain, sessions?: Iterable<string>): Reado
       .map(({ session, state }) => [session, state] as const),
   );
 
-/** The cost of the calls of commits, a lower bound where a call has no price or no output count. Commits without a priced call are omitted. */
-export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
-  const sums = chain.db.all<{ id: ContextId; cost: number; isWhole: number }>(
+/**
+ * The cost of the calls of commits, a lower bound where a call has no price or no output count; null if no call has a price. Commits without a
+ * counted call are omitted.
+ */
+export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money | null> {
+  const sums = chain.db.all<{ id: ContextId; cost: number | null; isWhole: number }>(
     `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = MIN(COUNT(u.cost), COUNT(u.output)) AS isWhole
        FROM context c JOIN usageCall u ON u.context = c.seq
-      WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(u.cost) > 0`,
+      WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(u.cost) + COUNT(u.input) + COUNT(u.output) > 0`,
     chain.project,
     JSON.stringify(ids),
   );
-  return new Map(
-    sums.flatMap(({ id, cost, isWhole }) => {
-      const money = moneyOf(cost, isWhole === 1);
-      return money ? [[id, money] as const] : [];
-    }),
-  );
+  return new Map(sums.map(({ id, cost, isWhole }) => [id, moneyOf(cost, isWhole === 1)] as const));
 }
 
 /** The model of the last call of each commit. Commits whose calls name no model are omitted. */

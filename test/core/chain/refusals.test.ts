@@ -116,7 +116,8 @@ describe('refused input writes nothing', () => {
     const error = await refused(world, 'BAD_REQUEST', 'stop', to(other.id));
     expect(error.data).toMatchObject({ id: tip.id, stop: other.id });
     await refused(world, 'NOT_FOUND', 'stop', to('ctx-00000000'));
-    await refused(world, 'BAD_REQUEST', 'stop', to('sometime'));
+    const words = await refused(world, 'BAD_REQUEST', 'stop', to('sometime'));
+    expect(words.message).toContain('It must be `compaction`, `root`, or the id of an ancestor');
     await refused(world, 'BAD_REQUEST', 'format', () => client.context.materialize({ id: tip.id, format: 'no-such-v9' }));
     await refused(world, 'BAD_REQUEST', 'stop', () => client.context.snapshot({ id: tip.id, stop: other.id }));
   });

@@ -127,6 +127,21 @@ test('[B-34] a profile can choose the history as messages with roles', async () 
   expect((await client.run.list({}))[0]?.status).toBe('completed');
 });
 
+test('[B-34] the time and the active runs of a call are those of its moment', async () => {
+  const { client, clock, say } = await space();
+  for (const text of ['One', 'Two']) await say(text);
+  const [other = '', runId = ''] = (await client.run.list({})).map((run) => run.runId);
+  const read = async () => (await client.run.timeline({ runId })).rendered.system;
+  const before = await read();
+  expect(before).toContain(`Run ${other} — running`);
+  clock.at += 44_000;
+  await client.run.finish({ runId: other, status: 'completed' });
+  const after = await read();
+  expect(after).not.toContain(`Run ${other}`);
+  const time = (system: string): number => Date.parse(/currentTime: "([^"]*)"/.exec(system)?.[1] ?? '');
+  expect(time(after) - time(before)).toBe(44_000);
+});
+
 test('[B-30] a receipt without a reader is refused where several people could be meant', async () => {
   const { client, say } = await space();
   const { messageId } = await say('Hi');

@@ -25,8 +25,8 @@ test('[W42] a row of the chain has duration, tool calls, files and model', () =>
   });
   const second = checkpoint(chain, { ...shared, parent: first.id, text: prompt('u2', 'thanks', { parent: 'a1', ...at(50) }) });
   expect(rowFacts(chain, [first.id, second.id])).toEqual([
-    { id: first.id, ms: 41_000, tools: 3, files: 1, touched: [{ path: '/q.js', how: 'read' }], model: 'm', cost: null },
-    { id: second.id, ms: null, tools: 0, files: 0, touched: [], model: null, cost: null },
+    { id: first.id, ms: 41_000, tools: 3, files: 1, touched: [{ path: '/q.js', how: 'read' }], model: 'm', counted: false, cost: null },
+    { id: second.id, ms: null, tools: 0, files: 0, touched: [], model: null, counted: false, cost: null },
   ]);
 });
 

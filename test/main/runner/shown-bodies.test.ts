@@ -79,6 +79,40 @@ describe.for(wires)('the previewed body is the body of the request: %s', (wire) 
     expect((await client.request.list({})).requests.map(({ proof }) => proof)).toEqual(['digest', 'digest']);
   });
 
+  test('[U11] what a job decides about tools and blocks, before it starts and while it works', async () => {
+    const twice = [thinks('get_my_runs')[wire], said[wire]];
+    const { client, chain, bodies, peeked, performer, peek } = await behind(wire, ...twice, ...twice);
+    putProfile(chain, 'bot', { content: { kind: 'json', data: { name: 'bot' } } });
+    for (const [entityId, type] of [['sarah', 'human'] as const, ['bot', 'agent'] as const])
+      await client.space.addEntity({ entityId, name: entityId, type });
+    await client.space.create({ spaceId: 'team', name: 'Team', members: ['sarah', 'bot'] });
+    await client.space.post({ spaceId: 'team', senderId: 'sarah', text: 'Pull the "Q4" numbers' });
+    const runId = (await client.run.list({}))[0]?.runId ?? '';
+    const decided = { tools: ['get_my_runs'], enableShareContext: false };
+    const start = async (what: Parameters<typeof client.runner.start>[0]['what']): Promise<void> => {
+      for await (const _ of await client.runner.start({ what, performer, ...decided }));
+    };
+    const shown = (more = {}) => client.run.timeline({ runId, wire, model: 'm', ...more });
+    const [before, after] = [await shown(decided), await client.run.preview({ spaceId: 'team', entityId: 'bot', wire, model: 'm', ...decided })];
+    expect(after.body).toEqual(before.body);
+    expect([before.tools?.length, before.dropped.map(({ layer }) => layer)]).toEqual([1, ['framework__context']]);
+    expect((await shown()).tools?.length).toBeGreaterThan(1);
+    peek(async () => (await shown()).body);
+    await start({ runId });
+    expect(bodies()).toEqual(peeked);
+    expect(bodies()[0]).toEqual(before.body);
+
+    const { agentTurnId = '' } = await client.handover.launchPrincipal({ profileName: 'bot', instruction: 'Write.' });
+    const input = (more = {}) => client.agent.input({ agentTurnId, preview: true, wire, model: 'm', ...more });
+    expect((await input({ enableShareContext: false })).dropped.map(({ layer }) => layer)).toContain('framework__context');
+    expect((await input()).layers).toContain('framework__context');
+    peek(async () => (await input()).body);
+    await start({ turnId: agentTurnId });
+    expect(bodies()).toHaveLength(4);
+    expect(bodies()).toEqual(peeked);
+    expect(JSON.stringify(bodies()[2])).not.toContain('send_message');
+  });
+
   test('[U11] a question: signed thinking, an open call, recorded tools and settings', async () => {
     const { client, bodies } = await behind(wire, said[wire]);
     const open = JSON.parse(answer('a2', '', { parent: 'u2' })) as { message: { content: unknown[] } };

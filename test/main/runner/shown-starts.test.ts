@@ -36,9 +36,9 @@ async function behind(wire: Wire, ...answers: unknown[][]) {
       prompt('u2', 'Fill it.', { parent: 'a1' }) +
       answer('a2', 'Filled.', { parent: 'u2' }),
   });
-  const shown = (event: number) => client.ticket.preview({ event, wire, model: 'm' });
-  const perform = async (eventId: number): Promise<void> => {
-    for await (const _ of await client.runner.start({ what: { eventId }, performer: as }));
+  const shown = (event: number, more = {}) => client.ticket.preview({ event, wire, model: 'm', ...more });
+  const perform = async (eventId: number, more = {}): Promise<void> => {
+    for await (const _ of await client.runner.start({ what: { eventId }, performer: as, ...more }));
   };
   return {
     ...{ ...made, client, bodies, peeked, id, shown, perform },
@@ -94,7 +94,14 @@ describe.for(some(wires, 2))('the preview of a call is the body of its request: 
     const work = await shown(start.event);
     expect(work.messages.at(-1)?.content).toContain('You are ada.');
     expect(work.messages.at(-2)?.content).toBe('Filled.');
-    await perform(start.event);
+    const decided = { tools: ['tickets'], enableShareContext: false };
+    const less = await shown(start.event, decided);
+    expect([less.dropped.map(({ layer }) => layer).includes('framework__context'), less.layers.includes('framework__context')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(less.tools?.length).toBeLessThan(work.tools?.length ?? 0);
+    await perform(start.event, decided);
     const finding = await client.ticket.create({
       ...{ title: 'Half full', body: 'Look again.', type: 'review_finding', parent: start.ticketId, by: 'ada', contextId: id },
     });
@@ -104,7 +111,7 @@ describe.for(some(wires, 2))('the preview of a call is the body of its request: 
     const reply = await shown(question.event);
     expect(reply.messages.find(({ content }) => content.includes('Half full'))?.role).toBe('system');
     await perform(question.event);
-    expect(bodies()).toEqual([work.body, reply.body]);
+    expect(bodies()).toEqual([less.body, reply.body]);
     // The thread is answered, so the start makes no further call.
     await expect(shown(question.event)).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(shown(9_999)).rejects.toMatchObject({ code: 'NOT_FOUND' });

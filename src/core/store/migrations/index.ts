@@ -49,6 +49,7 @@ import { openWork } from './045-open-work.js';
 import { followedHere } from './046-followed-here.js';
 import { pages } from './047-pages.js';
 import { derivedApart } from './048-derived-apart.js';
+import { sharing } from './049-sharing.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -102,6 +103,7 @@ export const migrations: readonly string[] = [
   followedHere,
   pages,
   derivedApart,
+  sharing,
 ];
 
 export { derivedApart };

@@ -50,16 +50,13 @@ export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, '
         entityId: agent.entityId,
       },
     );
-  return { space, agent, message, note: `Nothing starts a run of ${agent.name} now: ${whyNot(runs, space, message)}` };
+  return { space, agent, message, note: `Nothing starts this call now: ${whyNot(runs, space, agent, message)}.` };
 }
 
-function whyNot(runs: readonly RunRow[], space: SpaceRow, { messageId, senderName }: MessageRow): string {
-  const example = `What follows is the call that the message ${messageId} of ${senderName} would start.`;
-  const waiting = runs.find(({ status, waitSpace }) => status === 'waiting_reply' && waitSpace === space.no);
-  if (waiting) return `its run ${waiting.runId} waits here, and the answer resumes that run. ${example}`;
-  const started = runs.find(({ trigger }) => startedBy(trigger) === messageId);
-  if (started) return `the newest message has already started its run ${started.runId}. ${example}`;
-  return `the newest message arrived before it could start one. ${example}`;
+function whyNot(runs: readonly RunRow[], space: SpaceRow, { name }: EntityRow, { messageId, senderName }: MessageRow): string {
+  if (runs.some(({ status, waitSpace }) => status === 'waiting_reply' && waitSpace === space.no)) return `${name} waits here for an answer, which resumes its run`;
+  const said = `the message of ${senderName}`;
+  return runs.some(({ trigger }) => startedBy(trigger) === messageId) ? `${said} has already started a run` : `${said} came before it could start a run`;
 }
 
 /** The agent's runs of this machine that began in the space or are in it, newest first. */
