@@ -2,7 +2,7 @@ import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem, say } from '../parts';
 import { copy, download, type FormSpec, givenIn, go, notify, numberIn, refreshProject, textIn, timeIn } from '../state';
-import { providerOptions } from './options';
+import { modelField, providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
 
@@ -80,7 +80,7 @@ export const summaryForm = (id: ContextId): FormSpec => ({
       ],
     },
     { name: 'provider', label: 'Written by', kind: 'choice', options: providerOptions, placeholder: 'Extracts of its own words, without a model' },
-    { name: 'model', label: 'Model', shown: ({ provider }) => provider !== '', hint: 'Leave it empty to use the first model of the provider.' },
+    { ...modelField(), shown: ({ provider }) => provider !== '' },
     { name: 'perMinute', label: 'Most calls per minute', kind: 'number', shown: ({ provider }) => provider !== '' },
   ],
   start: { which: 'this', provider: '', model: '', perMinute: '' },

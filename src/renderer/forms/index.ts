@@ -4,7 +4,7 @@
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
 export { budgetForm, materializeForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
 export { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from './handover';
-export { cardOptions, providerField } from './options';
+export { cardOptions, modelField, providerField } from './options';
 export { policyLimitsForm, ruleForm, ruleKinds, targetOf } from './policy';
 export { profileData, profileForm } from './profile';
 export { permissionOptions, runForm } from './run';

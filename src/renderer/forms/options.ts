@@ -1,6 +1,6 @@
 import { api } from '../client';
 import { say, textOfContent } from '../parts';
-import { dismiss, type FormField, type FormOption, go } from '../state';
+import { dismiss, type FormField, type FormOption, type FormValues, go } from '../state';
 
 const maxOptions = 1_000;
 
@@ -42,6 +42,18 @@ export async function providerOptions(): Promise<readonly FormOption[]> {
     .filter(({ id, problem }) => id !== 'recorded' && problem === undefined)
     .map(({ id, title, models }) => ({ value: id, name: models[0] === undefined ? title : `${title} (${models[0]})` }));
 }
+
+/** The models that a provider lists: the chosen one, or without a choice all. None for a command-line agent. */
+async function modelOptions({ provider, by }: FormValues): Promise<readonly FormOption[]> {
+  if (by === 'agent') return [];
+  const providers = (await api.turn.providers({})).filter(({ id }) => id !== 'recorded' && (!provider || id === provider));
+  return [...new Set(providers.flatMap(({ models }) => models))].map((name) => ({ value: name, name }));
+}
+
+/** The field for the model, with the models of the provider that the form names. */
+export const modelField = (hint = 'Leave it empty to use the first model of the provider.'): FormField => ({
+  ...{ name: 'model', label: 'Model', options: modelOptions, optionsBy: ['by', 'provider'], hint },
+});
 
 /** The field for the provider of a model. */
 export const providerField: FormField = {

@@ -1,6 +1,7 @@
 import type { Card } from '../../core/contract/index.js';
 import { api } from '../client';
 import { type FormSpec, type FormValues, givenIn, go, notify, objectIn, refreshProject, textIn } from '../state';
+import { modelField } from './options';
 
 /** The words of a text that are separated by commas or spaces. */
 export const listed = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
@@ -92,7 +93,7 @@ export const profileForm = (card?: Card, name?: string): FormSpec => ({
       field: 'system_prompt_template',
       hint: '{display_name} stands for the name of the agent. Write {{ and }} for braces.',
     },
-    { name: 'model', label: 'Model', hint: 'Leave it empty to use the model of the provider that runs the turn.' },
+    modelField('Leave it empty to use the model of the provider that runs the turn.'),
     {
       name: 'parameters',
       label: 'Parameters of the model',

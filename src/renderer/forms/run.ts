@@ -1,7 +1,7 @@
 import type { PermissionMode, Runtime, Work } from '../../core/contract/index.js';
 import { api } from '../client';
 import { type FormField, type FormOption, type FormSpec, type FormValues, givenIn, numberIn, repeatJob, startJob, textIn } from '../state';
-import { providerField } from './options';
+import { modelField, providerField } from './options';
 
 const byAgent = ({ by }: FormValues): boolean => by === 'agent';
 const byModel = ({ by }: FormValues): boolean => by !== 'agent' && by !== 'later';
@@ -71,7 +71,7 @@ export const performerFields = (at = ''): readonly FormField[] => [
     field: `${at}performer.permissions`,
     hint: 'Questions of the agent appear in Jobs, and nothing runs before you answer.',
   },
-  { name: 'model', label: 'Model', field: `${at}performer.model`, hint: 'Leave it empty to use the usual one.' },
+  { ...modelField('Leave it empty to use the usual one.'), field: `${at}performer.model` },
   { name: 'calls', label: 'Most model calls', kind: 'number', field: `${at}limits.calls`, placeholder: '50' },
   { name: 'minutes', label: 'Most minutes', kind: 'number', field: `${at}limits.minutes`, placeholder: '30' },
   {

@@ -162,6 +162,7 @@ function Fields({ fields, values, problem, onChange }: FieldsProps) {
             key={field.name}
             field={field}
             value={values[field.name]}
+            values={values}
             problem={problem?.place === field.name ? problem.message : undefined}
             onChange={(value) => onChange(field.name, value)}
           />

@@ -1,21 +1,23 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useId, useState } from 'react';
-import { type FormField, type FormOption, type FormValue, useProject, useQuery } from '../state';
+import { type FormField, type FormOption, type FormValue, type FormValues, useProject, useQuery } from '../state';
 import { IconButton } from './buttons';
 import { problemOf } from './problem';
 
 interface FieldProps {
   readonly field: FormField;
   readonly value: FormValue | undefined;
+  /** The values of the whole form. */
+  readonly values: FormValues;
   readonly problem: string | undefined;
   readonly onChange: (value: FormValue) => void;
 }
 
 /** A field with its label, its hint and its error. */
-export function FieldView({ field, value, problem, onChange }: FieldProps) {
+export function FieldView({ field, value, values, problem, onChange }: FieldProps) {
   const id = useId();
   const notes = `${id}-notes`;
-  const options = useOptions(field);
+  const options = useOptions(field, values);
   const described = { 'aria-describedby': notes, 'aria-invalid': problem !== undefined || undefined, 'aria-required': field.required };
   if (field.kind === 'check')
     return (
@@ -132,11 +134,12 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
   }
 }
 
-/** The options of a field. Options from the engine are loaded when the form opens. */
-function useOptions({ options, name }: FormField): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
+/** The options of a field. Options from the engine are loaded when the form opens, and when the value that they depend on changes. */
+function useOptions({ options, optionsBy, name }: FormField, values: FormValues): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
   const revision = useProject((state) => state.revision);
   const load = typeof options === 'function' ? options : undefined;
-  const query = useQuery(load ? `options ${name} ${revision}` : null, () => (load as () => Promise<readonly FormOption[]>)());
+  const by = JSON.stringify(optionsBy?.map((one) => values[one]) ?? []);
+  const query = useQuery(load ? `options ${name} ${by} ${revision}` : null, () => (load as NonNullable<typeof load>)(values));
   if (typeof options !== 'function') return { list: options };
   if (query.status === 'failed') return { list: [], problem: `The choices cannot be loaded: ${problemOf(query.error).message}` };
   return { list: query.status === 'done' ? query.data : undefined };

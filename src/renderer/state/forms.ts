@@ -19,7 +19,9 @@ export interface FormField {
   /** `long`: several lines. `code`: several lines of JSON. `secret`: one line that is not shown. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
   readonly kind?: 'text' | 'secret' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;
   /** The options of a choice, the ids to pick from, or suggestions for a text. */
-  readonly options?: readonly FormOption[] | (() => Promise<readonly FormOption[]>) | undefined;
+  readonly options?: readonly FormOption[] | ((values: FormValues) => Promise<readonly FormOption[]>) | undefined;
+  /** The fields on whose values the options depend. */
+  readonly optionsBy?: readonly string[] | undefined;
   readonly placeholder?: string | undefined;
   readonly required?: boolean | undefined;
   /** Whether the field applies. */

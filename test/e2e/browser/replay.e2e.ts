@@ -21,7 +21,11 @@ async function expectSettledAddress(page: Page): Promise<void> {
 
 test('a chain is replayed, and a turn runs again on the recording and on a real server', async ({ page, machine }) => {
   const met = complaints(page);
-  const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
+  const server = await modelServer((response, { path }) =>
+    path?.includes('models')
+      ? void response.end(JSON.stringify({ data: [{ type: 'model', id: 'house-model' }] }))
+      : stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })),
+  );
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
   const { url } = await machine.web(await giveProject(machine, 'Sample'));
   await page.goto(url);
@@ -43,6 +47,9 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   await page.reload();
   await expect(moment).toHaveAttribute('aria-valuenow', '3');
   await expect(page.getByRole('region', { name: 'Context window' })).toContainText('3 entries');
+  // The slider marks prompts and errors, and says how many.
+  await expect(page.getByText('2 prompts', { exact: true })).toBeVisible();
+  await expect(page.getByText('1 error', { exact: true })).toBeVisible();
 
   // Run again on the recording.
   await page.getByRole('button', { name: 'Run again' }).click();
@@ -53,6 +60,8 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
 
   // Run with changed prompt and system prompt on the server.
   await page.getByRole('combobox', { name: 'Provider' }).selectOption('anthropic');
+  // The recorded model does not exist there, so one that does is offered.
+  await expect(page.getByRole('combobox', { name: 'Model', exact: true })).toHaveValue('house-model');
   await page.getByText('System prompt', { exact: true }).click();
   await page.getByRole('button', { name: 'Add block' }).click();
   await page.getByRole('textbox', { name: 'System prompt, block 1' }).fill('Be short.');
@@ -60,9 +69,10 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   await page.getByRole('textbox', { name: 'Text of the entry' }).fill('Fix nothing.');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await expect(reply(page)).toContainText('Nothing needs to be fixed.');
+  // The reply is drawn like every other one.
+  await expect(reply(page).getByRole('article', { name: /^Assistant/ })).toContainText('Nothing needs to be fixed.');
   const asked = server.asked.filter(({ body }) => body.stream).at(-1);
-  expect(asked?.body).toMatchObject({ system: [{ type: 'text', text: 'Be short.' }] });
+  expect(asked?.body).toMatchObject({ model: 'house-model', system: [{ type: 'text', text: 'Be short.' }] });
   expect(JSON.stringify(asked?.body)).toContain('Fix nothing.');
 
   // Compare with the recorded reply, step through the differences, export as Markdown.
@@ -72,7 +82,12 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   await expect(differences).toContainText('Fix nothing.');
   await expect(page.getByRole('region', { name: 'Diff', exact: true })).toContainText(/Output\s*42/);
   await expect(page.getByRole('region', { name: 'Diff', exact: true })).toContainText('no common ancestor');
+  const change = page.getByRole('status').filter({ hasText: /^Change/ });
+  await expect(change).toHaveText(/^Change 1 of \d$/);
   await differences.press('j');
+  await expect(change).toHaveText(/^Change 2 of \d$/);
+  await page.getByRole('button', { name: 'Previous difference' }).click();
+  await expect(change).toHaveText(/^Change 1 of \d$/);
   await page.getByRole('button', { name: 'Export as Markdown' }).click();
   const saved = page.waitForEvent('download');
   await page.getByRole('menuitem', { name: 'Save as file' }).click();

@@ -359,6 +359,19 @@ test('[K7] issues, reviews and task lists are imported once, with the current co
   await expect(sheet(page).getByRole('alert')).toContainText('The text contains no issue, review or task');
   await sheet(page).getByRole('button', { name: 'Cancel' }).click();
 
+  // What a ticket depends on is found by its words and chosen from a list.
+  await page.getByRole('button', { name: 'New ticket' }).click();
+  await sheet(page).getByRole('textbox', { name: 'Title' }).fill('Publish the queue');
+  await sheet(page).getByRole('searchbox', { name: 'Find a ticket for Depends on' }).fill('jobs twice');
+  await sheet(page).getByRole('button', { name: 'Add Retry failed jobs twice' }).click();
+  await expect(sheet(page).getByRole('list', { name: 'Depends on, chosen' })).toContainText('Retry failed jobs twice');
+  await finish(page).click();
+  await expect(board(page, 'Open')).toContainText('Publish the queue');
+  const [first, second] = await Promise.all(
+    ['publish the queue', 'jobs twice'].map(async (text) => (await call('ticket.overview', { text })).rows[0].ticketId as string),
+  );
+  expect((await call('ticket.get', { ticketId: first })).dependsOn).toEqual([second]);
+
   await card(page, 'A test is missing').click();
   await expect(page.getByRole('region', { name: 'Versions' })).toContainText('found');
   const [finding] = (await call('ticket.overview', { text: 'a test is missing' })).rows;

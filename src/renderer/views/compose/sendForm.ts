@@ -1,5 +1,5 @@
 import type { ComposedMessage } from '../../../core/contract/index.js';
-import { providerField } from '../../forms';
+import { modelField, providerField } from '../../forms';
 import { type FormSpec, givenIn, textIn } from '../../state';
 import { divided } from './send';
 import type { useSending } from './useSending';
@@ -12,7 +12,7 @@ export function sendForm(messages: readonly ComposedMessage[], send: ReturnType<
     intro: 'The messages start a new chain, exactly as they are shown. The reply is stored as a commit. The original stays as it is.',
     fields: [
       providerField,
-      { name: 'model', label: 'Model', hint: 'Leave it empty to use the first model of the provider.' },
+      modelField(),
       { name: 'text', label: 'Question', kind: 'long', required: true, hint: 'The last message of the composition.' },
     ],
     start: { provider: '', model: '', text: question },

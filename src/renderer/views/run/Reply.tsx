@@ -1,7 +1,7 @@
 import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { ContextId } from '../../../core/contract/index.js';
-import { Button, Code, Fold, Markdown, notifyProblem, ProblemLine, say } from '../../parts';
+import type { ContextId, Entry } from '../../../core/contract/index.js';
+import { Button, Code, EntryView, notifyProblem, ProblemLine, say, ToolView } from '../../parts';
 import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
 
 const stateNames: Record<Sample['state'], string> = {
@@ -43,9 +43,9 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
         </span>
       </header>
       <div className="reply-body stack">
-        {parts.map((part, n) => (
+        {parts.map((_, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
-          <Part key={n} part={part} />
+          <Part key={n} parts={parts} n={n} isOver={['done', 'failed', 'stopped'].includes(state)} />
         ))}
         {sample.limit && <Limit reason={sample.limit.reason} until={sample.limit.until} />}
         {sample.question && <Question key={sample.question.id} {...sample.question} />}
@@ -66,45 +66,48 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
   );
 }
 
-function Part({ part }: { part: SamplePart }) {
-  switch (part.kind) {
-    case 'text':
-      return <Markdown text={part.text} />;
-    case 'thinking':
-      return (
-        <details className="reply-thinking kind-thinking">
-          <summary>Thinking</summary>
-          <Markdown text={part.text} />
-        </details>
-      );
-    case 'tool_call':
-      return (
-        <div className="reply-call kind-tool">
-          <b>{part.toolName ?? 'Tool'}</b>
-          <Code text={indented(part.text)} language="json" />
-        </div>
-      );
-    case 'tool_result':
-      return (
-        <div className="reply-result kind-tool">
-          <span className="muted">{part.from === 'person' ? 'Your answer' : 'Recorded result'}</span>
-          <Fold text={part.text || '(empty)'} lines={8}>
-            {(shown) => <pre className="output">{shown}</pre>}
-          </Fold>
-        </div>
-      );
-    case 'notice':
-      return <p className="notice-line">{part.text}</p>;
-  }
+/** A part of a reply, drawn like an entry of a context. A call stands with its result. */
+function Part({ parts, n, isOver }: { parts: readonly SamplePart[]; n: number; isOver: boolean }) {
+  const part = parts[n];
+  if (!part) return null;
+  if (part.kind === 'notice') return <p className="notice-line">{part.text}</p>;
+  // The results arrive in the order of the calls, so the place of a call among the calls is that of its result among the results.
+  const placeOf = (kind: SamplePart['kind']): number => parts.slice(0, n).filter((each) => each.kind === kind).length;
+  if (part.kind === 'tool_result' && parts.filter(({ kind }) => kind === 'tool_call').length > placeOf('tool_result')) return null;
+  if (part.kind !== 'tool_call') return <EntryView entry={entryOf(part)} />;
+  const result = parts.filter(({ kind }) => kind === 'tool_result')[placeOf('tool_call')];
+  const from = result && (result.from === 'person' ? 'your answer' : 'recorded result');
+  return (
+    <ToolView
+      call={{ ...entryOf(part), ...(from && { marks: [from] }) }}
+      result={result ? entryOf(result) : isOver ? null : undefined}
+      noResult="No result: the reply ends with this call."
+    />
+  );
 }
 
-const indented = (json: string): string => {
+const roles = { text: 'assistant', thinking: 'assistant', tool_call: 'assistant', tool_result: 'tool' } as const;
+
+/** A part of a reply as an entry. It is no entry of a commit yet, so its tokens are an estimate and its source is empty. */
+function entryOf({ kind, text, toolName }: SamplePart): Entry {
+  const of = kind === 'notice' ? 'text' : kind;
+  return {
+    ...{ key: '' as Entry['key'], role: roles[of], kind: of, toolName, tokens: Math.ceil(text.length / charactersPerToken) },
+    ...(of === 'tool_call' ? { arguments: valueOf(text) } : of === 'tool_result' ? { result: text } : { text }),
+    source: { commit: '' as ContextId, index: 0 },
+  };
+}
+
+const charactersPerToken = 4;
+
+/** The arguments of a call; their text while it is no JSON yet. */
+function valueOf(json: string): unknown {
   try {
-    return JSON.stringify(JSON.parse(json), null, 2);
+    return JSON.parse(json);
   } catch {
     return json;
   }
-};
+}
 
 /** Counts down to the time at which the provider accepts the next call. */
 function Limit({ reason, until }: { reason: string; until: number }) {
@@ -147,7 +150,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
       </p>
       <details>
         <summary>Arguments</summary>
-        <Code text={indented(input)} language="json" />
+        <Code text={JSON.stringify(valueOf(input), null, 2)} language="json" />
       </details>
       <textarea
         className="field mono"
