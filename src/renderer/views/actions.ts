@@ -119,7 +119,7 @@ const branchActions = (commit: ContextId): readonly MenuEntry[] => [
         save: (title) => renameBranch(commit, title || null),
       }),
   },
-  { name: 'Archive this branch', icon: Archive, act: () => archiveBranch(commit, true) },
+  { name: 'Archive this branch', icon: Archive, act: () => archiveBranch(commit) },
   { name: 'Delete this branch', icon: Trash2, act: () => deleteBranch(commit) },
 ];
 
@@ -133,26 +133,21 @@ async function renameBranch(commit: ContextId, title: string | null): Promise<vo
   notify(title === null ? 'Took the name of the branch away' : `Named the branch “${title}”`, { name: 'Undo', act: undo });
 }
 
-function archiveBranch(commit: ContextId, archived: boolean): void {
-  done(
-    api.branch
-      .archive({ commit, archived })
-      .then(({ title }) => archived && notify(`Archived the branch “${title}”`, { name: 'Undo', act: () => archiveBranch(commit, false) })),
-  );
-}
+const archiveBranch = (commit: ContextId): void => removeBranch(commit, 'Archived', (archived) => api.branch.archive({ commit, archived }));
+const deleteBranch = (commit: ContextId): void => removeBranch(commit, 'Deleted', (deleted) => api.branch.delete({ commit, deleted }));
 
-/** Deletes a branch. If a commit of it is selected, nothing is selected then; Undo selects it again. */
-function deleteBranch(commit: ContextId): void {
+/** Takes a branch out of the lists. If a commit of it is selected, it is no longer selected then; Undo selects it again. */
+function removeBranch(commit: ContextId, verb: string, set: (gone: boolean) => Promise<{ readonly title: string }>): void {
   const work = async (): Promise<void> => {
     const selected = route().commit;
     const wasSelected = selected !== undefined && (selected === commit || (await branchOf(selected)) === (await branchOf(commit)));
-    const { title } = await api.branch.delete({ commit });
+    const { title } = await set(true);
     if (wasSelected && route().commit === selected) move({ commit: undefined, entry: undefined });
     const undo = async (): Promise<void> => {
-      await api.branch.delete({ commit, deleted: false });
-      if (wasSelected && route().commit === undefined) move({ commit: selected });
+      await set(false);
+      if (wasSelected) move({ commit: selected, entry: undefined });
     };
-    notify(`Deleted the branch “${title}”`, { name: 'Undo', act: () => done(undo()) });
+    notify(`${verb} the branch “${title}”`, { name: 'Undo', act: () => done(undo()) });
   };
   done(work());
 }

@@ -48,8 +48,9 @@ function NotMentioned({ losses }: { losses: Losses | undefined }) {
 /** The price of the calls whose replies appear first in the commit. Empty without a price. */
 function Cost({ facts }: { facts: RowFacts | undefined }) {
   const cost = facts?.cost;
+  const unknown = facts && (facts.counted ? 'No price is known' : 'The cost is not recorded');
   return (
-    <span className="chain-cost" title={cost ? `The calls of this commit at API prices of ${cost.priceDate}` : facts && 'No price is known'}>
+    <span className="chain-cost" title={cost ? `The calls of this commit at API prices of ${cost.priceDate}` : unknown}>
       {cost && say.money(cost)}
     </span>
   );

@@ -110,7 +110,7 @@ function Place({ project, commit }: { project: string; commit: ShownCommit }) {
 /** The work of the agent in this commit, and its cost. */
 function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: ShownCommit }) {
   if (!facts) return <div className="work-facts placeholder" aria-hidden />;
-  const { model, ms, cost, tools } = facts;
+  const { model, ms, counted, cost, tools } = facts;
   return (
     <div className="work-facts">
       <Facts
@@ -141,7 +141,7 @@ function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: Sho
               </span>
             ) : (
               <span key="cost" className="muted">
-                no price
+                {counted ? 'no price' : commit.type === 'delta' ? 'not recorded' : 'none'}
               </span>
             ),
           ],

@@ -1,4 +1,4 @@
-import type { ContextId, FoundSession, Mapping, Source } from '../../../core/contract/index.js';
+import type { FoundSession, Mapping, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { notifyProblem, say } from '../../parts';
 import { followAddress, go, move, notify, openHit, route, runImport, show, useProject } from '../../state';
@@ -62,23 +62,18 @@ export async function showHit(sessionId: string, sought: string, session = sessi
 export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefined): void =>
   go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
 
-/** The edited prompt of the sample's story, beside the turn that it edits. */
-async function forkOfStory(): Promise<ContextId | undefined> {
-  const { rows } = await api.context.graph({ offset: 0, limit: 200, together: true });
-  // The reruns of the sample's experiment are forks without an edit.
-  return rows.find(({ forked, commit }) => forked && commit.summary?.startsWith('Edited:'))?.commit.id;
-}
-
 /** Opens the sample project at the fork of its story. */
 export async function openSample(): Promise<void> {
   try {
     const { dir } = await api.library.sample({});
     showProject(dir);
     await followAddress();
-    const commit = await forkOfStory();
-    // The person may have opened something else in the meantime.
-    const now = route();
-    if (commit && now.project === dir && now.view === 'chain' && now.commit === undefined) move({ commit });
+    const { rows } = await api.context.graph({ offset: 0, limit: 200 });
+    // The reruns of the sample's experiment are forks without an edit.
+    const fork = rows.find(({ forked, commit }) => forked && commit.summary?.startsWith('Edited:'))?.commit.id;
+    // The person may have opened something else in the meantime. The window itself selects the newest commit.
+    const { project, view, commit = rows[0]?.commit.id } = route();
+    if (fork && project === dir && view === 'chain' && commit === rows[0]?.commit.id) move({ commit: fork });
   } catch (error) {
     notifyProblem(error);
   }
