@@ -91,6 +91,17 @@ const place = z.object({
   turn: z.object({ number: count, of: count }).nullable(),
   /** The number of turns of the branch. */
   turnCount: count,
+  /** What became of a fork, of a context that an agent was asked to continue, or of what the agent wrote then; null for another commit. */
+  handed: z
+    .object({
+      /** The agents that were asked to continue the commit and have written nothing. */
+      waiting: count,
+      /** How the commit ends: with a reply, with a prompt, or in the middle of the work with tools. */
+      ends: z.enum(['reply', 'prompt', 'work']),
+      /** True if a file that was written for an agent is gone. */
+      fileGone: z.boolean(),
+    })
+    .nullable(),
   /** A page of the turns of the branch, first to last. Without a page in the input, the turns around the commit. */
   turns: z.array(
     z.object({

@@ -115,7 +115,7 @@ export function saveSource(chain: WriteChain, source: NewSource): number {
 }
 
 /** What this machine seals of a path that it imported. A row with another path came with the project, from somebody else. */
-const sealOf = (chain: ReadChain, sourceId: string, path: string): string => chain.seal(`source\0${sourceId}\0${path}`);
+export const sealOf = (chain: ReadChain, sourceId: string, path: string): string => chain.seal(`source\0${sourceId}\0${path}`);
 
 /** What earlier versions wrote in its place: nothing, or a digest that anybody can compute. */
 const isOfEarlierVersion = (recorded: string | null, sourceId: string, path: string): boolean =>

@@ -1,3 +1,4 @@
+import { handedAt } from '../import/index.js';
 import type { Reading } from '../project/index.js';
 import { removeDiscarded } from '../runner/index.js';
 import { changeBranch, changeSession, deleteSession, diagnose, listSessions, placeOf, repairSession, type SessionFacts } from '../sessions/index.js';
@@ -16,7 +17,7 @@ export const sessionRouter = {
   }),
   place: counts.session.place.handler(async ({ input, context }) => {
     await loadPrices();
-    return placeOf(context.chain, input);
+    return { ...placeOf(context.chain, input), handed: handedAt(context.chain, input.id) };
   }),
   rename: writes.session.rename.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
   archive: writes.session.archive.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),

@@ -8,7 +8,7 @@ import { branchMarks } from './marks.js';
  * The session, branch and turn of a commit, each with its siblings. Sessions may begin with the same turns, which belong to the session
  * that was imported first. `session` is the one that the person has selected, if it also contains the commit. @throws NOT_FOUND
  */
-export function placeOf(chain: ReadChain, { id, session: chosen, turns: asked }: InputOf<'session.place'>): CommitPlace {
+export function placeOf(chain: ReadChain, { id, session: chosen, turns: asked }: InputOf<'session.place'>): Omit<CommitPlace, 'handed'> {
   const { seq, id: full } = commitOf(chain, id);
   const forest = forestAt(chain, seq);
   const node = forest.at.get(seq);

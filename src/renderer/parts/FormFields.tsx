@@ -135,7 +135,10 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
 }
 
 /** The options of a field. Options from the engine are loaded when the form opens, and when the value that they depend on changes. */
-function useOptions({ options, optionsBy, name }: FormField, values: FormValues): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
+function useOptions(
+  { options, optionsBy, name }: FormField,
+  values: FormValues,
+): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
   const revision = useProject((state) => state.revision);
   const load = typeof options === 'function' ? options : undefined;
   const by = JSON.stringify(optionsBy?.map((one) => values[one]) ?? []);

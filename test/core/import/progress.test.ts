@@ -1,20 +1,24 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadPrices } from '../../../src/core/usage/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
+import { heldClock } from '../../support/project.js';
 
 const usage = { input_tokens: 1_000, output_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-test('an import says how far it is; sessions appear with their prices, the newest first', async () => {
+test('an import says how far it is; sessions appear with their prices, the newest folder first', async () => {
   await loadPrices();
-  const { client, folder } = door();
+  // Each look at the clock takes a while, so that the files need several transactions.
+  const held = heldClock();
+  const clock = Object.assign(() => (held.at += 20), held);
+  const { client, folder } = door({ clock });
   const place = join(folder, 'histories');
-  mkdirSync(place);
   const count = 40;
   for (let n = 0; n < count; n++) {
-    const file = join(place, `s${n}.jsonl`);
+    const file = join(place, `folder-${n}`, `s${n}.jsonl`);
+    mkdirSync(dirname(file), { recursive: true });
     const extra = { sessionId: `s${n}`, cwd: '/work/shop' };
     const reply = JSON.parse(answer(`a${n}`, 'Done.', { parent: `u${n}`, extra })) as { message: object };
     const message = { ...reply.message, model: 'claude-sonnet-4-5', usage };

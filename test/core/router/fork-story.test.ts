@@ -179,14 +179,19 @@ test('[W76] the file that a dry run names is the file that is written', async ()
 
 describe('[W74] what an agent does with a fork stays on its branch', () => {
   test('killed before it answers, then going on', async () => {
-    const { add, trunk, before, made, graph, continueIt } = await withFork();
+    const { call, add, trunk, before, tip, made, graph, continueIt } = await withFork();
+    const handed = async (id = made.id) => (await call.session.place({ id })).handed;
+    expect(await handed()).toEqual({ waiting: 0, ends: 'prompt', fileGone: false });
     const resumed = await continueIt('x', '', { only: 'prompt' });
     await add(resumed.path);
     expect((await graph()).filter(({ forked }) => forked).map(({ commit }) => commit.id)).toEqual([made.id]);
+    // The branch says what happened.
+    expect(await handed()).toEqual({ waiting: 1, ends: 'prompt', fileGone: false });
     appendFileSync(resumed.path, toolCall('x-c', 't9', 'Read', { file_path: '/work/a' }, { parent: 'x-u', extra: resumed.extra }));
     await add(resumed.path);
     const [row] = (await graph()).filter(({ forked }) => forked);
     expect(row?.commit.parent).toBe(made.id);
+    expect(await handed(row?.commit.id)).toEqual({ waiting: 0, ends: 'work', fileGone: false });
     appendFileSync(
       resumed.path,
       result('x-r', 't9', 'twelve', { parent: 'x-c', extra: resumed.extra }) + answer('x-a', 'Twelve.', { parent: 'x-r', extra: resumed.extra }),
@@ -194,7 +199,9 @@ describe('[W74] what an agent does with a fork stays on its branch', () => {
     await add(resumed.path);
     const own = (await graph()).filter(({ forked }) => forked);
     expect(own.map(({ turn }) => turn)).toEqual([2]);
+    expect(await handed(own[0]?.commit.id)).toEqual({ waiting: 0, ends: 'reply', fileGone: false });
     expect(await trunk()).toEqual(before);
+    expect(await handed(tip?.id as typeof made.id)).toBe(null);
   });
 
   test('compacts at once: the compaction and the answer continue the fork', async () => {
@@ -270,12 +277,15 @@ describe('[W74] what an agent does with a fork stays on its branch', () => {
     rmSync(first.path);
     await add(first.path);
     expect((await graph()).filter(({ forked }) => forked).map(({ commit }) => commit.id)).toEqual([made.id]);
+    const handed = async (id = made.id) => (await call.session.place({ id })).handed;
+    expect(await handed()).toEqual({ waiting: 1, ends: 'prompt', fileGone: true });
     const second = await continueIt('y', 'Twelve.');
     await add(second.path);
     rmSync(second.path);
     await add(second.path);
     const [row] = (await graph()).filter(({ forked }) => forked);
     expect(textsOf((await call.context.entries({ id: row?.commit.id ?? '' })).entries).at(-1)).toBe('Twelve.');
+    expect(await handed(row?.commit.id)).toEqual({ waiting: 0, ends: 'reply', fileGone: true });
     expect(await trunk()).toEqual(before);
   });
 

@@ -26,7 +26,7 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', { tag:
     const { dir, call } = await agentsWindow(page, machine);
     await call('space.addEntity', { entityId: 'sarah', name: 'Sarah', type: 'human' });
     await call('space.addEntity', { entityId: 'bot', name: 'Bot', type: 'agent' });
-    await call('space.create', { spaceId: 'team', name: 'Team', members: ['sarah', 'bot'] });
+    for (const name of ['Team', 'Daily']) await call('space.create', { spaceId: name.toLowerCase(), name, members: ['sarah', 'bot'] });
     await page.goto(page.url().replace(/#.*/, `#/timeline?project=${encodeURIComponent(dir)}&space=team`));
     await page.reload();
     const chat = page.getByRole('region', { name: 'Messages', exact: true });
@@ -39,6 +39,12 @@ test('[W66][U5] a reply in the window resumes the run that waits for it', { tag:
     // What the agent reads before its start is what is recorded after it.
     const option = page.getByLabel('Timeline of').locator('optgroup[label="A run"] option').first();
     await page.getByLabel('Timeline of').selectOption((await option.getAttribute('value')) ?? '');
+    // In another space, the agent reads that one.
+    const elsewhere = page.getByRole('region', { name: 'Timeline text' }).getByText('The space "Daily" is active');
+    await page.getByLabel('In space').selectOption('daily');
+    await expect(elsewhere).toBeVisible();
+    await page.getByLabel('In space').selectOption('team');
+    await expect(elsewhere).toHaveCount(0);
     await page.getByRole('radio', { name: 'Messages', exact: true }).click();
     const sent = page.getByRole('region', { name: 'Messages as sent' });
     await expect(sent).toContainText('[Sarah (human)] Deploy, please.');

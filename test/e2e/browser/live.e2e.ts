@@ -86,8 +86,11 @@ test('[L7] new turns appear in chain and context without moving the reading posi
   await control.click();
   await expect(card).toContainText('/work/shop');
   await expect(card).toContainText('turn in progress');
-  await page.keyboard.press('Escape');
   await expect(page.getByRole('contentinfo')).toContainText('27 commits');
+  // A person can store it up to now.
+  await card.getByRole('button', { name: 'Checkpoint now' }).click();
+  await expect(page.getByRole('contentinfo')).toContainText('28 commits');
+  await page.keyboard.press('Escape');
   expect(met).toEqual([]);
 });
 

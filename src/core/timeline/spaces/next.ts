@@ -54,9 +54,12 @@ export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, '
 }
 
 function whyNot(runs: readonly RunRow[], space: SpaceRow, { name }: EntityRow, { messageId, senderName }: MessageRow): string {
-  if (runs.some(({ status, waitSpace }) => status === 'waiting_reply' && waitSpace === space.no)) return `${name} waits here for an answer, which resumes its run`;
+  if (runs.some(({ status, waitSpace }) => status === 'waiting_reply' && waitSpace === space.no))
+    return `${name} waits here for an answer, which resumes its run`;
   const said = `the message of ${senderName}`;
-  return runs.some(({ trigger }) => startedBy(trigger) === messageId) ? `${said} has already started a run` : `${said} came before it could start a run`;
+  return runs.some(({ trigger }) => startedBy(trigger) === messageId)
+    ? `${said} has already started a run`
+    : `${said} came before it could start a run`;
 }
 
 /** The agent's runs of this machine that began in the space or are in it, newest first. */

@@ -21,6 +21,7 @@ import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { FilesTouched } from './FilesTouched';
 import { ForksHere } from './ForksHere';
+import { Handed } from './Handed';
 import { SummaryField } from './SummaryField';
 import { SummaryHistory } from './SummaryHistory';
 
@@ -79,6 +80,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           Resume
         </Button>
       </div>
+      <Handed project={project} commit={commit} />
       <WorkFacts facts={facts} commit={commit} />
       {commit.type === 'compaction' && view !== 'context' && <CompactionLoss key={`${commit.id} loss`} project={project} commit={commit.id} />}
       <ContextSummary project={project} commit={commit} />

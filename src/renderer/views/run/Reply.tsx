@@ -93,7 +93,7 @@ function entryOf({ kind, text, toolName }: SamplePart): Entry {
   const of = kind === 'notice' ? 'text' : kind;
   return {
     ...{ key: '' as Entry['key'], role: roles[of], kind: of, toolName, tokens: Math.ceil(text.length / charactersPerToken) },
-    ...(of === 'tool_call' ? { arguments: valueOf(text) } : of === 'tool_result' ? { result: text } : { text }),
+    ...(of === 'tool_call' ? { arguments: argumentsOf(text) } : of === 'tool_result' ? { result: text } : { text }),
     source: { commit: '' as ContextId, index: 0 },
   };
 }
@@ -101,7 +101,7 @@ function entryOf({ kind, text, toolName }: SamplePart): Entry {
 const charactersPerToken = 4;
 
 /** The arguments of a call; their text while it is no JSON yet. */
-function valueOf(json: string): unknown {
+function argumentsOf(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -150,7 +150,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
       </p>
       <details>
         <summary>Arguments</summary>
-        <Code text={JSON.stringify(valueOf(input), null, 2)} language="json" />
+        <Code text={JSON.stringify(argumentsOf(input), null, 2)} language="json" />
       </details>
       <textarea
         className="field mono"
