@@ -6,6 +6,7 @@ import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { callsOfRun } from './own-calls.js';
+import { priceFew } from './prices.js';
 
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
@@ -48,13 +49,17 @@ export function unstoredCalls(chain: ReadChain, commits: readonly CommitSeq[]): 
   return new Map(rows.map((row) => [row.seq, callsIn(chain, row)] as const));
 }
 
-/** Stores the calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
+/**
+ * Stores the calls of commits whose contents have arrived after the commits, with their prices: a question about usage may wait for just these
+ * contents. Call it inside a transaction.
+ */
 export function countCalls(chain: WriteChain, commits: readonly CommitSeq[]): void {
   const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
   recordCalls(
     chain,
     rows.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
   );
+  priceFew(chain);
 }
 
 /**

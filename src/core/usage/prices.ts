@@ -163,28 +163,31 @@ const placeName = 'usage prices from';
 
 /** Looks up missing prices, or all prices after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
 export function* priceInPieces(chain: WriteChain): Generator<void> {
-  const { db, project } = chain;
-  if (!list) return;
-  const settings = settingsOf(chain);
-  const stored = new Map(
-    db
-      .all<{ name: string; value: number }>('SELECT name, value FROM progress WHERE project = ? AND name LIKE ?', project, `${versionName}%`)
-      .map(({ name, value }) => [name, value]),
-  );
-  const isSame = stored.get(versionName) === settings.version;
-  const calls = isSame && !stored.has(placeName) ? unpriced(chain) : undefined;
-  if (calls && calls.length <= pricedAtOnce) {
-    priceTogether(chain, calls, settings);
-    return;
-  }
-  if (calls) setDerivedProgress(chain, placeName, calls[0]?.no ?? 0);
-  if (!isSame)
+  if (!list || priceFew(chain)) return;
+  const { db } = chain;
+  const { version } = settingsOf(chain);
+  if (derivedProgressOf(chain, versionName) !== version)
     db.transaction(() => {
-      setDerivedProgress(chain, versionName, settings.version);
+      setDerivedProgress(chain, versionName, version);
       setDerivedProgress(chain, placeName, 0);
     });
-  yield* priceMany(chain, settings);
+  else if (!isInterrupted(chain)) setDerivedProgress(chain, placeName, unpriced(chain)[0]?.no ?? 0);
+  yield* priceMany(chain, settingsOf(chain));
 }
+
+/** Looks up missing prices in one transaction, if they are few and no long run is due. Returns whether every call has its price then. */
+export function priceFew(chain: WriteChain): boolean {
+  if (!list) return false;
+  const settings = settingsOf(chain);
+  if (derivedProgressOf(chain, versionName) !== settings.version || isInterrupted(chain)) return false;
+  const calls = unpriced(chain);
+  if (calls.length > pricedAtOnce) return false;
+  priceTogether(chain, calls, settings);
+  return true;
+}
+
+const isInterrupted = ({ db, project }: ReadChain): boolean =>
+  db.one('SELECT 1 FROM derivedProgress WHERE project = ? AND name = ?', project, placeName) !== undefined;
 
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
 const unpriced = (chain: ReadChain): PricedCall[] =>

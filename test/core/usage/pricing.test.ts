@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { CommitSeq } from '../../../src/core/base/index.js';
 import type { WriteChain } from '../../../src/core/chain/index.js';
-import { loadPrices, prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
+import { countCalls, loadPrices, prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
 const calls = 12_000;
@@ -29,11 +32,35 @@ const ownPrice = (chain: WriteChain, input: number): void =>
   void Object.assign(chain, { usageSettings: () => JSON.stringify({ models: { 'claude-opus-4-5': { input, output: 0 } } }) });
 
 describe('prices of many calls', () => {
-  test('[N6] every call is priced and summed, and priced again after a change of the prices', async () => {
+  test('[N6] every call is priced and summed, and priced again after a change of the prices', { tags: 'long' }, async () => {
     const chain = chainWithCalls();
     expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
     ownPrice(chain, 7);
     expect(await costOf(chain)).toBeCloseTo(atPrice(7), 6);
+  });
+
+  // Each question about usage prepares first: it once priced every call again.
+  test('[N6] a preparation without new calls changes nothing', async () => {
+    const chain = chainWithCalls();
+    await prepareUsage(chain);
+    const changes = () => chain.db.one('SELECT total_changes() AS changes');
+    const before = changes();
+    await prepareUsage(chain);
+    expect(changes()).toEqual(before);
+  });
+
+  test('[N6] calls that are counted when their contents arrive have their prices at once', async () => {
+    const chain = emptyChain();
+    importInto(chain, join(import.meta.dirname, '../../fixtures/codex'));
+    await prepareUsage(chain);
+    const priced = () => chain.db.all('SELECT call, cost FROM usageCall ORDER BY call');
+    const before = priced();
+    for (const table of ['usageCopy', 'usageCall', 'usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table}`);
+    const commits = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context ORDER BY seq').map(({ seq }) => seq);
+    countCalls(chain, commits.slice(3));
+    countCalls(chain, commits.slice(0, 3));
+    expect(priced()).toEqual(before);
+    expect(before).toContainEqual({ call: expect.any(String), cost: expect.any(Number) });
   });
 
   test('[N6] pricing that was interrupted continues at the next question', async () => {
