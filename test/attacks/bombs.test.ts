@@ -132,7 +132,7 @@ test('[T15] a side file that nests deep, and many problems, change nothing', { t
   expect(peak).toBeLessThan(maxMemory);
 });
 
-test('[T15] a recorded reply that is packed again and again is not unpacked', async () => {
+test('[T15] a recorded reply that is packed again and again is not unpacked', { tags: 'long' }, async () => {
   let body: Buffer = Buffer.alloc(8 * mebibyte);
   for (let times = 0; times < 4; times++) body = zstdCompressSync(body);
   await expect(decoded(body, Array(4).fill('zstd').join(', '))).rejects.toThrow(/packed 4 times/);
@@ -179,7 +179,7 @@ test.each([
   await expectHarmless(path, reason);
 });
 
-test('[T15] a log of Inspect that claims less than an entry expands to reads no more of it', async () => {
+test('[T15] a log of Inspect that claims less than an entry expands to reads no more of it', { tags: 'long' }, async () => {
   const path = join(historyFolder(), 'log.eval');
   writeFileSync(path, archiveOf(zstdCompressSync(manyObjects), 1_000, samples(10)));
   await expectHarmless(path, /^$/);
@@ -193,7 +193,7 @@ test('[T15] a log of 30,000 samples is read in time proportional to their number
   expect(members.map((member) => member.lines().bytes.length).every((length) => length > 0)).toBe(true);
 });
 
-test('[T15] a database of OpenClaw whose events expand without measure is refused', async () => {
+test('[T15] a database of OpenClaw whose events expand without measure is refused', { tags: 'long' }, async () => {
   const path = join(historyFolder(), 'openclaw-agent.sqlite');
   const raw = new Database(path);
   raw.exec('CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB)');
@@ -247,21 +247,17 @@ function conversationsIn(path: string): readonly (number | string)[] {
   );
 }
 
-test(
-  '[T15] 200,000 bubbles of Cursor are listed in time proportional to their number',
-  () => {
-    const path = join(historyFolder(), 'state.vscdb');
-    const raw = new Database(path);
-    raw.exec(`CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);
+test('[T15] 200,000 bubbles of Cursor are listed in time proportional to their number', { tags: 'long', timeout: linear }, () => {
+  const path = join(historyFolder(), 'state.vscdb');
+  const raw = new Database(path);
+  raw.exec(`CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO cursorDiskKV SELECT 'bubbleId:c:' || i, '{}' FROM n;
     INSERT INTO cursorDiskKV VALUES ('composerData:c', '{"name":"Many"}')`);
-    raw.close();
-    expect(withHolding(namedFile(path), undefined, ({ members }) => [...members].map(({ id }) => id))).toEqual(['c']);
-  },
-  linear,
-);
+  raw.close();
+  expect(withHolding(namedFile(path), undefined, ({ members }) => [...members].map(({ id }) => id))).toEqual(['c']);
+});
 
-test('[T15] a row that is too large is refused by name, and the other conversations are read', () => {
+test('[T15] a row that is too large is refused by name, and the other conversations are read', { tags: 'long', timeout: 60_000 }, () => {
   const path = join(historyFolder(), 'state.vscdb');
   const raw = new Database(path);
   raw.exec(`CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB);
@@ -271,7 +267,7 @@ test('[T15] a row that is too large is refused by name, and the other conversati
   const before = process.memoryUsage().arrayBuffers;
   expect(conversationsIn(path)).toEqual([expect.stringMatching(/^a row of its table cursorDiskKV has 1400\d+ bytes/), expect.any(Number)]);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * mebibyte);
-}, 60_000);
+});
 
 test('[T15] a conversation too large for the memory is refused, and the others are read', () => {
   const rows: ForeignRows = {

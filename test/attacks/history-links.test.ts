@@ -114,7 +114,7 @@ describe('through the doors', () => {
     expect(child.lines().join('\n')).not.toContain('private');
   });
 
-  test('[T10, T11] a hook refuses a transcript that is a link or a pipe', async () => {
+  test('[T10, T11] a hook refuses a transcript that is a link or a pipe', { tags: 'long' }, async () => {
     const folder = own.path('.claude', 'projects', 'shared');
     hostileHistory(folder, own.path('private'));
     for (const name of ['private.jsonl', 'zero.jsonl', 'pipe.jsonl', 'folder/private.jsonl']) {

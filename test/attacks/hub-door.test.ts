@@ -161,7 +161,7 @@ describe('the door of a hub', () => {
     expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
   });
 
-  test('[E63] clients that send a byte now and then are cut, and others are answered meanwhile', async () => {
+  test('[E63] clients that send a byte now and then are cut, and others are answered meanwhile', { tags: 'long' }, async () => {
     const address = await limited({}, undefined, { headersMs: 500, requestMs: 1_000, checkMs: 100, silent: 100 });
     const port = Number(new URL(address).port);
     const known = head('/rpc/sync/send', { ...json, Authorization: `Bearer ${hub.admin}`, 'Content-Length': megabyte });

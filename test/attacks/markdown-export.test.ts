@@ -81,7 +81,7 @@ describe('[T64] Markdown of a transcript is neutral in a viewer', () => {
     expect(shownDangers(neutralMarkdown(attack))).toEqual([]);
   });
 
-  test('all of them in one conversation, in every field, in every export that is Markdown', () => {
+  test('all of them in one conversation, in every field, in every export that is Markdown', { tags: 'long' }, () => {
     const chain = emptyChain();
     const all = Object.values(attacks);
     let parent: string | undefined;
@@ -151,7 +151,7 @@ describe('[T64] Markdown of a transcript is neutral in a viewer', () => {
     '\t',
   ];
 
-  test('whatever is put together of the signs of Markdown, alone and after another such text', () => {
+  test('whatever is put together of the signs of Markdown, alone and after another such text', { tags: 'long' }, () => {
     const texts = fc.array(fc.constantFrom(...fragments), { maxLength: 30 }).map((parts) => parts.join(''));
     fc.assert(
       fc.property(texts, texts, (one, two) => {

@@ -141,7 +141,7 @@ describe.skipIf(!executablePath)('a page on another loopback port of a browser t
     expect(loaded.filter((result) => !['refused', 'nothing', 'iframe loaded', 'embed loaded', 'object loaded'].includes(result))).toEqual([]);
   });
 
-  test('[T44] gets no hold of a window that it opens', async () => {
+  test('[T44] gets no hold of a window that it opens', { tags: 'long' }, async () => {
     const popup = hostile.context().waitForEvent('page');
     const reach = await hostile.evaluate(async (url) => {
       const opened = window.open(url);

@@ -152,7 +152,7 @@ describe.skipIf(process.getuid?.() !== 0)('a database of another user (needs roo
     expect(readdirSync(one.folder)).toEqual(['opencode.db']);
   });
 
-  test('[F53] whose log only its owner may read is refused in plain words', () => {
+  test('[F53] whose log only its owner may read is refused in plain words', { tags: 'long' }, () => {
     const one = foreign();
     writeFileSync(`${one.database}-wal`, Buffer.alloc(4_096, 7), { mode: 0o600 });
     const { out, err } = imports(one, one.database);
@@ -160,7 +160,7 @@ describe.skipIf(process.getuid?.() !== 0)('a database of another user (needs roo
     expect(`${out}${err}`).not.toMatch(/\n\s+at |Error: |EACCES/);
   });
 
-  test('[F53] that its owner has locked is read, and its owner never waits', () => {
+  test('[F53] that its owner has locked is read, and its owner never waits', { tags: 'long' }, () => {
     const one = foreign();
     const owner = new Database(one.database);
     onTestFinished(() => {

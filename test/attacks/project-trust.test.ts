@@ -132,7 +132,7 @@ test('[T2] every procedure that writes or acts is refused for a restricted proje
   expect(await refused(desk(victim.dataDir).call.project.open({ dir, repair: true }))).toMatchObject({ code: 'UNAUTHORIZED' });
 });
 
-test('[T2, T3] a restricted project is read and exported without a change in its folder', async () => {
+test('[T2, T3] a restricted project is read and exported without a change in its folder', { tags: 'long' }, async () => {
   // SQLite's journal, migrations, caches and search indexes were written into the folder by reading alone.
   const { dir, tip, sourceId } = await clone();
   rmSync(join(dir, 'objects', 'snapshots'), { recursive: true, force: true });
@@ -179,7 +179,7 @@ test('[T2, T3] a restricted project is read and exported without a change in its
   expect(state(dir)).toEqual(before);
 });
 
-test('[T3] a cloned project with the id of a project that has replicas uploads nothing', async () => {
+test('[T3] a cloned project with the id of a project that has replicas uploads nothing', { tags: 'long' }, async () => {
   // A repository brings a project with the id of the victim's own: its objects would go to, or come from, the victim's replica.
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'ambient');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'ambient');

@@ -70,7 +70,7 @@ describe('an error of a stream keeps its code, its message and its data', () => 
     expect(JSON.parse(err)).toMatchObject({ code, data: { id } });
   });
 
-  test('[T46] ticket_answer as a tool of MCP', async () => {
+  test('[T46] ticket_answer as a tool of MCP', { tags: 'long' }, async () => {
     const transport = new StdioClientTransport({
       command: node,
       args: [built('cli', 'stemma.js'), 'mcp', '--project', dir],

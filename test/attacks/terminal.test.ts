@@ -201,7 +201,7 @@ describe('a terminal', () => {
     expect(commands.map(({ name }) => name).sort()).toEqual(Object.keys(attacks).sort());
   });
 
-  test.each(some(Object.keys(attacks), 15))('[T51] gets no control character from `stemma %s`', async (name) => {
+  test.each(some(Object.keys(attacks), 8))('[T51] gets no control character from `stemma %s`', async (name) => {
     const attack = attacks[name]?.(material) as Attack | Silent;
     const needsTerminal = alwaysInTerminal.includes(name) || attack.until !== undefined || attack.input !== undefined;
     const { text } = needsTerminal ? await inTerminal(material.machine, attack.words, attack) : await inProcess(attack.words, true);
@@ -209,7 +209,7 @@ describe('a terminal', () => {
     if (!('silent' in attack)) expect(text).toMatch(/␛|\\u001b/);
   });
 
-  test.each(some(jsonCommands, 15))('[T51] gets no control character from `stemma %s --json`', async (name) => {
+  test.each(some(jsonCommands, 8))('[T51] gets no control character from `stemma %s --json`', async (name) => {
     const attack = attacks[name]?.(material) as Attack;
     const words = [...attack.words, '--json'];
     const { text } = attack.until === undefined ? await inProcess(words) : await inTerminal(material.machine, words, attack);
@@ -274,7 +274,7 @@ describe('a terminal', () => {
     expect(readFileSync(file)).toEqual(readFileSync(original));
   });
 
-  test('[T53] a JSON document means the same with its control characters escaped', async () => {
+  test('[T53] a JSON document means the same with its control characters escaped', { tags: 'long' }, async () => {
     const { machine: own, tip } = material;
     const { out } = await own.run('show', tip, '--all', '--json');
     expect(controlsIn(out)).toEqual([]);

@@ -28,7 +28,7 @@ describe('the link', () => {
   beforeEach(startHost);
   afterEach(endHost);
 
-  test('[T40] its code is no bearer, before and after it was used', async () => {
+  test('[T40] its code is no bearer, before and after it was used', { tags: 'long' }, async () => {
     // The printed link's token stayed a valid bearer for as long as Stemma ran: it is in the browser's history and in the terminal.
     const attempt = async (): Promise<number[]> => [
       (await ask(host.port, '/api/library/startup', { ...bearer(host.code), ...json }, 'POST', '{}')).status,
@@ -43,7 +43,7 @@ describe('the link', () => {
     expect(host.bearer).not.toBe(host.code);
   });
 
-  test('[T40] the code of the link and the bearer are no cookie, and the cookie is no bearer', async () => {
+  test('[T40] the code of the link and the bearer are no cookie, and the cookie is no bearer', { tags: 'long' }, async () => {
     const { cookie, origin } = await signIn(host);
     const [name, session = ''] = cookie.split('=');
     for (const secret of [host.code, host.bearer]) expect(await upgradeStatus({ cookie: `${name}=${secret}`, origin })).toBe(403);
@@ -51,7 +51,7 @@ describe('the link', () => {
       expect((await ask(host.port, '/', bearer(secret))).status).toBe(401);
   });
 
-  test('[T41] the code works once, also for two that race', async () => {
+  test('[T41] the code works once, also for two that race', { tags: 'long' }, async () => {
     // A second person reads the link over a shoulder or in the terminal's history and opens it at the same moment, or later.
     const all = await Promise.all(Array.from({ length: 20 }, () => ask(host.port, `/?token=${host.code}`)));
     expect(all.map(({ status }) => status).sort()).toEqual([303, ...Array.from({ length: 19 }, () => 401)]);
@@ -59,7 +59,7 @@ describe('the link', () => {
     expect((await ask(host.port, `/?token=${host.code}`)).body).toContain('already used');
   });
 
-  test('[T41] no other request uses the code up', async () => {
+  test('[T41] no other request uses the code up', { tags: 'long' }, async () => {
     for (const [path, headers, method] of [
       [`/index.html?token=${host.code}`, {}, 'GET'],
       [`/?token=${host.code}`, {}, 'HEAD'],
@@ -74,7 +74,7 @@ describe('the link', () => {
     expect((await ask(host.port, `/?token=${host.code}`)).status).toBe(303);
   });
 
-  test('[T41] anybody may ask for a new link, but only the terminal shows it', async () => {
+  test('[T41] anybody may ask for a new link, but only the terminal shows it', { tags: 'long' }, async () => {
     const replies = [await ask(host.port, '/new-link', {}, 'POST')];
     // The first link still works, so that nobody can take it away from its owner.
     expect(host.said()).not.toContain('New link');
@@ -91,7 +91,7 @@ describe('the link', () => {
     expect((await ask(host.port, `/?token=${codes[0]}`)).status).toBe(303);
   });
 
-  test('[T41] a browser that is signed in may open its old link again, and gets no second session', async () => {
+  test('[T41] a browser that is signed in may open its old link again, and gets no second session', { tags: 'long' }, async () => {
     const page = await signIn(host);
     const again = await ask(host.port, `/?token=${host.code}&theme=dark`, { cookie: page.cookie });
     expect(again).toMatchObject({ status: 303, headers: { location: '/?theme=dark' } });
@@ -135,7 +135,7 @@ describe('the cookie', () => {
     expect(await upgradeStatus({ cookie, origin }, '/elsewhere')).toBe(404);
   });
 
-  test('[T42] changes nothing over HTTP without the own Origin', async () => {
+  test('[T42] changes nothing over HTTP without the own Origin', { tags: 'long' }, async () => {
     const { cookie, origin } = page;
     const dir = own.path('work', 'made.stemma');
     const create = (headers: Record<string, string>) =>
@@ -195,7 +195,7 @@ describe('the bearer', () => {
     expect(existsSync(own.path('elsewhere'))).toBe(false);
   });
 
-  test('[T43] does not exist unless it was asked for', async () => {
+  test('[T43] does not exist unless it was asked for', { tags: 'long' }, async () => {
     const plain = await own.start({});
     for (const secret of ['', 'undefined', 'null', plain.code]) expect((await ask(plain.port, '/', bearer(secret))).status).toBe(401);
     expect((await sendRaw(plain.port, `GET / HTTP/1.0\r\nHost: 127.0.0.1:${plain.port}\r\nAuthorization: Bearer\r\n\r\n`)).slice(9, 12)).toBe('401');

@@ -96,7 +96,7 @@ describe('a window writes no file that its person has not confirmed', () => {
     );
   });
 
-  test('[T47] a script with the bearer and the command line write what their person says', async () => {
+  test('[T47] a script with the bearer and the command line write what their person says', { tags: 'long' }, async () => {
     const [one, two] = [own.path('script.md'), own.path('cli.md')];
     await script.export.context({ id: commit as never, format: 'markdown', path: one });
     expect(await own.run('export', commit, '-o', two, '--to', 'markdown', '--project', dir)).toMatchObject({ code: 0 });

@@ -17,7 +17,7 @@ const isShort = process.env.STEMMA_FAULTS === 'short';
 const share = (sorted: readonly number[], part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
 describe.skipIf(!existsSync(cli))('hub processes', () => {
-  test('[E15] clients of two hub processes lose and double nothing', async () => {
+  test('[E15] clients of two hub processes lose and double nothing', { tags: 'long' }, async () => {
     const [seconds, clients, pauseMs] = isShort ? [5, 8, 200] : [Number(process.env.STEMMA_SOAK_SECONDS ?? 600), 50, 8_000];
     const { start, create, at, items } = await team('soak');
     const hubs = [await start(), await start()] as const;

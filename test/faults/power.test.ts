@@ -81,14 +81,14 @@ async function wrongAfterCuts(most: number, isSync?: (path: string) => boolean):
 }
 
 describe.skipIf(!canTrace)('a power cut (skipped: needs strace)', () => {
-  test('[T34] after any sync, the project opens and checks, and has all that was acknowledged', async () => {
+  test('[T34] after any sync, the project opens and checks, and has all that was acknowledged', { tags: 'long' }, async () => {
     const { states, wrong } = await wrongAfterCuts(isShort ? 10 : Number.POSITIVE_INFINITY);
     expect(wrong).toEqual([]);
     expect(states).toBeGreaterThanOrEqual(isShort ? 30 : 300);
     console.log(`${states} states of the disk after a power cut`);
   });
 
-  test('[T34] this can fail: a disk that lies about the log loses what was acknowledged', async () => {
+  test('[T34] this can fail: a disk that lies about the log loses what was acknowledged', { tags: 'long' }, async () => {
     const { wrong } = await wrongAfterCuts(10, (path) => !path.endsWith('-wal'));
     expect(wrong.join('\n')).toContain('NOT_FOUND');
   });

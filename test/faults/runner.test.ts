@@ -83,7 +83,7 @@ test(`[U2, U4] ${kills} kills lose no job, and no recorded call is made again`, 
   expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(kills > 0 ? ['success', 'interrupted'] : ['success']));
 });
 
-test('[U4] two processes share the work: no job and no call is done twice', async () => {
+test('[U4] two processes share the work: no job and no call is done twice', { tags: 'long' }, async () => {
   const { dir, client, ask, expectDone } = await story();
   for (let round = 0; round < 4; round++) await ask(round);
   const workers = [startWorker(['runner', dir, '0']), startWorker(['runner', dir, '0'])];

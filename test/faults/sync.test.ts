@@ -14,7 +14,7 @@ const isShort = process.env.STEMMA_FAULTS === 'short';
 
 describe.skipIf(!existsSync(cli))('three clones, two hub processes, cut lines and killed hubs', () => {
   // STEMMA_SYNC_SECONDS sets how long it works, STEMMA_SEED repeats a run.
-  test('[E6, E44] random work ends up equal everywhere, and nothing is lost', async () => {
+  test('[E6, E44] random work ends up equal everywhere, and nothing is lost', { tags: 'long' }, async () => {
     const seed = Number(process.env.STEMMA_SEED ?? (isShort ? 20260101 : Date.now() % 1_000_000));
     const next = chance(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;

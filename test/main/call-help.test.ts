@@ -32,7 +32,7 @@ describe('stemma call PROCEDURE --help', () => {
 });
 
 describe('/api/openapi.json', () => {
-  test('has the description of every procedure and of the fields of its input', async () => {
+  test('has the description of every procedure and of the fields of its input', { tags: 'long' }, async () => {
     const { paths } = JSON.parse(await openApi('0')) as { paths: Record<string, Record<string, Operation>> };
     const operations = Object.values(paths).flatMap((path) => Object.values(path));
     const described = procedureNames(contract).flatMap((name) => describeProcedure(contract, name)?.description || []);

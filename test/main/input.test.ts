@@ -26,7 +26,7 @@ async function readBy(parts: readonly (string | Uint8Array)[], pauseMs: number):
 }
 
 // `stemma call PROCEDURE --input -` once exited with 2 if its writer was not ready: EAGAIN.
-test('[T69] reads an open pipe to its end, although its writer is late', async () => {
+test('[T69] reads an open pipe to its end, although its writer is late', { tags: 'long' }, async () => {
   const umlaut = Buffer.from('ä');
   expect(await readBy(['{"text":"p', umlaut.subarray(0, 1), umlaut.subarray(1), 'per"}'], 300)).toBe('{"text":"päper"}');
 });

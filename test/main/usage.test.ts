@@ -35,7 +35,7 @@ function commands(fixture = 'two-models.jsonl', change?: (text: string) => strin
   };
 }
 
-test('[N5] stemma usage sums by session, model, day and tool', async () => {
+test('[N5] stemma usage sums by session, model, day and tool', { tags: 'long' }, async () => {
   const stemma = commands();
   const sessions = await stemma('usage');
   expect(sessions).toMatch(/^total +59 +641 +3,334,164 +423,539 +≥ 1,890 +≥ \$3\.52$/m);
@@ -93,7 +93,7 @@ test('[N1] stemma log and show have the counted tokens', async () => {
   expect(await stemma('show', id)).toContain('93,300 tokens counted, 47% of 200,000');
 });
 
-test('[N1, N6] stemma diff has the counted tokens and the cost of each side', async () => {
+test('[N1, N6] stemma diff has the counted tokens and the cost of each side', { tags: 'long' }, async () => {
   const stemma = commands();
   const [a = '', b = ''] = (await stemma('log')).match(/ctx-[0-9a-f]+/g) ?? [];
   expect(await stemma('diff', a, b)).toMatch(/93,300 counted and [\d,]+ counted tokens/);

@@ -28,7 +28,7 @@ const texts = ['', 'a', 'a, "quoted"', 'line\nbreak', 'ü – 漢字 – 👍', 
 describe('files of a question', () => {
   const statement = 'SELECT model, count(*) AS calls, sum(cost) AS cost, max(at) AS last FROM calls GROUP BY 1 ORDER BY 1';
 
-  test('[Q5] CSV, JSONL and Parquet hold the rows of the answer', async () => {
+  test('[Q5] CSV, JSONL and Parquet hold the rows of the answer', { tags: 'long' }, async () => {
     const { client } = await imported();
     const answer = await client.analysis.sql({ sql: statement });
     const dir = scratch();
@@ -73,7 +73,7 @@ describe('files of a question', () => {
     expect(readFileSync(taken, 'utf8')).toBe('mine');
   });
 
-  test('[Q5] a dataset has every view by month, with equal sums, no content and a page', async () => {
+  test('[Q5] a dataset has every view by month, with equal sums, no content and a page', { tags: 'long' }, async () => {
     const { client } = await imported();
     const path = join(scratch(), 'facts');
     const written = await client.analysis.export({ dataset: true, format: 'parquet', path });

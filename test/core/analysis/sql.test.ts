@@ -121,7 +121,7 @@ describe('the views', () => {
     );
   });
 
-  test('[Q3] sums of calls and of costs are those of usage.sessions', async () => {
+  test('[Q3] sums of calls and of costs are those of usage.sessions', { tags: 'long' }, async () => {
     const { client } = await imported('usage', 'codex', 'pi', 'qwen-code');
     const { rows } = await client.usage.sessions({ groupBy: 'session' });
     for (const sql of [
@@ -138,7 +138,7 @@ describe('the views', () => {
     }
   });
 
-  test('[Q3] sessions are those of session.list', async () => {
+  test('[Q3] sessions are those of session.list', { tags: 'long' }, async () => {
     const { client } = await imported('usage', 'codex', 'subagents', 'cursor');
     const { sessions } = await client.session.list({});
     const answer = await client.analysis.sql({
@@ -159,7 +159,7 @@ describe('the views', () => {
     );
   });
 
-  test('[Q3] entries are those of context.entries, with text and time from the content', async () => {
+  test('[Q3] entries are those of context.entries, with text and time from the content', { tags: 'long' }, async () => {
     const { client } = await imported('usage');
     const [tip] = await client.context.tips({});
     if (!tip) throw new Error('the project has no tip');
@@ -181,7 +181,7 @@ describe('the views', () => {
     );
   });
 
-  test('[Q3] tool calls name their tool, file, command and failure', async () => {
+  test('[Q3] tool calls name their tool, file, command and failure', { tags: 'long' }, async () => {
     const { client } = await imported('codex', 'usage', 'opencode');
     const answer = await client.analysis.sql({
       sql: `SELECT (SELECT count(*) FROM tool_calls), (SELECT count(*) FROM entries WHERE kind = 'tool_call'), (SELECT count(DISTINCT entry_key) FROM entries WHERE kind = 'tool_call'),
@@ -197,7 +197,7 @@ describe('the views', () => {
     expect(failed.rows).toEqual(results.rows);
   });
 
-  test('[Q6] follow new files, names, deletions and prices', async () => {
+  test('[Q6] follow new files, names, deletions and prices', { tags: 'long' }, async () => {
     const { client, engine } = await imported('usage');
     const title = async () => (await client.analysis.sql({ sql: 'SELECT title, calls, round(cost, 4) FROM sessions ORDER BY started_at' })).rows;
     const [[, calls, cost] = []] = await title();
@@ -216,7 +216,7 @@ describe('the views', () => {
 });
 
 describe('questions without SQL', () => {
-  test('[Q4] select, filter, group and sort', async () => {
+  test('[Q4] select, filter, group and sort', { tags: 'long' }, async () => {
     const { client } = await imported('usage', 'codex');
     const sums = await client.analysis.query({
       from: 'calls',

@@ -8,7 +8,7 @@ const fixture = (name: string): string => join(import.meta.dirname, '..', '..', 
 /** The sum of a column over all rows. */
 const total = (rows: readonly (readonly unknown[])[], at: number): number => rows.reduce((sum, row) => sum + Number(row[at] ?? 0), 0);
 
-test('[Q8] the kept sums equal those of the views, in every column and for every session', async () => {
+test('[Q8] the kept sums equal those of the views, in every column and for every session', { tags: 'long' }, async () => {
   const { client } = door();
   const paths = ['usage', 'codex', 'gemini', 'subagents'].map(fixture);
   for await (const _ of await client.import.run({ paths }));
@@ -33,7 +33,7 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   expect(sums.sessions.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
 });
 
-test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool calls', async () => {
+test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool calls', { tags: 'long' }, async () => {
   const { client } = door();
   for await (const _ of await client.import.run({ paths: [fixture('usage')] }));
   const read = async () => JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;

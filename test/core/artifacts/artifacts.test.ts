@@ -31,7 +31,7 @@ const put = (artifacts: Artifacts, bytes: Uint8Array, more: Partial<Parameters<A
 describe('reading and writing', () => {
   const sizes = [0, 1, 100, 8 * 1024, 8 * 1024 + 1, 256 * 1024, 256 * 1024 + 1, 3_000_000];
 
-  test('[S1] an object of any size is found by its BLAKE3 ref and by its first twelve digits', () => {
+  test('[S1] an object of any size is found by its BLAKE3 ref and by its first twelve digits', { tags: 'long' }, () => {
     const { artifacts } = emptyProject().chain;
     for (const bytes of sizes.flatMap((size) => [prose(size, size), noise(size, size)])) {
       const { no, ref, size } = artifacts.put(bytes, { contentType: type });
@@ -100,7 +100,7 @@ describe('reading and writing', () => {
     expect(objectTotals(chain)).toEqual({ objects: 2, logical: 400_005, stored: 400_005 });
   });
 
-  test('[S9] a range returns exactly its bytes, however the object is stored', () => {
+  test('[S9] a range returns exactly its bytes, however the object is stored', { tags: 'long' }, () => {
     const { artifacts } = emptyProject().chain;
     const all = [prose(1, 3_000), prose(2, 300_000), noise(3, 2_500_000), prose(4, 2_500_000)].map((bytes) => ({ bytes, no: put(artifacts, bytes) }));
     const check = (): void =>
@@ -245,7 +245,7 @@ describe('damage', () => {
     return results;
   };
 
-  test('[S2] a flipped byte anywhere in a pack is CORRUPT naming the ref, and never wrong bytes', () => {
+  test('[S2] a flipped byte anywhere in a pack is CORRUPT naming the ref, and never wrong bytes', { tags: 'long' }, () => {
     const { project, contents, nos } = everyForm();
     project.close();
     for (const pack of packsOf(project)) {

@@ -202,7 +202,7 @@ test('[C27] the budget of a day holds for all processes that work on a project a
   expect([own.claim('2099-01-01', 1), own.calls('2099-01-01'), readdirSync(join(dataDir, 'summaries')).length]).toEqual([true, 1, 2]);
 });
 
-test('[C27] processes that claim calls at the same time get no more than the budget', async () => {
+test('[C27] processes that claim calls at the same time get no more than the budget', { tags: 'long' }, async () => {
   const dataDir = scratch();
   const settings = await bundle('src/core/project/summaries.ts', 'summarizer-claims');
   const work = `const { openSummarizerSettings } = await import(${JSON.stringify(pathToFileURL(settings).href)});

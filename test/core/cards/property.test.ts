@@ -127,7 +127,7 @@ function compare(chain: WriteChain, model: Model): void {
   }
 }
 
-test('[B5, B7, B10, B11, H3] random steps keep order, first occurrences and isolation', () => {
+test('[B5, B7, B10, B11, H3] random steps keep order, first occurrences and isolation', { tags: 'long' }, () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const { chain } = world();

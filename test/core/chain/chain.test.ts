@@ -392,7 +392,7 @@ describe('reading a context', () => {
     expect(entries(chain, { id: last.id, offset: 99 }).entries).toEqual([]);
   });
 
-  test('[W53] a long context begins with the entries around its last prompt or a selected entry', () => {
+  test('[W53] a long context begins with the entries around its last prompt or a selected entry', { tags: 'long' }, () => {
     const chain = emptyChain();
     const commits = conversation(chain, 320);
     const last = commits.at(-1) as Commit;

@@ -229,7 +229,7 @@ function world(project: Project, later: () => void) {
 }
 
 describe('against the model', () => {
-  test('[C3, C4, C5, C7, C15, C18, C20] random chains give the walks of the model', () => {
+  test('[C3, C4, C5, C7, C15, C18, C20] random chains give the walks of the model', { tags: 'long' }, () => {
     let ahead = 0;
     const project = emptyProject(() => Date.now() + ahead);
     // Unreferenced objects are old enough to be collected.

@@ -65,7 +65,7 @@ test('[C11] resolve is right whether all, some or no commits are listed by princ
   );
 });
 
-test('[C11, S13] a damaged list is reported and rebuilt; a reader works without it', () => {
+test('[C11, S13] a damaged list is reported and rebuilt; a reader works without it', { tags: 'long' }, () => {
   const project = emptyProject();
   const ids = make(
     project,

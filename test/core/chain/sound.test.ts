@@ -75,7 +75,7 @@ const step = fc.record({
   format: fc.nat(99),
 });
 
-test('[C31] after random changes, every commit counts what it holds', () => {
+test('[C31] after random changes, every commit counts what it holds', { tags: 'long' }, () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 3, maxLength: 14 }), (steps) => {
       const project = emptyProject();

@@ -25,7 +25,7 @@ describe('templates', () => {
     );
   });
 
-  test('[C33] what Stemma adds to the last commit of an agent leaves it the one to resume', () => {
+  test('[C33] what Stemma adds to the last commit of an agent leaves it the one to resume', { tags: 'long' }, () => {
     const chain = emptyChain();
     const made = (n: number, parent: ContextId | null) =>
       checkpoint(chain, {

@@ -33,7 +33,7 @@ describe('inputs', () => {
     expect(open.filter((path) => !checkedElsewhere.test(path))).toEqual([]);
   });
 
-  test('[C24] every procedure refuses an unknown field by its name', async () => {
+  test('[C24] every procedure refuses an unknown field by its name', { tags: 'long' }, async () => {
     const { client } = door();
     const unnamed: string[] = [];
     for (const name of names) {

@@ -201,7 +201,7 @@ describe('checks', () => {
     expect(found[0]?.why).toContain('longer than');
   });
 
-  test('[P5] a reply is read and never run', () => {
+  test('[P5] a reply is read and never run', { tags: 'long' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const [found] = checkReply([said(text)], [{ kind: 'matches', pattern: '^[\\s\\S]*$' }]);

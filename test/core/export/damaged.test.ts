@@ -50,7 +50,7 @@ const harmless: Readonly<Partial<Record<DamagedAgent, readonly ProblemKind[]>>> 
   qwen: ['empty_thinking', 'unsigned_thinking'],
 };
 
-describe.each(some(agents, 4))('a damaged session of %s', (agent) => {
+describe.each(some(agents, 2))('a damaged session of %s', (agent) => {
   test.each(damageKinds)('[F51] with %s is diagnosed and repaired, and no API refuses it', (kind) => {
     const chain = imported(damagedSession(agent, kind));
     const [session] = listSessions(chain, {}).sessions;

@@ -163,7 +163,7 @@ describe('the setting of the capture', () => {
     return rows.map(({ commit }) => commit.checkpoint).reverse();
   };
 
-  test('[L14] says when a checkpoint is taken', async () => {
+  test('[L14] says when a checkpoint is taken', { tags: 'long' }, async () => {
     const lines = [...turn(1), ...turn(2, { failed: true }), ...turn(3)];
     expect(await watched({ at: 'turn' }, lines)).toHaveLength(3);
     expect(await watched({ at: 'assistant' }, lines)).toHaveLength(6);

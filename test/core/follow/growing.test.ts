@@ -42,7 +42,7 @@ test.each(rows)('[L1, L2] %s: each step adds exactly the new entries', (_, { pla
   expect(importInto(chain, path)).toMatchObject({ commits: 0, entries: 0 });
 });
 
-test('[L1, L2, F44] histories of every agent are followed while they are written', async () => {
+test('[L1, L2, F44] histories of every agent are followed while they are written', { tags: 'long' }, async () => {
   const chain = emptyChain(() => performance.timeOrigin + performance.now());
   const homes = growing.map((one, at) => ({ ...one, home: join(scratch(), String(at)) }));
   const live = await follow(chain, {

@@ -78,7 +78,7 @@ describe.each([
   ['inspect-eval-v1', 'log.eval', ['entry that the model never saw']],
   ['atif-v1', 'trajectory.json', ['image', 'image in a tool result', 'entry that the model never saw']],
 ] as const)('real sessions of Claude Code through %s', (format, name, lost) => {
-  test('[F25, F40] they come back whole but for losses that are named by entry', () => {
+  test('[F25, F40] they come back whole but for losses that are named by entry', { tags: 'long' }, () => {
     const lossesOfAll = new Set<string>();
     for (const file of real) {
       const chain = emptyChain();

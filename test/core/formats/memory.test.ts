@@ -47,7 +47,7 @@ test('[F48, F50] the answers of calls that a later call may continue are not kep
   expect(placeOf({ id: 'next', input: [...spoken(3).slice(0, -1), { text: 'again' }], output: [] })).toMatchObject({ after: '2' });
 });
 
-test('[F48] the headline of a long text does not keep the text', () => {
+test('[F48] the headline of a long text does not keep the text', { tags: 'long' }, () => {
   collect();
   const before = process.memoryUsage().heapUsed;
   const headlines = Array.from({ length: 12 }, (_, number) =>

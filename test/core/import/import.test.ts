@@ -48,7 +48,7 @@ describe('one file', () => {
     expect(sourceText(chain, path)).toBe(text);
   });
 
-  test('[F1, F21] a file that is read in parts is restored byte for byte', () => {
+  test('[F1, F21] a file that is read in parts is restored byte for byte', { tags: 'long' }, () => {
     const chain = emptyChain();
     const filler = 'x'.repeat(60_000);
     const text = Array.from({ length: 300 }, (_, n) => turn(n + 1).replace('answer', `answer ${filler}`)).join('');

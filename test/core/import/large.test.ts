@@ -96,7 +96,7 @@ test('[S26] an import that ends between two transactions is completed by the nex
   expect(ends).toBeGreaterThan(4);
 });
 
-test('[S26] another process that imports the same session meanwhile adds nothing twice', () => {
+test('[S26] another process that imports the same session meanwhile adds nothing twice', { tags: 'long' }, () => {
   const { whole, first } = session(turns);
   const [project, sound] = [emptyProject(), emptyProject()];
   importing(sound.chain, whole);

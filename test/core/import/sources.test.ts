@@ -13,7 +13,7 @@ const files = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((file) => (file.isFile() ? [join(file.parentPath, file.name)] : []));
 
 describe('imported files out of the store alone', () => {
-  test('[C16b] every real history is restored byte for byte after its file is deleted', () => {
+  test('[C16b] every real history is restored byte for byte after its file is deleted', { tags: 'long' }, () => {
     const folder = scratch();
     const originals = folders.flatMap((name) => files(join(fixtures, name))).filter((path) => !path.endsWith('.md'));
     expect(originals.length).toBeGreaterThan(20);

@@ -206,7 +206,7 @@ describe('a repair from backups', () => {
     for (const id of [...ids, later]) expect(show(again.chain, id).id).toBe(id);
   });
 
-  test('[T23] a changed row comes from the backup, and the damaged database is kept', async () => {
+  test('[T23] a changed row comes from the backup, and the damaged database is kept', { tags: 'long' }, async () => {
     const { project, ids } = withCommits(heldClock());
     await backUpNow(project);
     const id = commit(project, 50);

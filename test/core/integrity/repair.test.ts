@@ -104,7 +104,7 @@ const inFolder = (work: (folder: string) => void): void => {
 };
 
 describe('a repair', () => {
-  test('[T24] loses nothing that could be read before, and names what it could not restore', () => {
+  test('[T24] loses nothing that could be read before, and names what it could not restore', { tags: 'long' }, () => {
     fc.assert(
       fc.property(fc.array(anyDamage, { minLength: 1, maxLength: 3 }), (what) =>
         inFolder((folder) => {
@@ -167,7 +167,7 @@ describe('a repair', () => {
       expect(refusal(() => materializedBytes(project.chain, { id, stop: 'root' }))).toMatchObject({ code: 'CORRUPT' });
   });
 
-  test('[S16] a pack whose row is lost costs nothing that the imported files hold', () => {
+  test('[S16] a pack whose row is lost costs nothing that the imported files hold', { tags: 'long' }, () => {
     const { result, after, project } = repaired([{ kind: 'row', table: 'pack', place: 0, column: 0 }], scratch());
     onTestFinished(() => project.close());
     expect(after).toEqual(made.texts);
@@ -287,7 +287,7 @@ describe('files and folders that hold a copy of a project', () => {
     }
   });
 
-  test('[T23] a missing or empty database is restored from a backup, and never begun anew', async () => {
+  test('[T23] a missing or empty database is restored from a backup, and never begun anew', { tags: 'long' }, async () => {
     const dir = copyOfMade();
     const project = openProject(dir, heldClock());
     await backUpNow(project);

@@ -72,7 +72,7 @@ const stored = ({ db }: WriteChain): unknown =>
 const order = ({ dir, projectId }: Project, paths: string[]) => ({ dir, projectId, work: { kind: 'import' as const, input: { paths } } });
 
 describe('a thread that works in a project', () => {
-  test('[S19] a thread imports the same as the engine itself', async () => {
+  test('[S19] a thread imports the same as the engine itself', { tags: 'long' }, async () => {
     const folder = filesOf(3, 20);
     const alone = emptyProject();
     const { commits, sessions } = importInto(alone.chain, folder);
@@ -124,7 +124,7 @@ describe('a thread that works in a project', () => {
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 
-  test('[S19] a stopped import ends after the current file', async () => {
+  test('[S19] a stopped import ends after the current file', { tags: 'long' }, async () => {
     const folder = filesOf(40, 30, 'x'.repeat(4_000));
     const { project } = engineWith(undefined);
     const stopping = new AbortController();

@@ -105,7 +105,7 @@ describe.each(['folder', 's3'] as const)('a backing store: %s', (kind) => {
     expect((await call.artifact.stat({ ref: kept.ref })).gone).toBeUndefined();
   });
 
-  test('[S11] whole chains come back, and commits stay here all the time', async () => {
+  test('[S11] whole chains come back, and commits stay here all the time', { tags: 'long' }, async () => {
     const { call } = await backed('all');
     let parent: string | null = null;
     for (let turn = 0; turn < 40; turn++) {

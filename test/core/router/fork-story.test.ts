@@ -150,7 +150,7 @@ describe('[W74] an edited prompt and its answer are one branch, one row and one 
   });
 });
 
-test('[W77] a session that Stemma wrote for an agent is followed without live capture', async () => {
+test('[W77] a session that Stemma wrote for an agent is followed without live capture', { tags: 'long' }, async () => {
   const { call, made, graph, continueIt, trunk, before } = await withFork({ clock: Date.now });
   const resumed = await continueIt('x', 'Twenty-one.');
   await expect

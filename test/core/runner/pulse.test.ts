@@ -40,7 +40,7 @@ function counting(chain: WriteChain): { readonly chain: WriteChain; rows: number
   return Object.assign(counter, { chain: { ...chain, db: counted as never } });
 }
 
-test('[U12] an idle pulse reads the same rows after 5 and after 60 turns', async () => {
+test('[U12] an idle pulse reads the same rows after 5 and after 60 turns', { tags: 'long' }, async () => {
   const readAt = async (ended: number): Promise<number[]> => {
     const { parts, policy, chain } = await writers(ended);
     const pulse = openPulse();

@@ -67,7 +67,7 @@ test('[F52] a file that goes on in another one is linked, also by a line that co
   expect(listSessions(chain, {}).sessions.find(({ sessionId }) => sessionId === next)?.continues).toEqual({ sessionId: old, how: 'recorded' });
 });
 
-test('a prompt that the running turn took up makes no branch, wherever the file was cut', () => {
+test('a prompt that the running turn took up makes no branch, wherever the file was cut', { tags: 'long' }, () => {
   const id = 'a9d1cbf7-1942-427e-a8b4-0cf5ef38a960';
   const lines = readFileSync(join(cases, 'queue-absorbed', `${id}.jsonl`), 'utf8')
     .split('\n')

@@ -367,7 +367,7 @@ test('a project without sessions has an empty list', () => {
   expect(listSessions(emptyChain(), {})).toEqual({ total: 0, sessions: [] });
 });
 
-test('[C34] after a change, only the session that changed is read again', () => {
+test('[C34] after a change, only the session that changed is read again', { tags: 'long' }, () => {
   const chain = emptyChain();
   const dir = scratch();
   for (let n = 0; n < 30; n++) {

@@ -38,7 +38,7 @@ describe('the database', () => {
     db.close();
   });
 
-  test('[S20] a connection leaves the copying of a long log to another one', () => {
+  test('[S20] a connection leaves the copying of a long log to another one', { tags: 'long' }, () => {
     const file = join(scratch(), 'a.db');
     const [own, other] = [openDatabase(file), openDatabase(file)];
     const sizeAfter = (db: typeof own): number => {

@@ -127,7 +127,7 @@ test.each(harms)('[S27] answers are the same if the derived file is %s while the
   stemma.engine.close();
 });
 
-test('[S27] what another machine wrote into the derived file is not believed', async () => {
+test('[S27] what another machine wrote into the derived file is not believed', { tags: 'long' }, async () => {
   const { dir, stemma } = await imported();
   const before = await answers(stemma);
   stemma.engine.close();
@@ -141,7 +141,7 @@ test('[S27] what another machine wrote into the derived file is not believed', a
   other.engine.close();
 });
 
-test('[S27] a derived file that is ahead of its record is begun anew', async () => {
+test('[S27] a derived file that is ahead of its record is begun anew', { tags: 'long' }, async () => {
   const { dir, stemma, dataDir } = await imported();
   const before = await answers(stemma);
   stemma.engine.close();
@@ -158,7 +158,7 @@ test('[S27] a derived file that is ahead of its record is begun anew', async () 
   again.engine.close();
 });
 
-test('[S27] a project of an earlier format keeps its facts, and gives up what has another layout', () => {
+test('[S27] a project of an earlier format keeps its facts, and gives up what has another layout', { tags: 'long' }, () => {
   const dir = scratch();
   const file = join(dir, 'stemma.db');
   writeFileSync(file, olderDatabase(47));

@@ -34,7 +34,7 @@ describe('the schemas of items', () => {
     expect(itemSchemas.size).toBe(rules.length);
   });
 
-  test('[E50] everything that a project sends is valid, and arrives', async () => {
+  test('[E50] everything that a project sends is valid, and arrives', { tags: 'long' }, async () => {
     const mine = await sampleChain();
     importInto(mine, ...['codex', 'pi', 'gemini', 'copilot-cli', 'subagents'].map((name) => join(fixtures, name)));
     const hub = fakeHub();

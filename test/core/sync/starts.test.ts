@@ -80,7 +80,7 @@ describe('starts that another machine recorded', () => {
     expect(asked.indexOf('rm -rf')).toBeGreaterThan(asked.indexOf('material to judge'));
   });
 
-  test('[U8] a rule covers a sender only by name, hub and kind', async () => {
+  test('[U8] a rule covers a sender only by name, hub and kind', { tags: 'long' }, async () => {
     const covers = async (sender: { name: string; isLink: boolean }, from: PolicyRule['from']): Promise<boolean> =>
       (await act((await received(sender)).mine, [{ ...ticketRule, from }])).length > 0;
     const [ann, link] = [

@@ -355,7 +355,7 @@ describe('random writes', () => {
     hasReason: nat(9).map((n) => n === 0),
   });
 
-  test('[K3] [K4] no sequence of writes closes a ticket too early, and versions are complete', () => {
+  test('[K3] [K4] no sequence of writes closes a ticket too early, and versions are complete', { tags: 'long' }, () => {
     assert(
       property(array(step, { minLength: 20, maxLength: 50 }), (steps) => {
         const chain = emptyChain();

@@ -33,7 +33,7 @@ function long(turns: number): WriteChain {
   return chain;
 }
 
-test('[C34] the window of a long transcript is that of the whole, and reads only its messages', () => {
+test('[C34] the window of a long transcript is that of the whole, and reads only its messages', { tags: 'long' }, () => {
   const chain = long(1_200);
   const [tip] = tips(chain, {});
   if (!tip) throw new Error('nothing was imported');

@@ -52,7 +52,7 @@ test('[N8] sums that are stored at some commits change no answer', { tags: 'long
   expect(shown(chain)).toEqual(before);
 });
 
-test('[N8] a conversation is measured from its beginning once it is long; a short one is not', () => {
+test('[N8] a conversation is measured from its beginning once it is long; a short one is not', { tags: 'long' }, () => {
   const chain = longChain();
   const before = shown(chain);
   atOnce(catchUpMeasures(chain));

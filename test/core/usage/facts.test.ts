@@ -60,7 +60,7 @@ describe('calls', () => {
     expect(totals.tokens).toEqual({ input: 9, cacheRead: 3_000, cacheWrite: 3_000, output: 63 });
   });
 
-  test('[N2] totals do not depend on the order of imports', () => {
+  test('[N2] totals do not depend on the order of imports', { tags: 'long' }, () => {
     const one = session('a', 4);
     const two = session('b', 3);
     const forked = [...one.slice(0, 4).map((line) => line.replaceAll('"sessionId":"a"', '"sessionId":"f"')), ...session('f', 2, 'f')];
@@ -259,7 +259,7 @@ describe('sums', () => {
     expect(totals).toMatchObject({ calls: 1, tokens: { output: 21 } });
   });
 
-  test('[N5] a span of time has the same sums as its calls, wherever it begins and ends', () => {
+  test('[N5] a span of time has the same sums as its calls, wherever it begins and ends', { tags: 'long' }, () => {
     const chain = imported(session('a', 40), session('b', 50));
     const { calls } = usageCalls(chain, {});
     const first = Date.parse(calls[0]?.at ?? '');

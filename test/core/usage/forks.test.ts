@@ -77,7 +77,7 @@ const files = (turns: number, cut: number) => {
 };
 const names = ['one', 'two', 'checkpoint', 'forked', 'copy', 'repeated'] as const;
 
-test('[N2] totals are what the files count, in any order, with checkpoints and copies', () => {
+test('[N2] totals are what the files count, in any order, with checkpoints and copies', { tags: 'long' }, () => {
   const orders = fc.shuffledSubarray([...names], { minLength: 2 }).chain((order) => fc.tuple(fc.constant(order), fc.constantFrom(...order)));
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 3 }), fc.integer({ min: 1, max: 4 }), orders, (turns, cut, [order, again]) => {

@@ -2,7 +2,7 @@ import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { agentsWindow, complaints, openAgents, sheet } from '../../support/window.js';
 
-test('[W60][W61] cards are written and edited, and boxes built, reordered and branched', async ({ page, shared }) => {
+test('[W60][W61] cards are written and edited, and boxes built, reordered and branched', { tag: '@long' }, async ({ page, shared }) => {
   const met = complaints(page);
   const { dir, call } = await agentsWindow(page, shared);
   await openAgents(page, 'Boxes and cards');

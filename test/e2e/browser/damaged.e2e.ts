@@ -49,7 +49,7 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', { tag
   await expect(notice).toHaveCount(0);
 });
 
-test('a commit without its content says so in one line, and other rows keep their facts', async ({ page, machine }) => {
+test('a commit without its content says so in one line, and other rows keep their facts', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
   await giveProject(machine, 'Histories', dir);
   const tips = JSON.parse((await machine.ask('call', 'context.tips', '--project', dir)).out) as { id: string; artifact: string }[];

@@ -2,7 +2,7 @@ import { expectAccessible } from '../../support/axe.js';
 import { expect, test } from '../../support/e2e.js';
 import { complaints, entries, openAgents } from '../../support/window.js';
 
-test('handovers lead to both contexts, cards show earlier versions, and a box is packed', async ({ page, machine }) => {
+test('handovers lead to both contexts, cards show earlier versions, and a box is packed', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const dir = machine.path('agents.stemma');
   const call = async (procedure: string, input: unknown) => {

@@ -51,7 +51,7 @@ test('content of a transcript is shown, never run, loaded or followed', async ({
   trap.close();
 });
 
-test('broken files are named with path and line, and their intact lines are imported', async ({ page, machine }) => {
+test('broken files are named with path and line, and their intact lines are imported', { tag: '@long' }, async ({ page, machine }) => {
   const sound = transcript('broken', [
     { prompt: 'The first question', answers: ['The first answer'] },
     { prompt: 'The second question', answers: ['The second answer'] },

@@ -71,7 +71,7 @@ test('[W58] Tab passes through every view once, shows the focus, and is never ca
   expect(found).toEqual([]);
 });
 
-test('[W58] the main jobs are done without a mouse', async ({ page, shared }) => {
+test('[W58] the main jobs are done without a mouse', { tag: '@long' }, async ({ page, shared }) => {
   const query = await withSample(page, shared);
   const press = async (...keys: string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key);

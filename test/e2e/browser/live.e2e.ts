@@ -39,7 +39,7 @@ function sessionOf(machine: Machine): { turn(n: number): void; open(n: number): 
 
 const scrollOf = (list: Locator): Promise<number> => list.evaluate((element) => element.scrollTop);
 
-test('[L7] new turns appear in chain and context without moving the reading position', async ({ page, machine }) => {
+test('[L7] new turns appear in chain and context without moving the reading position', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const agent = sessionOf(machine);
   for (let n = 1; n <= 25; n++) agent.turn(n);

@@ -127,7 +127,7 @@ test('[F31] a page draws Markdown with the structure that the window gives it', 
   await expect(page.locator('nav h2')).toHaveText('1 prompt');
 });
 
-test('[F31] a page replays entry by entry, by keys and by its slider', async ({ page, machine }) => {
+test('[F31] a page replays entry by entry, by keys and by its slider', { tag: '@long' }, async ({ page, machine }) => {
   const turns = Array.from({ length: 30 }, (_, at) => ({ prompt: `Question ${at}`, answers: [`Answer ${at}`, `And more of ${at}`] }));
   const url = await exported(machine, 'played', turns);
   const met = complaints(page);

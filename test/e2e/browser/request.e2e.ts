@@ -1,7 +1,7 @@
 import { expect, test } from '../../support/e2e.js';
 import { complaints, entries, openContext, place } from '../../support/window.js';
 
-test('a model call opens from the context; its request is shown, compared and copied', async ({ page, shared, context }) => {
+test('a model call opens from the context; its request is shown, compared and copied', { tag: '@long' }, async ({ page, shared, context }) => {
   const met = complaints(page);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await shared.open(page, 'Histories');

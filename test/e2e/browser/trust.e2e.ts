@@ -2,7 +2,7 @@ import { expect, test } from '../../support/e2e.js';
 import { foreignProject, stateOf } from '../../support/foreign-project.js';
 import { commits } from '../../support/window.js';
 
-test('[T1, T2] the window reads a project of another machine and trusts it with one button', async ({ page, machine }) => {
+test('[T1, T2] the window reads a project of another machine and trusts it with one button', { tag: '@long' }, async ({ page, machine }) => {
   const dir = await foreignProject(machine, 'cloned', 'work.stemma');
   const before = stateOf(dir);
   const { url } = await machine.web(dir);

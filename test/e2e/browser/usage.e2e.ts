@@ -5,7 +5,7 @@ import { expect, test } from '../../support/e2e.js';
 import { root } from '../../support/machine.js';
 import { complaints, entries, importAll, openContext, place } from '../../support/window.js';
 
-test('[N10] a compaction shows what it lost, and each loss leads to its entry', async ({ page, machine }) => {
+test('[N10] a compaction shows what it lost, and each loss leads to its entry', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const folder = join(machine.claude, 'projects', '-repo');
   mkdirSync(folder, { recursive: true });

@@ -35,7 +35,7 @@ function session(machine: Machine, principal: string, options: string[], ...step
 
 test.beforeEach(({ machine }) => machine.ask('init', machine.path('work', 'live.stemma')));
 
-test('[C26] run records the principal, ticket and machine, else the session and this host', async ({ machine }) => {
+test('[C26] run records the principal, ticket and machine, else the session and this host', { tag: '@long' }, async ({ machine }) => {
   await session(machine, '@coder', ['--ticket', 'tkt-1', '--machine', 'far'], 'session:one', 'turn');
   const [first] = await commitsOf(machine);
   expect(first && facts(first)).toEqual({ principal: '@coder', ticketId: 'tkt-1', machine: 'far', sessionId: 'one' });
@@ -75,7 +75,7 @@ test('[C26] capture and hook record the principal, ticket and machine that are g
   expect(readFileSync(settings, 'utf8')).toContain('--principal @hooked --ticket tkt-2 --machine far');
 });
 
-test('[C26] a principal that an unrelated session has is refused through every door', async ({ machine }) => {
+test('[C26] a principal that an unrelated session has is refused through every door', { tag: '@long' }, async ({ machine }) => {
   await session(machine, '@coder', [], 'session:one', 'turn');
   const before = (await commitsOf(machine)).length;
   const given = { parent: null, type: 'delta', format: 'markdown', text: 'Hello', template: 't', checkpoint: 'explicit' };

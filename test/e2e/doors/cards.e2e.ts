@@ -20,7 +20,7 @@ test.describe('cards and boxes over HTTP', () => {
     return { status: answer.status, body: await answer.json().catch(() => undefined) };
   };
 
-  test('[B13] are read at the addresses of the public system, separately for each project', async ({ machine }) => {
+  test('[B13] are read at the addresses of the public system, separately for each project', { tag: '@long' }, async ({ machine }) => {
     const dir = machine.path('cards.stemma');
     await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir, projectId: 'P' }));
     const call = (procedure: string, input: unknown) => machine.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));

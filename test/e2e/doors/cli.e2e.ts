@@ -51,7 +51,7 @@ test.describe('stemma call', () => {
     expect(json(ran)).toMatchObject({ size: 6, existed: false });
   });
 
-  test('a refused call prints JSON on standard error and exits 1', async ({ machine }) => {
+  test('a refused call prints JSON on standard error and exits 1', { tag: '@long' }, async ({ machine }) => {
     // There may be a project above the temporary folder.
     machine.cwd = '/';
     const none = await machine.ask('call', 'project.info');
@@ -160,7 +160,7 @@ test.describe('stemma', () => {
     expect(back.entries.map((entry) => entry.key)).toEqual(forked.entries.map((entry) => entry.key));
   });
 
-  test('draws the chain, shows a commit, compares two and checks the project', async ({ machine }) => {
+  test('draws the chain, shows a commit, compares two and checks the project', { tag: '@long' }, async ({ machine }) => {
     const dir = await sampleProject(machine);
     const log = await machine.ask('log');
     expect(log.code).toBe(0);
@@ -184,7 +184,7 @@ test.describe('stemma', () => {
     expect((await machine.run('fsck', '--json')).code).toBe(1);
   });
 
-  test('repairs a project that no longer opens from its backup', async ({ machine }) => {
+  test('repairs a project that no longer opens from its backup', { tag: '@long' }, async ({ machine }) => {
     const dir = await sampleProject(machine);
     const before = (await machine.ask('log')).out;
     expect(await machine.ask('backup', '--now')).toMatchObject({ code: 0 });
@@ -213,7 +213,7 @@ test.describe('stemma', () => {
     expect(readFileSync(resumed.path, 'utf8')).toContain(resumed.sessionId);
   });
 
-  test('carries out a turn with a model, and shows its job', async ({ machine }) => {
+  test('carries out a turn with a model, and shows its job', { tag: '@long' }, async ({ machine }) => {
     await sampleProject(machine);
     const model = await modelServer((response) => stream(response, messageEvents({ text: 'The plan is fine.' })));
     try {

@@ -63,7 +63,7 @@ const log = (machine: Machine): string => {
 };
 
 test.describe('stemma hook', () => {
-  test('[L5, L8] checkpoints at turns, subagents, compactions within a turn, and the end', async ({ machine }) => {
+  test('[L5, L8] checkpoints at turns, subagents, compactions within a turn, and the end', { tag: '@long' }, async ({ machine }) => {
     await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);
@@ -100,7 +100,7 @@ test.describe('stemma hook', () => {
     expect(log(machine)).toBe('');
   });
 
-  test('waits for the answer of the event, but not forever', async ({ machine }) => {
+  test('waits for the answer of the event, but not forever', { tag: '@long' }, async ({ machine }) => {
     await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);
@@ -123,7 +123,7 @@ test.describe('stemma hook', () => {
     expect((await commits(machine)).map(([summary]) => summary)).toEqual(['question 1', 'question 2', 'question 3']);
   });
 
-  test('[T70] backs up an older project once a day, in a process that the agent does not wait for', async ({ machine }) => {
+  test('[T70] backs up an older project once a day, in a process that the agent does not wait for', { tag: '@long' }, async ({ machine }) => {
     const dir = machine.path('work', 'live.stemma');
     await machine.ask('init', dir);
     const agent = agentOn(machine);
@@ -153,7 +153,7 @@ test.describe('stemma hook', () => {
     expect(readdirSync(join(other, 'backups'))).toHaveLength(1);
   });
 
-  test('[L8] any input ends with success, a line in the log, and reads only histories of agents', async ({ machine }) => {
+  test('[L8] any input ends with success, a line in the log, and reads only histories of agents', { tag: '@long' }, async ({ machine }) => {
     await machine.ask('init', machine.path('work', 'live.stemma'));
     const agent = agentOn(machine);
     agent.write('prompt', 1);

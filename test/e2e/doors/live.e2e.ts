@@ -69,7 +69,7 @@ test.describe('stemma run', () => {
     expect(await machine.run('run', '--', 'no-such-agent')).toMatchObject({ code: 127, out: '' });
   });
 
-  test('[L10] records an agent without a transcript from its output, which passes unchanged', async ({ machine }) => {
+  test('[L10] records an agent without a transcript from its output, which passes unchanged', { tag: '@long' }, async ({ machine }) => {
     const script = join(root, 'test', 'support', 'stream-agent.mjs');
     const words = [script, '-p', 'What is there?', '--no-session-persistence', '--output-format', 'stream-json', '--verbose'];
     const alone = spawnSync(node, words, { cwd: machine.cwd, encoding: 'utf8' });
@@ -90,7 +90,7 @@ test.describe('stemma run', () => {
     expect(readdirSync(join(machine.env.STEMMA_HOME as string, 'streams'))).toEqual([]);
   });
 
-  test('ignores other sessions of the same agent', async ({ machine }) => {
+  test('ignores other sessions of the same agent', { tag: '@long' }, async ({ machine }) => {
     const run = runAgent(machine, 'wait', 'turn');
     await expect.poll(async () => (await machine.ask('source', 'list', '--json')).code).toBe(0);
     const elsewhere = join(machine.claude, 'projects', '-elsewhere');
@@ -128,7 +128,7 @@ const filesWithKey = (dir: string): string[] => filesWith(dir, key);
 const waiting = 'console.log(JSON.stringify(process.env)); process.stdin.once("data", () => process.exit(0));';
 
 test.describe('calls on the wire', () => {
-  test('[R5] `run --record` forwards them and links them to their turns', async ({ machine }) => {
+  test('[R5] `run --record` forwards them and links them to their turns', { tag: '@long' }, async ({ machine }) => {
     Object.assign(machine.env, { ANTHROPIC_BASE_URL: await model(), ANTHROPIC_API_KEY: key });
     const run = begun(machine, 'run', '--record', '--agent', 'claude-code', '--', node, agent, 'turn', 'call', 'exit:3');
     expect(await run.ended).toEqual([3, null]);

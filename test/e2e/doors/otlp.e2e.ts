@@ -37,7 +37,7 @@ test('[F42] stemma otlp receives spans with its token, and each turn becomes a c
   }
 });
 
-test('[F42] the web host receives spans from programs that have its bearer', async ({ machine }) => {
+test('[F42] the web host receives spans from programs that have its bearer', { tag: '@long' }, async ({ machine }) => {
   const project = machine.path('spans.stemma');
   await machine.ask('init', project);
   const host = await machine.web(project);

@@ -53,7 +53,7 @@ test('[T33] everything that real use leaves behind is for its owner alone', { ta
   for (const file of ['out.html', 'out.jsonl']) expect(statSync(machine.path('work', file)).mode & 0o777).toBe(0o600);
 });
 
-test('[T33] a project that others can read is made private when its owner opens it', async ({ machine }) => {
+test('[T33] a project that others can read is made private when its owner opens it', { tag: '@long' }, async ({ machine }) => {
   const project = machine.path('work', 'p.stemma');
   await succeed(machine, 'ask', 'init', project);
   await succeed(machine, 'ask', 'import', machine.giveHistory());

@@ -44,7 +44,7 @@ test('runs a turn again, continues with the next turns and compares the results'
   server.close();
 });
 
-test('saves, runs, judges and prints an experiment', async ({ machine }) => {
+test('saves, runs, judges and prints an experiment', { tag: '@long' }, async ({ machine }) => {
   const turnId = await sample(machine);
   const checks = [{ kind: 'calls', toolName: 'Edit' }];
   const cases = [{ title: 'as it was', turnId, provider: 'recorded' }];

@@ -4,7 +4,7 @@ import { expect, test } from '../../support/e2e.js';
 import { kill } from '../../support/machine.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
-test('[U1] serve starts what its policy file allows, and nothing else', async ({ machine }) => {
+test('[U1] serve starts what its policy file allows, and nothing else', { tag: '@long' }, async ({ machine }) => {
   const project = machine.path('work', 'p.stemma');
   expect((await machine.ask('init', project)).code).toBe(0);
   const model = await modelServer((response) => stream(response, messageEvents({ text: 'Hello, Sarah.' })));

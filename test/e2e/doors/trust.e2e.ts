@@ -93,7 +93,7 @@ test('[T1, T2, T4] a named project of somebody else is readable, and writable on
   expect((await machine.ask(...update)).code).toBe(0);
 });
 
-test('[T2] HTTP refuses writes to a project that nobody trusts, and reads it', async ({ machine }) => {
+test('[T2] HTTP refuses writes to a project that nobody trusts, and reads it', { tag: '@long' }, async ({ machine }) => {
   const dir = await foreignProject(machine, 'elsewhere', 'work.stemma');
   const host = await machine.web();
   const post = async (path: string, input: unknown): Promise<{ status: number; body: unknown }> => {
@@ -109,7 +109,7 @@ test('[T2] HTTP refuses writes to a project that nobody trusts, and reads it', a
   expect(await post('context/update', update)).toMatchObject({ status: 200, body: { summary: 'mine' } });
 });
 
-test('[T2] MCP reads a named project that nobody trusts, and refuses to write to it', async ({ machine }) => {
+test('[T2] MCP reads a named project that nobody trusts, and refuses to write to it', { tag: '@long' }, async ({ machine }) => {
   const dir = await foreignProject(machine, 'elsewhere', 'work.stemma');
   const client = new Client({ name: 'test', version: '1' });
   const args = [built('cli', 'stemma.js'), 'mcp', '--project', dir];

@@ -130,7 +130,7 @@ test.describe('the web host', () => {
     expect(imported.body).toContain('event: done');
   });
 
-  test('[K4] takes a ticket through a review over HTTP; each write has its context', async ({ machine }) => {
+  test('[K4] takes a ticket through a review over HTTP; each write has its context', { tag: '@long' }, async ({ machine }) => {
     const host = await machine.web();
     const dir = machine.path('p.stemma');
     await post(host, '/api/project/create', { dir });

@@ -18,7 +18,7 @@ const ask = (sql: string, ms = 60_000, signal?: AbortSignal): Promise<unknown> =
 const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n';
 
 describe('the process that answers SQL', () => {
-  test('[Q2] answers and refuses as the engine would', async () => {
+  test('[Q2] answers and refuses as the engine would', { tags: 'long' }, async () => {
     expect(await ask('SELECT 1 AS one')).toEqual({ columns: ['one'], rows: [[1]], truncated: false });
     expect(await laterRefusal(ask('DELETE FROM calls'))).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'sql' } });
   });
@@ -39,7 +39,7 @@ describe('the process that answers SQL', () => {
     await expect(ask(endless, 60_000, stop.signal)).rejects.toThrow();
   });
 
-  test('[Q2] has a limit of memory for sorting and grouping', async () => {
+  test('[Q2] has a limit of memory for sorting and grouping', { tags: 'long' }, async () => {
     const many = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(DISTINCT hex(i) || hex(zeroblob(20000))) FROM n';
     expect(await laterRefusal(ask(many))).toMatchObject({ code: 'UNAVAILABLE', data: { reason: 'memory' } });
   });

@@ -35,7 +35,7 @@ const tokenFor = async (project: string | null, role: 'reader' | 'reviewer' | 'w
   (await hub.client().members.add({ project, name: `${role} of ${project}`, role, expiresAt: expiresAt as never })).token;
 
 describe('access to a hub', () => {
-  test('[E8] row-level security hides other projects from a query that forgets to ask for one', async () => {
+  test('[E8] row-level security hides other projects from a query that forgets to ask for one', { tags: 'long' }, async () => {
     const client = new pg.Client({ connectionString: hub.databaseUrl });
     await client.connect();
     try {
@@ -130,7 +130,7 @@ describe('access to a hub', () => {
     expect(log.at(-1)).toMatchObject({ by: 'admin', action: 'create' });
   });
 
-  test('[E12] a parcel that is damaged, false or too large stores nothing', async () => {
+  test('[E12] a parcel that is damaged, false or too large stores nothing', { tags: 'long' }, async () => {
     const client = hub.client();
     const before = await client.sync.hello({ project: 'open' });
     const send = (bytes: Uint8Array) => client.sync.send({ project: 'open', parcel: new Blob([bytes as Uint8Array<ArrayBuffer>]) });

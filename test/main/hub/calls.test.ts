@@ -58,7 +58,7 @@ function projectWithCalls(): WriteChain {
 }
 
 describe('calls that were seen on the wire', () => {
-  test('[E43] they travel once, with the same bodies, proofs and commits', async () => {
+  test('[E43] they travel once, with the same bodies, proofs and commits', { tags: 'long' }, async () => {
     const mine = projectWithCalls();
     const team = await hub.project('calls');
     expect((await push(mine, team)).items.request).toBe(2);

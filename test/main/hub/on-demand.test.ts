@@ -91,7 +91,7 @@ describe('a hub project that is open without a clone', () => {
     expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
   });
 
-  test('[E36] a first screen calls the hub once, and does not wait for the disk', async () => {
+  test('[E36] a first screen calls the hub once, and does not wait for the disk', { tags: 'long' }, async () => {
     const mine = emptyChain();
     importInto(mine, join(import.meta.dirname, '../../fixtures/codex'));
     await push(mine, await hub.project('screen'), { leaves: ({ kind }) => kind !== 'source' });

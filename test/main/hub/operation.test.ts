@@ -57,7 +57,7 @@ describe('running a hub', () => {
     expect((await hub.client().sync.hello({ project: 'soak' })).seq).toBe(made.size);
   });
 
-  test('[E15] objects lie in an S3 bucket as well as in a folder', async () => {
+  test('[E15] objects lie in an S3 bucket as well as in a folder', { tags: 'long' }, async () => {
     const server = new S3rver({
       address: '127.0.0.1',
       port: 0,
@@ -97,7 +97,7 @@ describe('running a hub', () => {
     expect(digestsOf(theirs)).toEqual(digestsOf(mine));
   });
 
-  test('[E16] a hub that was restored from an older backup gets again what it lost', async () => {
+  test('[E16] a hub that was restored from an older backup gets again what it lost', { tags: 'long' }, async () => {
     const mine = emptyChain();
     commitText(mine, 'before the backup');
     const remote = await hub.project('older');

@@ -24,7 +24,7 @@ const age = (project: string, days: number) =>
   hub.query(`UPDATE pack SET at = at - interval '${days} days' FROM project p WHERE p.no = pack.project AND p.name = '${project}'`);
 
 describe('retention', () => {
-  test('[E38] contents are removed after their days; commits and other projects keep theirs', async () => {
+  test('[E38] contents are removed after their days; commits and other projects keep theirs', { tags: 'long' }, async () => {
     const [mine, others] = [emptyChain(), emptyChain()];
     const old = commitText(mine, 'what is old');
     commitText(others, 'what is old');

@@ -72,7 +72,7 @@ describe('revoking a person', () => {
     expect(ends).toEqual([soon, soon]);
   });
 
-  test('[E76] what a person makes at the moment of the revocation ends with that person too', async () => {
+  test('[E76] what a person makes at the moment of the revocation ends with that person too', { tags: 'long' }, async () => {
     const { ann, ben, commit } = await line('race');
     const role = 'admin' as const;
     const making = Array.from({ length: 24 }, (_, at) =>

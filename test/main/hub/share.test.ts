@@ -65,7 +65,7 @@ describe('a share link', () => {
     expect(unpackParcel(objects ?? new Uint8Array(), keyOf).objects).toEqual([]);
   });
 
-  test('[E39] a link to a comparison opens both commits and a page that compares them', async () => {
+  test('[E39] a link to a comparison opens both commits and a page that compares them', { tags: 'long' }, async () => {
     const { chain, remote } = await branches('compared');
     const ids = tips(chain, {}).map(({ id }) => id);
     const [shared = '', against = ''] = ids.map((id) =>
@@ -108,7 +108,7 @@ describe('a share link', () => {
     expect((await (await page('priced', token, '/page')).text()).match(/\$0\.0105/g)).toHaveLength(2);
   });
 
-  test('[E19] calls only what a pull calls, in its project only; a reviewer link sends tickets', async () => {
+  test('[E19] calls only what a pull calls, in its project only; a reviewer link sends tickets', { tags: 'long' }, async () => {
     const { shared } = await branches('narrow');
     await branches('other');
     const { token } = await linkTo('narrow', shared, 'reviewer');

@@ -64,7 +64,7 @@ async function sampleChain(): Promise<WriteChain> {
 }
 
 describe('sync with a hub', () => {
-  test('[E1] a pushed project arrives whole: commits, objects, cards, boxes, tickets', async () => {
+  test('[E1] a pushed project arrives whole: commits, objects, cards, boxes, tickets', { tags: 'long' }, async () => {
     const [mine, theirs] = [emptyChain(), emptyChain()];
     importInto(mine, join(fixtures, 'codex'), join(fixtures, 'pi'));
     addCard(mine, card('whole-card', 'what we know'));
@@ -85,7 +85,7 @@ describe('sync with a hub', () => {
     expect(await push(theirs, remote)).toMatchObject({ items: {}, objects: 0, sent: 0 });
   });
 
-  test('[W5] what was freed with a deleted session does not leave, and does not stop a push', async () => {
+  test('[W5] what was freed with a deleted session does not leave, and does not stop a push', { tags: 'long' }, async () => {
     const [late, early] = [emptyChain(), emptyChain()];
     for (const chain of [late, early]) importInto(chain, join(import.meta.dirname, '../../../resources/sample/larder'));
     const before = await hub.project('before');
@@ -105,7 +105,7 @@ describe('sync with a hub', () => {
     expect([count(fromAfter), count(fromBefore)]).toEqual([6, 14]);
   });
 
-  test('[E1, E44] agents at work, tickets, experiments and spaces arrive as they are', async () => {
+  test('[E1, E44] agents at work, tickets, experiments and spaces arrive as they are', { tags: 'long' }, async () => {
     const [mine, theirs] = [await sampleChain(), emptyChain()];
     const remote = await hub.project('sample');
     await push(mine, remote);

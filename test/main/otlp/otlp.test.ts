@@ -131,7 +131,7 @@ test.each(['json', 'protobuf'])('[F42, F49] messages that come as logs join thei
   expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([['user text  List the files', 'assistant text  There are two.']]);
 });
 
-test('[F42, F49] logs that come after their trace was stored are added to its conversation', async () => {
+test('[F42, F49] logs that come after their trace was stored are added to its conversation', { tags: 'long' }, async () => {
   const receiver = await receiving();
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const eventName = 'gen_ai.client.inference.operation.details';
@@ -287,7 +287,7 @@ test('[F42] a small packed body does not unpack without bound', async () => {
   expect(String(answer)).toMatch(/^HTTP\/1.1 413 /);
 });
 
-test('[F42] a large resource is neither written for each trace nor compared for each span', async () => {
+test('[F42] a large resource is neither written for each trace nor compared for each span', { tags: 'long' }, async () => {
   const receiver = await receiving();
   const resource = { attributes: [{ key: 'text', value: { stringValue: 'x'.repeat(1_000_000) } }] };
   const exportOf = (spans: readonly object[]): Buffer => gzipSync(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }));

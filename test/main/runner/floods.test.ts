@@ -6,7 +6,7 @@ import { door } from '../../support/door.js';
 import { read } from '../../support/model-of-jobs.js';
 import { scratch } from '../../support/project.js';
 
-test.skipIf(process.platform === 'win32')('[U1] an agent that streams 100 MB is stopped, and the chain is valid', async () => {
+test.skipIf(process.platform === 'win32')('[U1] an agent that streams 100 MB is stopped, and the chain is valid', { tags: 'long' }, async () => {
   const root = scratch();
   const command = join(root, 'claude');
   const line = JSON.stringify({ type: 'stream_event', session_id: 's-1', event: { delta: { text: 'x'.repeat(1_000) } } });

@@ -99,7 +99,7 @@ test('[U6] the server of a job acts for its agent, with the chosen tools', () =>
   });
 });
 
-test.skipIf(!hasGit)('[U7] a try has a worktree or a copy, and a score by its check, and is removed (needs git)', async () => {
+test.skipIf(!hasGit)('[U7] a try has a worktree or a copy, and a score by its check, and is removed (needs git)', { tags: 'long' }, async () => {
   const at = scratch();
   const workshop = openWorkshop(machine, join(at, 'data'));
   const [folder, plain] = [join(at, 'app'), join(at, 'plain')];

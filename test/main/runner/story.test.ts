@@ -17,7 +17,7 @@ interface Body {
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : ((content ?? []) as { text?: string }[]).map(({ text }) => text ?? '').join('\n\n');
 
-test('[U11, B-34] a model carries out the whole story, and its requests are the golden texts', async () => {
+test('[U11, B-34] a model carries out the whole story, and its requests are the golden texts', { tags: 'long' }, async () => {
   let number = 0;
   const server = await modelServer((response, { body }) => {
     const line: Line = replyOf(textOf(body.system), JSON.stringify(body.messages));

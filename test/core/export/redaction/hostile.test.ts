@@ -109,7 +109,7 @@ function filled(unit: string, length: number): string {
 }
 
 describe('[T61] hostile texts of 256 KB', () => {
-  test.each(some(texts))('linear time for $name', async ({ text }) => {
+  test.each(some(texts, 4))('linear time for $name', async ({ text }) => {
     expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: true })))).toBeLessThan(maxMs);
   });
 

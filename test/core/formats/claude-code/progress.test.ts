@@ -60,7 +60,7 @@ describe('the progress of a growing session', () => {
     expect(look(bookkeeping + bookkeeping)).toMatchObject({ settled: 0, resting: 0, open: false });
   });
 
-  test('[L12] new bytes are read a part at a time, however many there are', () => {
+  test('[L12] new bytes are read a part at a time, however many there are', { tags: 'long' }, () => {
     const bytes = Buffer.from((asked + done).repeat(Math.ceil(12_000_000 / (asked + done).length)) + asked);
     let most = 0;
     const parts = {

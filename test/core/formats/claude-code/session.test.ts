@@ -231,7 +231,7 @@ describe('concatenation', () => {
 const conversation = conversations({ thinking: true, images: true, errors: true });
 
 describe('writing', () => {
-  test('written entries are read back', () => {
+  test('written entries are read back', { tags: 'long' }, () => {
     fc.assert(
       fc.property(conversation, (entries) => {
         const bytes = claudeCode.write(entries, { newId: ids(), now, sessionId });
@@ -243,7 +243,7 @@ describe('writing', () => {
     );
   });
 
-  test('rewritten entries keep their keys, and the agent would send the same', () => {
+  test('rewritten entries keep their keys, and the agent would send the same', { tags: 'long' }, () => {
     fc.assert(
       fc.property(conversation, (entries) => {
         const once = claudeCode.parse(claudeCode.write(entries, { newId: ids(), now, sessionId })).entries;

@@ -68,7 +68,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     }
   });
 
-  test('[F14] a fork by reference is resumed with its whole history, in any import order', () => {
+  test('[F14] a fork by reference is resumed with its whole history, in any import order', { tags: 'long' }, () => {
     const child = files.find((path) => readFileSync(path).includes('"history_base"')) ?? '';
     const chain = emptyChain();
     const result = importInto(chain, child);
@@ -81,7 +81,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     expect(sent.slice(0, wire.length)).toEqual(lasting(wire, kept));
   });
 
-  test('[F14] a fork is resumed with its own history and nothing after the cut', () => {
+  test('[F14] a fork is resumed with its own history and nothing after the cut', { tags: 'long' }, () => {
     const chain = emptyChain();
     importInto(chain, ...files);
     const main = listSources(chain).find(({ path }) => readFileSync(path, 'utf8').includes('"compacted"'));

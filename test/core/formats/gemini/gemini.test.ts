@@ -97,7 +97,7 @@ describe('the tour', () => {
     expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
   });
 
-  test('[F8, F9] a file that grows byte by byte loses nothing and repeats nothing', () => {
+  test('[F8, F9] a file that grows byte by byte loses nothing and repeats nothing', { tags: 'long' }, () => {
     const whole = readFileSync(tour);
     const direct = emptyChain();
     importInto(direct, tour);
@@ -341,7 +341,7 @@ describe('broken sessions', () => {
     expect(out.entries.map(({ kind, text }) => `${kind} ${text ?? ''}`)).toEqual(['text a', 'text m', 'tool_call ', 'tool_result there', 'text m2']);
   });
 
-  test('[F10] many rewinds and unclosed brackets cost linear time', () => {
+  test('[F10] many rewinds and unclosed brackets cost linear time', { tags: 'long' }, () => {
     const many =
       header +
       Array.from({ length: 4_000 }, (_, n) => user(`u${n}`)).join('') +

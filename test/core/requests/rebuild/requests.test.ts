@@ -481,7 +481,7 @@ function tell(steps: readonly (readonly [number, Step])[]): { plays: Play[]; fil
 const ended = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 describe('against a plain model', () => {
-  test('[R3] many growing conversations of every shape are rebuilt and verified', () => {
+  test('[R3] many growing conversations of every shape are rebuilt and verified', { tags: 'long' }, () => {
     fc.assert(
       fc.property(stories, ({ steps, cuts }) => {
         const { plays, files } = tell(steps);
@@ -503,7 +503,7 @@ describe('against a plain model', () => {
     );
   });
 
-  test('[R3] one wrong byte in a message unproves exactly the calls that contain it', () => {
+  test('[R3] one wrong byte in a message unproves exactly the calls that contain it', { tags: 'long' }, () => {
     fc.assert(
       fc.property(stories, fc.nat(), ({ steps }, pick) => {
         const { plays, files } = tell(steps);

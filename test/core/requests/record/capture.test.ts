@@ -156,7 +156,7 @@ describe('a call that was seen on the wire', () => {
     expect(atOnce(requestSeries(chain, {}))).toHaveLength(1);
   });
 
-  test('any JSON comes back as it was sent, whoever it was for', () => {
+  test('any JSON comes back as it was sent, whoever it was for', { tags: 'long' }, () => {
     const key = fc.oneof(fc.constantFrom('role', 'content', 'type', 'text', 'cache_control', 'id', 'constructor'), fc.string({ maxLength: 6 }));
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
