@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTicket } from '../../src/core/tickets/index.js';
+import { newToken } from '../../src/main/hub/access.js';
 import { newSecret } from '../../src/main/web/link.js';
 import { door } from '../support/door.js';
 import { model, read, says } from '../support/model-of-jobs.js';
@@ -18,7 +19,7 @@ function randomBits(ids: readonly string[]): number {
 
 const count = 60;
 
-test('[T81] ids of tickets, runs, jobs and links have at least 96 random bits', { tags: 'long' }, async () => {
+test('[T81] ids of tickets, runs, jobs, links and tokens have at least 96 random bits', { tags: 'long' }, async () => {
   const { client, chain } = door({ providers: [model(() => says('ok'))] });
   // The same words at the same time, so that nothing but chance makes them differ.
   const tickets = Array.from({ length: count }, () => createTicket(chain, { title: 'same', type: 'task' }).ticketId);
@@ -41,6 +42,8 @@ test('[T81] ids of tickets, runs, jobs and links have at least 96 random bits', 
 
   const secrets = Array.from({ length: count }, () => Buffer.from(newSecret(), 'base64url').toString('hex'));
   expect(randomBits(secrets)).toBeGreaterThanOrEqual(96);
+  const tokens = Array.from({ length: count }, () => Buffer.from(newToken().token.replace(/^stm_/, ''), 'base64url').toString('hex'));
+  expect(randomBits(tokens)).toBeGreaterThanOrEqual(96);
 });
 
 test('[T81] a short id of an older version is read, changed and listed', async () => {

@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
-import { artifactName, artifactRef, base64, count, most, procedure, timestamp } from './scalars.js';
+import { artifactName, artifactRef, base64, count, damaged, most, procedure, timestamp } from './scalars.js';
 
 /** Why a project is open for reading only. `restricted`: this machine did not create the project, and no person has trusted it yet. */
 export const readOnlyReasons = ['restricted', 'permissions', 'read-only-disk', 'disk-full'] as const;
@@ -33,7 +33,12 @@ export type ProjectInfo = z.output<typeof projectInfo>;
 const enableShareContext = z.boolean().describe('Whether composed calls get the shared context, unless a call says otherwise.');
 const historyBudget = count.min(1).max(10_000).describe('The number of messages in the space history of an agent. The default is 50.');
 const maxChainDepth = count.min(1).max(100).describe('The depth at which a message starts no more runs. The default is 5.');
-const projectSettings = z.object({ enableShareContext, historyBudget: historyBudget.optional(), maxChainDepth: maxChainDepth.optional() });
+const projectSettings = z.object({
+  enableShareContext,
+  historyBudget: historyBudget.optional(),
+  maxChainDepth: maxChainDepth.optional(),
+  damaged,
+});
 export type ProjectSettings = z.output<typeof projectSettings>;
 
 /**

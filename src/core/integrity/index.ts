@@ -4,5 +4,5 @@
 export { areBackupsOn, backUp, backupsToKeep, lastTry, listBackups, noteTry, turnBackups } from './backup.js';
 export { checkProject } from './check.js';
 export { repairProject, type Scratch } from './repair.js';
-export { damageIn, markDamage, markDamagedTexts, refuseDamaged } from './shown.js';
+export { damageIn, hasDamage, markDamage, markDamagedTexts, refuseDamaged } from './shown.js';
 export type { CheckResult, Problem } from './store.js';

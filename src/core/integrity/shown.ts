@@ -147,15 +147,19 @@ function markedTexts(value: unknown, texts: readonly string[]): unknown {
   return { ...Object.fromEntries(members), ...(members.some(([, member]) => shows(member)) && { damaged: true }) };
 }
 
+/** Whether a row of a table does not match its checksum. */
+export function hasDamage(db: ReadableDb, table: string): boolean {
+  const changed = changedSql(db, table, 'r');
+  return changed !== undefined && db.one(`SELECT 1 FROM "${table}" r WHERE ${changed} LIMIT 1`) !== undefined;
+}
+
 /** The first row of the named tables that does not match its checksum, as an error. Undefined if all match. */
 export function damageIn(db: ReadableDb): Error | undefined {
   const tables = new Set(
     Object.values(namedBy).flatMap((rows) => rows.flatMap(({ table, parts = [] }) => [table, ...parts.map((part) => part.table)])),
   );
   for (const table of [...tables, 'profile', 'template', 'branchMark', 'contextVersion', 'batch', 'setting']) {
-    const changed = changedSql(db, table, 'r');
-    if (changed && db.one(`SELECT 1 FROM "${table}" r WHERE ${changed} LIMIT 1`))
-      return corrupt(table, `A row of the table ${table} does not match its checksum, so this cannot be read. ${advice}`);
+    if (hasDamage(db, table)) return corrupt(table, `A row of the table ${table} does not match its checksum, so this cannot be read. ${advice}`);
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server';
 import { isObject, StemmaError } from '../base/index.js';
-import { damageIn, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
+import { damageIn, hasDamage, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
 import type { ReadableDb } from '../store/index.js';
 
 /** Procedures whose answers are verified elsewhere, by commit or by object, or hold no rows of the project that a name belongs to. */
@@ -14,7 +14,6 @@ const textsShown: Readonly<Record<string, readonly string[]>> = {
   'context.instantiations': ['instantiation'],
   'context.versions': ['contextVersion', 'context'],
   'session.place': ['branchMark'],
-  'session.list': ['sessionMark', 'branchMark'],
   'template.get': ['template'],
   'template.list': ['template'],
   'profile.find': ['profile'],
@@ -27,16 +26,11 @@ const textsShown: Readonly<Record<string, readonly string[]>> = {
   'ticket.preview': ['ticketEvent', 'ticketAnswer', 'ticket', 'ticketVersion'],
   'run.goals': ['goal'],
   'run.memories': ['memory'],
-  'run.plans': ['plan'],
   'run.timeline': ['goal', 'memory', 'plan', 'run', 'entity', 'space'],
   'run.preview': ['goal', 'memory', 'plan', 'run', 'entity', 'space'],
   'card.history': ['cardVersion'],
-  'experiment.get': ['experimentVerdict'],
   'experiment.export': ['experimentVerdict', 'experimentResult'],
   'compose.restoreState': ['blackboard'],
-  'project.settings': ['setting'],
-  'context.summarizer': ['setting'],
-  'runner.getPolicy': ['setting'],
 };
 
 /** @throws CORRUPT for a call about one row whose checksum fails. */
@@ -51,6 +45,8 @@ export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T
   const named = verifiedElsewhere.has(path[0] ?? '') ? output : markDamage(db, output);
   const texts = textsShown[path.join('.')];
   const marked = texts ? markDamagedTexts(db, texts, named) : named;
+  // A setting is a number or a switch, so nothing in the answer could be compared with a text of its row.
+  if (path.join('.') === 'project.settings' && hasDamage(db, 'setting')) return { ...marked, damaged: true };
   return marked !== output && composed.has(path.join('.')) ? { ...marked, damaged: true } : marked;
 }
 

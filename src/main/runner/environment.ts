@@ -12,7 +12,9 @@ const vertex =
 /** Names of an agent and its own provider. Claude Code reaches its models through Bedrock and Vertex as well. */
 const ofAgents: Readonly<Record<Own, readonly RegExp[]>> = {
   anthropic: [
-    /^(ANTHROPIC|CLAUDE|BASH|MCP)_[A-Z0-9_]+$/,
+    /^(ANTHROPIC|CLAUDE)_[A-Z0-9_]+$/,
+    // Not all that begin so: BASH_ENV names a script that a shell runs, and MCP_… often holds the key of a server.
+    /^(BASH_(DEFAULT|MAX)_[A-Z_]+|MCP_(TIMEOUT|TOOL_TIMEOUT|OAUTH_CALLBACK_PORT|(SERVER_)?CONNECTION_[A-Z_]+|REMOTE_SERVER_[A-Z_]+))$/,
     /^(API_TIMEOUT_MS|MAX_THINKING_TOKENS|MAX_MCP_OUTPUT_TOKENS|USE_BUILTIN_RIPGREP|SLASH_COMMAND_TOOL_CHAR_BUDGET)$/,
     /^(DISABLE|ENABLE)_(AUTOUPDATER|TELEMETRY|ERROR_REPORTING|BUG_COMMAND|COST_WARNINGS|NON_ESSENTIAL_MODEL_CALLS|PROMPT_CACHING[A-Z_0-9]*|TOOL_SEARCH|INTERLEAVED_THINKING|COMPACT|AUTO_COMPACT)$/,
     bedrock,
@@ -26,7 +28,8 @@ const ofAgents: Readonly<Record<Own, readonly RegExp[]>> = {
 };
 
 /** Names that are never passed, even if a person adds them: Stemma's own, and those that change which program runs. */
-const never = /^(STEMMA_.*|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|NODE_OPTIONS|ELECTRON_RUN_AS_NODE|GIT_(EXEC_PATH|CONFIG.*|DIR|WORK_TREE))$/i;
+const never =
+  /^(STEMMA_.*|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|NODE_OPTIONS|BASH_ENV|BASH_FUNC_.*|ELECTRON_RUN_AS_NODE|GIT_(EXEC_PATH|CONFIG.*|DIR|WORK_TREE))$/i;
 
 /** The environment of a process that Stemma starts, and the names that it does not get. */
 export interface Allowed {

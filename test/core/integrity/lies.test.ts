@@ -78,12 +78,16 @@ describe('[T80] what people and agents typed', () => {
       if (changes.length === 0) continue;
       told += changes.length;
       const set = (column: string, value: unknown, at: number) => raw.prepare(`UPDATE "${table}" SET "${column}" = ? WHERE rowid = ?`).run(value, at);
-      for (const { column, at, changed } of changes) set(column, changed.value, at);
-      for (const { name, answer, code, message } of await show()) {
-        if (code === 'INTERNAL_SERVER_ERROR') failures.push(`${table}: ${name}: ${code} ${message}`);
-        for (const { column, changed } of changes) if (!isMarkedAround(answer, changed.lie)) failures.push(`${table}.${column}: ${name}: unmarked`);
+      // A row whose name or id is a lie is not found by it. So the other columns lie once without them.
+      const others = changes.filter(({ column }) => !/^(?:name|key|sessionId|\w+Id)$/.test(column));
+      for (const some of others.length === changes.length || others.length === 0 ? [changes] : [changes, others]) {
+        for (const { column, at, changed } of some) set(column, changed.value, at);
+        for (const { name, answer, code, message } of await show()) {
+          if (code === 'INTERNAL_SERVER_ERROR') failures.push(`${table}: ${name}: ${code} ${message}`);
+          for (const { column, changed } of some) if (!isMarkedAround(answer, changed.lie)) failures.push(`${table}.${column}: ${name}: unmarked`);
+        }
+        for (const { column, at, value } of some) set(column, value, at);
       }
-      for (const { column, at, value } of changes) set(column, value, at);
     }
     raw.close();
     expect(told).toBeGreaterThanOrEqual(40);

@@ -131,6 +131,21 @@ describe('[T80] what a damaged row shows is marked, and never an internal error'
     expect(failures).toEqual([]);
   });
 
+  test('a switch and a number of the settings', async () => {
+    for (const [name, lie] of [
+      ['enableShareContext', 'true'],
+      ['maxChainDepth', '8'],
+    ]) {
+      const { client, project } = door();
+      await client.project.setSettings({ enableShareContext: false, maxChainDepth: 9 });
+      expect(await client.project.settings({})).toEqual({ enableShareContext: false, maxChainDepth: 9 });
+      const raw = new Database(databaseIn(project.dir));
+      raw.prepare('UPDATE setting SET value = ? WHERE name = ?').run(lie, name);
+      raw.close();
+      expect(await client.project.settings({})).toMatchObject({ damaged: true });
+    }
+  });
+
   test('a write does not give a damaged row a new checksum', async () => {
     const { client, project } = door();
     const { ticket } = await filled(client);

@@ -35,6 +35,8 @@ test('[U9] only allowed names reach an agent, Git and checks, and the others are
     'REPLICATE_API_TOKEN',
     'NODE_OPTIONS',
     'LD_PRELOAD',
+    'BASH_ENV',
+    'MCP_GITHUB_TOKEN',
   ];
   const system = [
     'PATH',
@@ -49,6 +51,9 @@ test('[U9] only allowed names reach an agent, Git and checks, and the others are
     'SystemRoot',
   ];
   const claude = [
+    'BASH_DEFAULT_TIMEOUT_MS',
+    'MCP_TIMEOUT',
+    'MCP_CONNECTION_NONBLOCKING',
     'ANTHROPIC_API_KEY',
     'CLAUDE_CODE_USE_BEDROCK',
     'AWS_PROFILE',
