@@ -98,6 +98,41 @@ describe('the door of a hub', () => {
     for (let i = 0; i < 5; i++) expect((await hubClient({ hub: patient, token }).sync.hello({ project: 'costly' })).name).toBe('dear');
   });
 
+  test('[E64] a token that is refused again and again takes no turns from others of its address', async () => {
+    const address = await limited({
+      token: { running: 1, waiting: 0, budgetMs: 2, refill: 0.000_01 },
+      address: { running: 2, waiting: 1, budgetMs: 300_000, refill: 16 },
+    });
+    await hub.project('crowded');
+    const { token } = await hub.client().members.add({ project: 'crowded', name: 'greedy', role: 'reader' });
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++) statuses.push((await post(address, 'sync/hello', token, { project: 'crowded' })).status);
+    expect(statuses.slice(-6)).toEqual(Array.from({ length: 6 }, () => 429));
+    // Each refusal kept one of the two turns of the address, so that nobody there was answered any more.
+    for (const name of ['one', 'two', 'three']) {
+      const { token: other } = await hub.client().members.add({ project: 'crowded', name, role: 'reader' });
+      const answer = await Promise.race([post(address, 'sync/hello', other, { project: 'crowded' }), new Promise((end) => setTimeout(end, 5_000))]);
+      expect((answer as Response | undefined)?.status, name).toBe(200);
+    }
+  });
+
+  test('[E64] calls that wait for their token keep no turns of their address', async () => {
+    const address = await limited({
+      token: { running: 1, waiting: 40, budgetMs: 60_000, refill: 4 },
+      address: { running: 2, waiting: 0, budgetMs: 300_000, refill: 16 },
+    });
+    await hub.project('queued');
+    const [greedy, other] = await Promise.all(
+      ['greedy', 'other'].map(async (name) => (await hub.client().members.add({ project: 'queued', name, role: 'reader' })).token),
+    );
+    const hello = (token = '') => post(address, 'sync/hello', token, { project: 'queued' });
+    const many = Array.from({ length: 30 }, () => hello(greedy));
+    const statuses: number[] = [];
+    for (let n = 0; n < 10; n++) statuses.push((await hello(other)).status);
+    expect(statuses).toEqual(Array(10).fill(200));
+    expect((await Promise.all(many)).map(({ status }) => status)).toEqual(Array(30).fill(200));
+  });
+
   test('[E64] an address that guesses tokens is stopped; who was let in before is not', async () => {
     const address = await limited({ refused: { atOnce: 5, perSecond: 0.001 } });
     expect((await post(address, 'projects/list', hub.admin, {})).status).toBe(200);

@@ -112,6 +112,46 @@ describe('what the hub stores', () => {
     expect((await sendTo('fixed', [{ kind: 'context', body: { ...commit, principal: 'x', summary: 'again' } }])).stored).toBe(0);
   });
 
+  test('[E73] of versions of a commit in one parcel, or at one moment, the first stays', async () => {
+    const source = chainWith('the first');
+    commitText(source, 'the second');
+    await push(source, await hub.project('versions'));
+    const items = (await itemsOf('versions')).filter(({ kind }) => kind === 'context');
+    const hashes = items.map(({ body }) => String(body.artifact));
+    const { objects } = unpackParcel(
+      new Uint8Array(await (await hub.client().sync.objects({ project: 'versions', hashes })).arrayBuffer()),
+      keyOf,
+    );
+    const send = (project: string, bodies: readonly object[], token?: string) =>
+      hub.client(token).sync.send({
+        project,
+        parcel: new Blob([packParcel({ items: bodies.map((body) => ({ kind: 'context', body })) as Item[], objects }) as Uint8Array<ArrayBuffer>]),
+      });
+    const [one, two] = items.map(({ body }) => body as Body);
+    // In one parcel: before, between and after valid versions.
+    await hub.project('parcel');
+    const posed = await send('parcel', [
+      { ...one, createdAt: Number(one?.createdAt) + 1, principal: 'mallory' },
+      { ...one },
+      { ...one, principal: 'mallory' },
+      { ...one, summary: 'said later' },
+      { ...one, machine: 'elsewhere', summary: 'posed' },
+    ]);
+    expect([posed.stored, posed.refused.length]).toEqual([2, 3]);
+    const clone = emptyChain();
+    expect((await pull(clone, await hub.project('parcel'))).refused).toEqual([]);
+    expect(clone.db.all('SELECT principal, summary FROM context')).toEqual([{ principal: one?.principal ?? null, summary: 'said later' }]);
+    // At the same moment, by many people: one of them was first, and every other one is refused by name.
+    await hub.project('moment');
+    const tokens = await Promise.all(Array.from({ length: 6 }, (_, at) => member('moment', `person${at}`)));
+    const answers = await Promise.all(tokens.map((token, at) => send('moment', [{ ...two, principal: `person${at}` }], token)));
+    expect(answers.map(({ stored }) => stored).sort()).toEqual([0, 0, 0, 0, 0, 1]);
+    expect(answers.flatMap(({ refused }) => refused.map(({ reason }) => reason))).toEqual(
+      Array.from({ length: 5 }, () => expect.stringContaining('principal')),
+    );
+    expect(await itemsOf('moment')).toHaveLength(1);
+  });
+
   test('[E74] a card and a message stay with their maker and content; a card may be deleted', async () => {
     const mine = emptyChain();
     addCard(mine, { type: 'note', content: { kind: 'text', text: 'by ann' } } as never);

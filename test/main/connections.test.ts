@@ -1,9 +1,14 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { endIfSlow, serverOptions, slowLimits } from '../../src/main/connections/index.js';
+import { startOtlp } from '../../src/main/otlp/index.js';
+import { startProxy } from '../../src/main/proxy/index.js';
+import { scratch } from '../support/project.js';
 import { drip } from '../support/raw-web.js';
+import { filesBelow, isSource, textAt } from '../support/source.js';
 
 test('[E63] the times of every server are bounded', () => {
   expect(serverOptions()).toEqual({ headersTimeout: 20_000, requestTimeout: 300_000, connectionsCheckingInterval: 5_000 });
@@ -33,4 +38,44 @@ test('[E63] a body that arrives too slowly for its length ends its connection', 
   expect(await (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: 'whole' })).text()).toBe('ok');
   expect(await slow).toBeLessThan(20_000);
   expect(read).toEqual(['whole']);
+});
+
+test('[E63] every HTTP server limits silent connections, and every reader of a body slow ones', () => {
+  const files = filesBelow('src/main', isSource).map((path) => ({ path, text: textAt(path) }));
+  const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+  // A server with TLS is limited where it is made.
+  const servers = files.filter(({ path, text }) => /node:http'/.test(text) && /createServer\(/.test(text) && path !== 'src/main/hub/tls.ts');
+  expect(servers.map(({ path }) => path)).toEqual(
+    ['hub/server.ts', 'otlp/server.ts', 'proxy/proxy.ts', 'web/host.ts'].map((path) => `src/main/${path}`),
+  );
+  for (const { path, text } of servers) {
+    expect(count(text, /createServer\((?!serverOptions)(?!tls)/g), path).toBe(0);
+    expect(count(text, /limitSilent\(/g), path).toBe(path.includes('hub') ? 2 : 1);
+  }
+  const readers = files.filter(({ text }) => /for await \(const \w+ of request/.test(text));
+  expect(readers.length).toBeGreaterThanOrEqual(3);
+  for (const { path, text } of readers) expect(text, path).toMatch(/endIfSlow\(request, /);
+});
+
+const quiet = { problem: () => {}, record: async () => {} };
+const upstream = new URL('http://127.0.0.1:9/');
+test.each([
+  ['spans', () => startOtlp({ token: 't', port: 0, folder: join(scratch(), 'received'), importFile: async () => {}, ...quiet })],
+  ['recorded calls', () => startProxy({ upstreams: { anthropic: upstream, openai: upstream, gemini: upstream }, ...quiet })],
+])('[E63] too many silent connections to the server of %s end the oldest, and keep nobody out', async (_, start) => {
+  const server = await start();
+  onTestFinished(() => server.close());
+  let open = 0;
+  const sockets = Array.from({ length: slowLimits.silent + 40 }, () => connect(server.port, '127.0.0.1'));
+  onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+  for (const socket of sockets)
+    socket
+      .on('error', () => {})
+      .on('connect', () => (open += 1))
+      .on('close', () => (open -= 1))
+      .resume()
+      .write('POST /v1');
+  await vi.waitFor(() => expect(open).toBe(slowLimits.silent), { timeout: 10_000 });
+  const answer = await fetch(`http://127.0.0.1:${server.port}/elsewhere`, { method: 'POST', body: 'x' });
+  expect(answer.status).toBeLessThan(500);
 });

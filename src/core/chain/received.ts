@@ -2,9 +2,9 @@ import { timestampOf } from '../base/index.js';
 import type { Received } from '../contract/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 
-/** Kinds of rows that could start work, or end it at a time. Those that a pull stored wait for a person of this machine (M1). */
-export type StartKind = 'agentTurn' | 'ticketEvent' | 'batch' | 'experimentVersion';
-export const startKinds: ReadonlySet<string> = new Set<StartKind>(['agentTurn', 'ticketEvent', 'batch', 'experimentVersion']);
+/** Kinds of rows that could start work, say what it is, or end it at a time. Those that a pull stored wait for a person of this machine (M1). */
+export type StartKind = 'agentTurn' | 'ticket' | 'ticketEvent' | 'batch' | 'experimentVersion';
+export const startKinds: ReadonlySet<string> = new Set<StartKind>(['agentTurn', 'ticket', 'ticketEvent', 'batch', 'experimentVersion']);
 
 interface Row {
   readonly hub: string;

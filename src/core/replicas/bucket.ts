@@ -7,6 +7,8 @@ import { type BackingStore, type BucketPlace, keyOf } from './store.js';
 /** Milliseconds to wait for a connection, and for a response, before a server counts as unreachable. */
 const connectMs = 5_000;
 const answerMs = 60_000;
+/** The largest file that is read: a server could answer without end. */
+const maxReadBytes = 1024 ** 3;
 
 type Identity = NonNullable<S3ClientConfig['credentials']>;
 
@@ -34,11 +36,12 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       });
     }
   };
-  const read = async (key: string): Promise<Uint8Array | undefined> => {
+  /** A file of at most so many bytes; of a longer one, a byte more. The rest is not read. */
+  const read = async (key: string, most: number): Promise<Uint8Array | undefined> => {
     const { GetObjectCommand, NoSuchKey } = await sdk();
     try {
       const { Body } = await (await connected()).send(new GetObjectCommand({ Bucket: bucket, Key: prefix + key }));
-      return await Body?.transformToByteArray();
+      return Body && (await beginningOf(Body as AsyncIterable<Uint8Array>, most + 1));
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
       throw error;
@@ -51,7 +54,7 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       const { ETag } = await (await connected()).send(command);
       // A server, or a proxy before it, can answer 200 to anything. Its ETag proves what it stored; without a usable one, the copy is read back.
       if (ETag?.replaceAll('"', '') === createHash('md5').update(bytes).digest('hex')) return;
-      const stored = await read(key);
+      const stored = await read(key, bytes.length);
       if (!stored || !Buffer.from(stored).equals(bytes))
         throw new StemmaError(
           'UNAVAILABLE',
@@ -62,7 +65,12 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
   return {
     putFile,
     put: (hash, bytes) => putFile(keyOf(hash), bytes),
-    get: (hash) => answered(() => read(keyOf(hash))),
+    get: (hash) =>
+      answered(async () => {
+        const bytes = await read(keyOf(hash), maxReadBytes);
+        if (bytes && bytes.length > maxReadBytes) throw new RangeError(`it answers with more than ${maxReadBytes} bytes`);
+        return bytes;
+      }),
     remove: (hash) =>
       answered(async () => {
         const { DeleteObjectCommand } = await sdk();
@@ -70,6 +78,18 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       }),
     close: () => void client?.then((one) => one.destroy()).catch(() => {}),
   };
+}
+
+/** The first bytes of an answer. The connection ends when there are more. */
+async function beginningOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body) {
+    parts.push(part);
+    length += part.length;
+    if (length >= most) break;
+  }
+  return Buffer.concat(parts).subarray(0, most);
 }
 
 /** The package is large, so only projects with a bucket load it. */

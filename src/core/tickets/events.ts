@@ -1,6 +1,6 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
-import { type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
-import type { EventState, InputOf, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
+import { allowReceived, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
+import type { EventState, InputOf, Received, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { recordOf } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
@@ -31,6 +31,7 @@ export function ask(chain: WriteChain, ticket: number, { who, task, contextId, b
 
 interface EventRow {
   readonly no: number;
+  readonly ticket: number;
   readonly at: number;
   readonly ticketId: string;
   readonly title: string;
@@ -74,7 +75,7 @@ const stateSql = /* sql */ `CASE
     END, a.answer, 'waiting')
   END`;
 
-const selectEvent = /* sql */ `SELECT e.no, e.at, t.ticketId, t.title, e.who, e.task, e.contextId, e.moveFrom, e.moveTo, e.by,
+const selectEvent = /* sql */ `SELECT e.no, e.ticket, e.at, t.ticketId, t.title, e.who, e.task, e.contextId, e.moveFrom, e.moveTo, e.by,
     ${stateSql} AS state, a.by AS answeredBy, a.at AS answeredAt
   FROM ticketEvent e JOIN ticket t ON t.no = e.ticket
   LEFT JOIN ticketAnswer a ON a.no = (SELECT MAX(no) FROM ticketAnswer WHERE event = e.no)`;
@@ -125,6 +126,37 @@ export function eventNamed(chain: ReadChain, no: number): TicketEvent {
   return toEvent(chain, row);
 }
 
+type Begun = Pick<EventRow, 'no' | 'ticket' | 'at' | 'task' | 'moveTo'>;
+
+/**
+ * Who sent what a start is about, if another machine did: the start, or its ticket. A person who gives a ticket to somebody has read it. Nobody
+ * here has when the start followed from closing another ticket, or when the ticket came later.
+ */
+function senderOf(chain: ReadChain, { no, ticket, at, task, moveTo }: Begun): Received | null {
+  const own = receivedAt(chain, 'ticketEvent', no);
+  if (own) return own;
+  const from = receivedAt(chain, 'ticket', ticket);
+  const isUnread = (task === 'work' && moveTo === null) || (from !== null && Date.parse(from.at) > at);
+  return isUnread ? from : null;
+}
+
+const begun = ({ db, project }: ReadChain, no: number): Begun | undefined =>
+  db.one<Begun>('SELECT no, ticket, at, task, moveTo FROM ticketEvent WHERE no = ? AND project = ?', no, project);
+
+/** Who sent a start or its ticket from another machine; null if a person of this machine began it. */
+export function receivedStart(chain: ReadChain, no: number): Received | null {
+  const event = begun(chain, no);
+  return event ? senderOf(chain, event) : null;
+}
+
+/** Records that a person of this machine allows a start on the ticket as it is now. */
+export function allowStart(chain: WriteChain, no: number): void {
+  const event = begun(chain, no);
+  if (!event) return;
+  allowReceived(chain, 'ticketEvent', no);
+  allowReceived(chain, 'ticket', event.ticket);
+}
+
 /** The context to start from: the current one while the start waits, and the recorded one afterwards. */
 function contextOf(chain: ReadChain, { ticketId, who, task, state, contextId }: EventRow): string | null {
   if (who === null || (state !== 'waiting' && state !== 'taken')) return contextId;
@@ -132,9 +164,9 @@ function contextOf(chain: ReadChain, { ticketId, who, task, state, contextId }: 
 }
 
 function toEvent(chain: ReadChain, event: EventRow): TicketEvent {
-  const { no, at, moveFrom, moveTo, answeredAt, ...row } = event;
+  const { no, ticket: _, at, moveFrom, moveTo, answeredAt, ...row } = event;
   const contextId = contextOf(chain, event);
-  const received = receivedAt(chain, 'ticketEvent', no);
+  const received = senderOf(chain, event);
   return {
     event: no,
     at: timestampOf(at),

@@ -2,7 +2,7 @@
 // moves.ts is the state machine. Nothing here runs an agent: moves record who should start, and from which context.
 // The rules are in test/spec/tickets.md. A contextId can be any string; understood.ts selects the commit to resume from.
 export { answer, discuss, discussedIn } from './discuss.js';
-export { acknowledge, eventNamed, events } from './events.js';
+export { acknowledge, allowStart, eventNamed, events, receivedStart } from './events.js';
 export { findingText } from './finding.js';
 export { importTickets } from './import.js';
 export { facets, overview, ticketsOfContexts } from './overview.js';

@@ -84,7 +84,9 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
     let caller: Caller | undefined;
     try {
       caller = await identify(authorization, address);
-      ends.push(await addresses.enter(address), await tokens.enter(String(caller.grants[0].no)));
+      // One after the other, the token first: calls that wait for their token, or are refused, must not keep the turns of their address.
+      ends.push(await tokens.enter(String(caller.grants[0].no)));
+      ends.push(await addresses.enter(address));
       return await work(caller);
     } catch (error) {
       await noteRefusal(refusals, { error, doing, caller, address });

@@ -17,8 +17,33 @@ const unpackers: Readonly<Record<string, Unpack>> = {
   'x-gzip': unzip,
   deflate: (bytes) => promisify(inflate)(bytes, zlib),
   br: (bytes) => promisify(brotliDecompress)(bytes, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
-  zstd: (bytes) => promisify(zstdDecompress)(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush }),
+  zstd: unzstd,
 };
+
+/** A server may send its reply in several frames. Many tiny ones would take long. */
+const maxFrames = 5_000;
+const frameMark = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** Decompresses every frame: Node's own function stops after the first one and says nothing (its issue 64741). */
+async function unzstd(bytes: Buffer): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let [rest, room] = [bytes, maxOutputLength];
+  do {
+    if (parts.length >= maxFrames) throw new Error(`a body is packed in more than ${maxFrames} frames`);
+    const limits = { maxOutputLength: Math.max(1, room), finishFlush: constants.ZSTD_e_flush, info: true };
+    const { buffer, engine } = (await promisify(zstdDecompress)(rest, limits)) as unknown as Unpacked;
+    parts.push(buffer);
+    room -= buffer.length;
+    rest = rest.subarray(engine.bytesWritten);
+  } while (rest.subarray(0, frameMark.length).equals(frameMark));
+  return Buffer.concat(parts);
+}
+
+/** The result of Node with the option `info`. `bytesWritten`: the bytes of the input that were read. */
+interface Unpacked {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
 
 /** Decodes a body by its `content-encoding`, last encoding first. @throws Error for an unknown encoding or invalid bytes */
 export async function decoded(bytes: Buffer, encoding = ''): Promise<string> {

@@ -65,6 +65,43 @@ describe('answers of people', () => {
     expect(events.filter(({ kind }) => kind === 'result').map(({ text }) => text)).toEqual(['answer 0']);
   });
 
+  test('[U4] an answer for one job permits nothing in another, and an answer counts once', async () => {
+    const [one, two] = [await asking(), await asking()];
+    const made = await dispatched((body) => (body.includes('tool_result') ? says('Understood.') : calls(['c1', 'rm', { path: '/' }])), 2);
+    // Two jobs of one project ask at the same time.
+    const open = await Promise.all(
+      made.ids.map(async (turnId) => {
+        const stream = await made.client.runner.start({ what: { turnId }, performer });
+        let event: JobEvent;
+        do event = (await stream.next()).value as JobEvent;
+        while (event.kind !== 'question');
+        return { stream, jobId: event.jobId, requestId: event.requestId ?? '' };
+      }),
+    );
+    const [first, second] = open as [(typeof open)[number], (typeof open)[number]];
+    expect(first.requestId).not.toBe(second.requestId);
+    const crossed = await Promise.allSettled([
+      made.client.runner.answer({ jobId: first.jobId, requestId: second.requestId, allow: true }),
+      made.client.runner.answer({ jobId: second.jobId, requestId: first.requestId, allow: true }),
+      made.client.runner.answer({ jobId: first.jobId, requestId: one.answer.requestId, allow: true }),
+      one.client.runner.answer({ jobId: one.answer.jobId, requestId: two.answer.requestId, allow: true }),
+      one.client.runner.answer({ ...two.answer, allow: true }),
+    ]);
+    expect(crossed.map(codeOf)).toEqual(Array(5).fill('NOT_FOUND'));
+    // Sixteen answers race for one question: the tool runs once or not at all, as the one that counted says.
+    const answers = await Promise.allSettled(
+      Array.from({ length: 16 }, (_, at) =>
+        made.client.runner.answer({ jobId: first.jobId, requestId: first.requestId, allow: at % 2 === 0, note: `answer ${at}` }),
+      ),
+    );
+    expect(answers.map(codeOf).filter((code) => code === 'accepted')).toHaveLength(1);
+    const { events } = await read(first.stream);
+    expect(events.filter(({ kind }) => kind === 'result')).toHaveLength(1);
+    await made.client.runner.answer({ jobId: second.jobId, requestId: second.requestId, allow: false, note: 'No.' });
+    expect((await read(second.stream)).events.filter(({ kind }) => kind === 'result').map(({ text }) => text)).toEqual(['No.']);
+    for (const each of [one, two]) await each.client.runner.stop({ jobId: each.answer.jobId });
+  });
+
   test('[U4] an answer after the job has expired is refused, and the next job asks again', async () => {
     const made = await asking();
     const { client, clock, engine, answer, what } = made;
@@ -233,6 +270,8 @@ describe('limits that many starts must not exceed', () => {
   test.each([
     [{ calls: 4 }, (asked: number) => asked <= 4],
     [{ tokens: 60 }, (asked: number) => asked <= 4],
+    [{ calls: 1 }, (asked: number) => asked <= 1],
+    [{ tokens: 15 }, (asked: number) => asked <= 1],
   ] as const)('[U1] eight turns at once keep the limit %j of their job', async (limits, isKept) => {
     const tasks = Array.from({ length: 8 }, (_, at) => ({ target_strategy: 'new', target_ref: 'Writer', instruction: `Task ${at}` }));
     // Each call uses 15 tokens.

@@ -1,7 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { isContractProcedure } from '@orpc/contract';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { packParcel, push } from '../../../src/core/sync/index.js';
+import { openHubDatabase } from '../../../src/main/hub/index.js';
 import { hubContract } from '../../../src/main/team/index.js';
 import { chainWith, startTestHub, type TestHub } from '../../support/hub.js';
 
@@ -135,6 +137,72 @@ describe('isolation of projects', () => {
       if (role === 'admin') expect((await call(token, 'members.add', { project: null, name: 'me', role: 'admin' })).code).toBe('UNAUTHORIZED');
     }
     expect(await valuesOf(`SELECT no AS value FROM token WHERE no = ${tokens[0]} AND revoked_at IS NULL`)).toHaveLength(1);
+  });
+
+  test('[E8] [E62] the role of a project has a policy on every table, and no right too many', async () => {
+    const role = 'stemma_project';
+    type Right = { readonly name: string; readonly guarded: boolean; readonly has: boolean };
+    const tables = await hub.query<Right>(
+      `SELECT c.relname AS name, c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid) AS guarded,
+              has_any_column_privilege('${role}', c.oid, 'SELECT, INSERT, UPDATE') OR has_table_privilege('${role}', c.oid, 'SELECT, INSERT, UPDATE') AS has
+         FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')`,
+    );
+    expect(tables.filter(({ has }) => has).length).toBeGreaterThan(6);
+    expect(tables.filter(({ has, guarded }) => has && !guarded)).toEqual([]);
+    const may = (right: string): Promise<string[]> =>
+      valuesOf(
+        `SELECT c.relname AS value FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND has_table_privilege('${role}', c.oid, '${right}')`,
+      );
+    for (const right of ['DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) expect(await may(right), right).toEqual([]);
+    expect(
+      await valuesOf(`SELECT attname AS value FROM pg_attribute WHERE attrelid = 'token'::regclass AND attnum > 0
+        AND has_column_privilege('${role}', 'token', attname, 'SELECT') ORDER BY 1`),
+    ).toEqual(['name', 'no', 'project', 'shared']);
+    // Nothing runs with the rights of another user, and the role is nobody.
+    expect(await valuesOf(`SELECT proname AS value FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`)).toEqual([]);
+    expect(
+      await hub.query(`SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname = '${role}'`),
+    ).toEqual([{ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, rolcanlogin: false }]);
+    expect(await valuesOf(`SELECT roleid::regrole::text AS value FROM pg_auth_members WHERE member = '${role}'::regrole`)).toEqual([]);
+  });
+
+  test('[E8] work on a project neither reads nor writes a row of another one, in any table', async () => {
+    const [open] = await valuesOf<number>("SELECT no AS value FROM project WHERE name = 'open'");
+    const [secret] = await valuesOf<number>("SELECT no AS value FROM project WHERE name = 'secret'");
+    const database = await openHubDatabase(hub.databaseUrl, { connections: 2 });
+    const inOpen = <T>(statement: string): Promise<T[]> =>
+      database.inProject(open ?? 0, async (tx) => (await sql.raw<T>(statement).execute(tx)).rows, { isRead: true });
+    try {
+      const tables = await valuesOf<string>(
+        "SELECT table_name AS value FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'project' AND table_name <> 'token'",
+      );
+      expect(tables.length).toBeGreaterThan(5);
+      for (const table of tables) {
+        expect(await inOpen(`SELECT 1 FROM ${table} WHERE project <> ${open}`), table).toEqual([]);
+        // A change meets no row of another project, and a row cannot move there. Most tables may not be changed at all.
+        const moved = await inOpen(`UPDATE ${table} SET project = ${secret} RETURNING 1`).catch(() => []);
+        expect(moved, table).toEqual([]);
+      }
+      for (const statement of [
+        `INSERT INTO audit (project, by, action, count) VALUES (${secret}, 'me', 'posed', 1)`,
+        `INSERT INTO presence (project, token, name) VALUES (${secret}, ${tokens[0]}, 'me')`,
+        `INSERT INTO pack (project, hash, size) VALUES (${secret}, '\\x00', 1)`,
+        `INSERT INTO whole (project, hash, type, size, parts) VALUES (${secret}, '\\x00', 't', 1, '{}')`,
+        `INSERT INTO outline (project, hash, format, parser, data) VALUES (${secret}, '\\x00', 'f', 1, '\\x00')`,
+        `SELECT hash FROM token`,
+        `SELECT * FROM token`,
+        `INSERT INTO token (hash, name, role) VALUES ('\\x00', 'me', 'admin')`,
+        `UPDATE token SET role = 'admin'`,
+        `UPDATE project SET retention = 1`,
+        `CREATE TABLE mine (x int)`,
+        `SET LOCAL ROLE postgres`,
+      ])
+        await expect(inOpen(statement), statement).rejects.toThrow();
+      expect(await inOpen<{ name: string }>('SELECT name FROM token')).not.toContainEqual({ name: 'a secret person' });
+      expect(await inOpen<{ name: string }>('SELECT name FROM project')).toEqual([{ name: 'open' }]);
+    } finally {
+      await database.close();
+    }
   });
 
   test('[E14] no field of any procedure carries SQL or a path, and none makes the hub fail', { tags: 'long' }, async () => {

@@ -125,7 +125,8 @@ function* pngParts(bytes: Uint8Array, room: Room): Generator<Part> {
 function chunkText(type: string, content: Buffer, room: Room): Pick<Part, 'text' | 'write'> {
   const keyEnd = content.indexOf(0);
   const keyword = content.toString('latin1', 0, Math.max(0, keyEnd));
-  if (type === 'zTXt' && keyEnd !== -1)
+  // A profile of colors is packed as a text is.
+  if ((type === 'zTXt' || type === 'iCCP') && keyEnd !== -1)
     return { text: `${keyword}\0${latin1In(inflated(content.subarray(keyEnd + 2), room))}`, write: (text) => chunkOf('tEXt', text, 'latin1') };
   if (type === 'iTXt' && content[keyEnd + 1] === 1) {
     const textAt = content.indexOf(0, content.indexOf(0, keyEnd + 3) + 1) + 1;

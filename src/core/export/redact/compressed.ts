@@ -1,5 +1,5 @@
-import { constants, deflateSync, gunzipSync, gzipSync, inflateRawSync, inflateSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { writeZip, type ZipEntry, zipEntries } from '../../formats/index.js';
+import { constants, deflateSync, gunzipSync, gzipSync, inflateRawSync, inflateSync, zstdCompressSync } from 'node:zlib';
+import { unzstd, writeZip, type ZipEntry, zipList } from '../../formats/index.js';
 import { compressedSignatures } from './rules/encoded.js';
 
 /** A compressed file: its content, and how to write it with other content. */
@@ -28,7 +28,7 @@ const zlib: Packing = { unpack: (bytes, most) => inflateSync(bytes, { ...cut, ma
 const packings: Readonly<Record<string, Packing>> = {
   '\x1f': { unpack: (bytes, most) => gunzipSync(bytes, { ...cut, maxOutputLength: most }), pack: gzipSync },
   '\x28': {
-    unpack: (bytes, most) => zstdDecompressSync(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: most }),
+    unpack: (bytes, most) => unzstd(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: most }),
     pack: zstdCompressSync,
   },
   '\x78': zlib,
@@ -56,17 +56,18 @@ export function openCompressed(bytes: Uint8Array, room: Room): Compressed | unde
 export const inflated = (bytes: Uint8Array, room: Room): Uint8Array =>
   expanded(() => zlib.unpack(bytes, Math.max(1, room.left)), room) ?? new Uint8Array();
 
+/** An entry that cannot be read hides none of the others, and is left out when the archive is packed again. */
 function openZip(bytes: Uint8Array, room: Room): Compressed | undefined {
-  const listed = expanded(() => [...(zipEntries(bytes)?.values() ?? [])], { left: Number.POSITIVE_INFINITY }) ?? [];
-  const entries = listed.length > 0 ? listed : [...entriesInTurn(bytes, room)];
-  const files = entries.map((entry) => {
+  const listed = expanded(() => zipList(bytes) ?? [], { left: Number.POSITIVE_INFINITY }) ?? [];
+  const entries = (listed.length > 0 ? listed : [...entriesInTurn(bytes, room)]).flatMap((entry) => {
     if (entry.length > room.left) throw new Unsearchable();
-    return expanded(() => entry.read(), room);
+    const content = expanded(() => entry.read(), room);
+    return content ? [{ name: entry.name, content }] : [];
   });
-  if (files.length === 0 || files.some((file) => file === undefined)) return undefined;
+  if (entries.length === 0) return undefined;
   return {
-    files: files as Uint8Array[],
-    pack: (made) => writeZip(entries.map(({ name }, at) => ({ name, content: made[at] ?? new Uint8Array() }))),
+    files: entries.map(({ content }) => content),
+    pack: (made) => writeZip(entries.map(({ name, content }, at) => ({ name, content: made[at] ?? content }))),
   };
 }
 

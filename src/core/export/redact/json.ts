@@ -1,5 +1,5 @@
 import type { Seals } from '../../formats/index.js';
-import { doesNameNext } from './rules/index.js';
+import { doesNameNext, nameBeside } from './rules/index.js';
 import type { NamedText, Replacing } from './texts.js';
 
 /** Members whose value names the secret in the member `value` of the same object. */
@@ -66,7 +66,7 @@ function nameOfNext(json: string, before: readonly JsonString[], from: number, t
   if (!/^\s*:\s*$/.test(json.slice(last.to, from))) return undefined;
   const beside = last.text === 'value' ? before.at(-2) : undefined;
   const isNamed = beside?.name !== undefined && namesBeside.includes(beside.name) && areBeside(json, beside.to, last.from);
-  return isNamed ? beside.text : last.text;
+  return isNamed ? nameBeside(beside.text) : last.text;
 }
 
 /** An object or a list of the JSON, while it is open. */

@@ -1,7 +1,7 @@
 import { isObject } from '../../base/index.js';
 import { replaceInBytes, textsInBytes } from './bytes.js';
 import { namesBeside } from './json.js';
-import { doesNameNext } from './rules/index.js';
+import { doesNameNext, nameBeside } from './rules/index.js';
 import type { NamedText, Replacing } from './texts.js';
 
 /** Every text in a value, each with the name of its member; names of members are texts themselves. */
@@ -40,7 +40,7 @@ export function replaceIn<T>(value: T, redact: Replacing, name?: string): T {
 function nameInObject(value: Readonly<Record<string, unknown>>, key: string): string {
   if (key !== 'value') return key;
   const beside = namesBeside.map((name) => value[name]).find((one) => typeof one === 'string');
-  return typeof beside === 'string' ? beside : key;
+  return typeof beside === 'string' ? nameBeside(beside) : key;
 }
 
 /** `['--password', 'hunter2']`: the flag or header before a value is its name. */

@@ -1,6 +1,7 @@
 import { constants, zstdDecompressSync } from 'node:zlib';
 import { StemmaError } from '../../base/index.js';
 import { expandsTooMuch, maxExpanded } from '../shared/expansion.js';
+import { unzstd } from '../shared/zstd.js';
 
 const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Codex compresses old rollouts. */
@@ -14,8 +15,9 @@ const maxBeginningBytes = 16 * 1024 * 1024;
 export function expand(file: Uint8Array): Uint8Array {
   const most = Math.min(largest, maxExpanded(file.length));
   try {
-    return zstdDecompressSync(file, { maxOutputLength: most });
+    return unzstd(file, { maxOutputLength: most });
   } catch (error) {
+    if (error instanceof StemmaError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw expandsTooMuch('it', file.length, most);
     throw new StemmaError('CORRUPT', `it is compressed and cannot be expanded: ${message}`);

@@ -78,7 +78,8 @@ function session(made: readonly Shape[]): { readonly chain: WriteChain; readonly
         break;
       case 'PNG':
       case 'compressed text of PNG':
-        add('user', [image(pngWith(text, place !== 'PNG').toString('base64'))]);
+      case 'profile of PNG':
+        add('user', [image(pngWith(text, place).toString('base64'))]);
         break;
       case 'document':
         add('user', [
@@ -113,7 +114,7 @@ function readIn(exported: string): string {
 
 /** What a file contains, also in files that are packed in it. */
 function contentsOf(file: Buffer, depth = 0): readonly string[] {
-  const chunk = file.indexOf('zTXt');
+  const chunk = Math.max(file.indexOf('zTXt'), file.indexOf('iCCP'));
   const limits = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 1_000_000 };
   const packed: readonly (() => readonly Uint8Array[])[] = [
     () => [gunzipSync(file, limits)],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { writeZip } from '../../../../src/core/formats/index.js';
 import { urlOf } from './fake.js';
+import { addMore, moreOrdinary } from './more-shapes.js';
 import { pngChunk } from './png.js';
 
 /** A field of a transcript in which a secret stands. */
@@ -21,6 +22,7 @@ export type Place =
   | 'media type'
   | 'PNG'
   | 'compressed text of PNG'
+  | 'profile of PNG'
   | 'document'
   | 'two entries';
 
@@ -69,6 +71,7 @@ export function shapes(): Shape[] {
   addCompressed(add);
   addEncoded(add);
   addPlaces(add);
+  addMore({ add, random, hex, base64 });
   return made;
 }
 
@@ -289,7 +292,7 @@ function addEncoded(add: Add): void {
 function addPlaces(add: Add): void {
   const places: readonly Place[] = [
     ...(['argument', 'argument name', 'result', 'thinking', 'tool', 'folder', 'model', 'title', 'session', 'media type'] as const),
-    ...(['PNG', 'compressed text of PNG', 'document', 'two entries'] as const),
+    ...(['PNG', 'compressed text of PNG', 'profile of PNG', 'document', 'two entries'] as const),
   ];
   for (const place of places) add(`in: ${place}`, github(), undefined, place);
   add('in: argument named password', random(20), undefined, 'argument named password');
@@ -307,6 +310,7 @@ export function ordinary(): string[] {
   const many = Array.from({ length: 40 }, () => [hex(40), hex(64), crypto.randomUUID(), `sha256:${hex(64)}`, shuffled()]).flat();
   return [
     ...many,
+    ...moreOrdinary({ hex, random }),
     ...['max_tokens: 4096', 'tokenCount=1234', 'const token = tokens[i]', 'password: string', 'if (!password) throw'],
     ...['api_key = os.environ["API_KEY"]', 'PASSWORD=$PASSWORD', 'key: value', 'primaryKey: true', 'ctx-3f9a12c4', 'sk-learn'],
     ...[`public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${random(43)}`, `blake3:${hex(64)}`, `data:image/png;base64,${random(60)}`],
@@ -340,11 +344,12 @@ export function ordinary(): string[] {
 }
 
 /** A PNG of one pixel with a text chunk. */
-export function pngWith(text: string, isCompressed = false): Buffer {
+export function pngWith(text: string, place: Place = 'PNG'): Buffer {
   const header = Buffer.from('0000000100000001080000000000000000'.slice(0, 26), 'hex');
-  const content: [string, Buffer] = isCompressed
-    ? ['zTXt', Buffer.concat([Buffer.from('Comment\0\0'), deflateSync(text)])]
-    : ['tEXt', Buffer.from(`Comment\0${text}`, 'latin1')];
+  const content: [string, Buffer] =
+    place === 'PNG'
+      ? ['tEXt', Buffer.from(`Comment\0${text}`, 'latin1')]
+      : [place === 'profile of PNG' ? 'iCCP' : 'zTXt', Buffer.concat([Buffer.from('Comment\0\0'), deflateSync(text)])];
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
     pngChunk('IHDR', header),

@@ -1,9 +1,9 @@
-import { isEnvironmentName, isWeakName, kindOfName, type NameKind } from './names.js';
+import { isEnvironmentName, isWeakName, kindOfName, type NameKind, nameBeside } from './names.js';
 import { isRandom, namedSpan, runEnd, type Span } from './span.js';
 import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
 
 /** Every name of a secret contains one of these. */
-const keyword = /pass|pwd|\bpw\b|_pw\b|secret|token|key|credential|auth|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
+const keyword = /pass|pwd|sessionid|sessid|\bconnect\.sid|\bpw\b|_pw\b|secret|token|key|credential|auth|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
 const nameRun = /[\w.-]+/y;
 const maxNameLength = 80;
 
@@ -23,6 +23,8 @@ const nextArgument = /\\*["'`],[ \t]{0,4}(?=\\*["'`])/y;
 const sentence = /[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=\S{0,64}\d)/iy;
 /** The default of a variable in Terraform, after the name of the variable. */
 const terraformDefault = /\\*["']\s{0,4}\{[^{}]{0,1024}?\bdefault\s{0,16}=\s{0,4}(?=\\*["'])/y;
+/** A tag or an anchor of YAML before a value. */
+const yamlMark = /(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{1,4}){1,2}/y;
 /** `Bearer` and its like before the value of an authorization. */
 const scheme = /[A-Za-z][\w-]{2,20}[ \t]{1,4}(?=\S)/y;
 
@@ -41,7 +43,7 @@ export function* assignedSecrets(text: string): Generator<Span> {
     const from = spacedStart(text, nameStart(text, match.index), match[0]);
     const to = runEnd(text, match.index, nameRun);
     let next = Math.max(to, keyword.lastIndex);
-    const kind = to - from <= maxNameLength ? kindOfName(text.slice(from, to)) : undefined;
+    const kind = to - from <= maxNameLength ? kindAt(text, from, to) : undefined;
     const named = kind && { name: text.slice(from, to), kind, from, to };
     const value = named && valueAfter(text, named);
     for (const span of value ? [value] : named ? valuesBelow(text, named) : []) {
@@ -50,6 +52,14 @@ export function* assignedSecrets(text: string): Generator<Span> {
     }
     keyword.lastIndex = next;
   }
+}
+
+/** `"name": "sessionid", "value": "…"` */
+const valueBeside = /\\*["'`]\s{0,4},\s{0,24}\\*["'`]value\\*["'`]\s{0,4}:/iy;
+
+function kindAt(text: string, from: number, to: number): NameKind | undefined {
+  const name = text.slice(from, to);
+  return kindOfName(name) ?? (runEnd(text, to, valueBeside) > to ? kindOfName(nameBeside(name)) : undefined);
 }
 
 /** The start of the name that contains a keyword at `at`. The letter of an escape before it (`\nTOKEN=`) is not a part of the name. */
@@ -80,9 +90,12 @@ function valueAfter(text: string, name: Name): Span | undefined {
 }
 
 /** The sign of a value that stands on the lines below its name in YAML: `password: >-`, or nothing after the colon. */
-const blockSign = /(?:\\*["'])?:[ \t]{0,8}([>|][-+\d]{0,2}[ \t]{0,8})?(?:#[^\n]{0,120})?(?=\r?\n|\\+n)/y;
+const blockSign = /(?:\\*["'])?:[ \t]{0,8}(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{0,4}){0,2}([>|][-+\d]{0,2}[ \t]{0,8})?(?:#[^\n]{0,120}?)?(?=\r?\n|\\+n)/y;
 const blockLine =
   /(?:\r?\n|\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?([^\s"'\\:]{4,4096})(?:\\*["'])?[ \t]*(?=\r?\n|\\+n|\\*["']|$)/y;
+/** A line of a text after `>` or `|`, which may have any characters. */
+const literalLine =
+  /(?:\r?\n|\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?((?:[^\s\\]|\\+["']){4,4096}?)(?:\\*["'])?[ \t]*(?=\r?\n|\\+n|$)/y;
 const maxBlockLines = 64;
 
 /** The lines of a value that stands below its name in YAML. Without `>` or `|`, only one that no nested member or word could be. */
@@ -94,8 +107,9 @@ function valuesBelow(text: string, { name, kind, to }: Name): Span[] {
   let place = blockSign.lastIndex;
   let indent = 0;
   for (let at = 0; at < (sign[1] ? maxBlockLines : 1); at++) {
-    blockLine.lastIndex = place;
-    const [all = '', lead = '', value = ''] = blockLine.exec(text) ?? [];
+    const line = sign[1] ? literalLine : blockLine;
+    line.lastIndex = place;
+    const [all = '', lead = '', value = ''] = line.exec(text) ?? [];
     if (value === '' || lead.length < indent) break;
     indent = lead.length;
     const from = place + all.lastIndexOf(value);
@@ -111,7 +125,7 @@ function valuesBelow(text: string, { name, kind, to }: Name): Span[] {
 function valueStart(text: string, { name, kind, from, to }: Name): number | undefined {
   const before = text[from - 1] ?? '';
   const signed = runEnd(text, to, sign);
-  if (signed > to) return signed;
+  if (signed > to) return runEnd(text, signed, yamlMark);
   if (/\bvariable\s{1,4}\\*["']$/.test(text.slice(Math.max(0, from - 16), from))) return runEnd(text, to, terraformDefault) || undefined;
   if (text[to] === '>') return before === '<' && runEnd(text, to, element) > to ? to + 1 : undefined;
   const argument = runEnd(text, to, nextArgument);
@@ -140,10 +154,11 @@ const listedName = /^--?[a-z][\w-]{0,60}$|^(?:proxy-)?authorization$|^(?:set-)?c
 export const doesNameNext = (name: string, next: string): boolean =>
   listedName.test(name) || (bareName.test(name) && next.length >= 8 && isRandom(next));
 
-/** Commands and files in which only a space separates a name from its value: `setenv`, Dockerfiles, `.netrc`. */
+/** Commands and files in which only a space separates a name from its value: `setenv`, `config set`, Dockerfiles, `.netrc`. */
 const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
   (isEnvironmentName(name) && /(?:setenv|setx|set -[a-zA-Z]{1,4}|ENV)[ \t]+$/.test(before)) ||
-  (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,4}$/.test(before));
+  (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,4}$/.test(before)) ||
+  /\bconfig(?:ure)?[ \t]{1,4}set[ \t]{1,4}(?:-{1,2}[\w-]{1,40}[ \t]{1,4}){0,3}(?:\S{1,64}[:/.])?$/.test(before);
 
 /** The value in quotes. It ends at the same quotes with the same number of backslashes before them. */
 function quotedValue(text: string, start: number, open: string, name: Name): Span | undefined {

@@ -1,11 +1,18 @@
 import { isPlaceholder } from './placeholders.js';
-import { matchesOf, namedSpan, runEnd, type Span } from './span.js';
+import { matchesOf, namedSpan, runEnd, type Span, secretSpan } from './span.js';
 
-/** Secrets in files whose structure says what is secret: Kubernetes secrets, and phrases of wallets. Linear in the length of the text. */
+/** Secrets in files whose structure says what is secret: Kubernetes secrets, JSON Web Keys, and phrases of wallets. Linear. */
 export function* blockSecrets(text: string): Generator<Span> {
   if (text.includes('Secret')) yield* kubernetesSecrets(text);
+  for (const { 0: all, 1: value = '', index } of matchesOf(text, keyMember, 'kty')) {
+    const from = index + all.lastIndexOf(value);
+    yield secretSpan(from, from + value.length);
+  }
   yield* seedPhrases(text);
 }
+
+/** A member of a JSON Web Key that holds a private number or a key. */
+const keyMember = /(?<![\w-])\\*["'](?:d|p|q|dp|dq|qi|k)\\*["']\s{0,4}:\s{0,4}\\*["']([\w-]{20,4096})\\*["']/g;
 
 const kindLine = /(?:^|[\n{,"'`]|\\n)[ \t]*\\*["']?kind\\*["']?[ \t]{0,4}:[ \t]{0,4}\\*["']?Secret\\*["']?[ \t]*(?:\r?\n|\\{1,8}n|[,}]|$)/;
 const yamlBlock = /(?:^|[\n"'`]|\\n)([ \t]*)(?:data|stringData):[ \t]*(?=\r?\n|\\{1,8}n)/g;

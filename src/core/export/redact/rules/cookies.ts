@@ -1,8 +1,8 @@
 import { isPlaceholder } from './placeholders.js';
 import { namedSpan, runEnd, type Span } from './span.js';
 
-/** A header with cookies, or an option of curl with cookies. */
-const header = /\b(?:Set-)?Cookie2?\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\bcurl\b[^\n]{0,400}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
+/** A header with cookies, or an option of curl with cookies, also on a later line of the command. */
+const header = /\b(?:Set-)?Cookie2?\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
 const line = /(?:[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
 const pair = /([\w.$%-]{1,128})=([^;\s"',\\]{1,4096})/g;
 /** What a cookie says about itself. */

@@ -77,7 +77,7 @@ export const compressedSignatures: readonly string[] = [
   ...['\x78\x01', '\x78\x5e', '\x78\x9c', '\x78\xda'],
 ];
 
-/** Signatures of files that may contain texts: PNG, JPEG, GIF, RIFF (WebP), PDF, TIFF, UTF-16, and compressed files. */
+/** Signatures of files that may contain texts: PNG, JPEG, GIF, RIFF (WebP), PDF, TIFF, UTF-16, sounds, programs, and compressed files. */
 const signatures: readonly string[] = [
   '\x89PNG',
   '\xff\xd8\xff',
@@ -88,13 +88,23 @@ const signatures: readonly string[] = [
   'MM\0*',
   '\xff\xfe',
   '\xfe\xff',
+  'ID3',
+  'OggS',
+  '\x7fELF',
   ...compressedSignatures,
 ];
 
+/** Text of two bytes for each character, as PowerShell encodes commands; and the mark of a film or a sound. */
+const wide = /^(?:[\x20-\x7e\t\r\n]\0){8}|^(?:\0[\x20-\x7e\t\r\n]){8}|^.{4}ftyp/s;
+/** A file that begins with a name, filled up with NUL: an archive of tar, a database of SQLite. */
+const leastName = 8;
+
 /** Whether bytes begin as a text or as a file of a known type does. */
 function isReadable(head: Uint8Array): boolean {
-  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 4)).toString('latin1');
-  if (signatures.some((signature) => start.startsWith(signature))) return true;
+  const start = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 16)).toString('latin1');
+  if (signatures.some((signature) => start.startsWith(signature)) || wide.test(start)) return true;
+  const nul = head.indexOf(0);
+  if (nul >= leastName) return isReadable(head.subarray(0, nul));
   // The last bytes may be a part of a character.
   for (const byte of head.subarray(0, Math.max(12, head.length - 4)))
     if (byte < 0x20 ? !(byte >= 9 && byte <= 13) && byte !== 27 : byte === 0x7f) return false;

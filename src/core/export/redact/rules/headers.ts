@@ -12,11 +12,14 @@ export function* headerSecrets(text: string): Generator<Span> {
     if (isUserAndPassword(value)) yield secretSpan(index + all.length - value.length, index + all.length);
   for (const { pattern, needle } of commands)
     for (const { 0: all, 1: value = '', index } of matchesOf(text, pattern, needle))
-      if (value.length >= 3 && !isPlaceholder(value) && !/^\d{1,5}$/.test(value)) {
+      if (value.length >= 3 && !isPlaceholder(value) && !port.test(value)) {
         const from = index + all.lastIndexOf(value);
         yield namedSpan(text, from, from + value.length);
       }
 }
+
+/** Ports and ranges of ports, as options name them: `-p 127.0.0.1:8080:80/tcp`. */
+const port = /^(?:[\d.]{7,15}:)?\d{1,5}(?:[:-]\d{1,5}){0,4}(?:\/\w{3})?$/;
 
 /** Whether a value after `Basic` is base64 of `user:password`. */
 function isUserAndPassword(value: string): boolean {
@@ -24,12 +27,17 @@ function isUserAndPassword(value: string): boolean {
   return /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(text);
 }
 
+/** The value of an option, after the beginning of a command. */
+const valueAfter = (command: string): RegExp => new RegExp(String.raw`${command}\\*["']?([^\s"'\\]{3,256})`, 'g');
+const rest = String.raw`[^\n|;&]{0,200}?\s`;
+const gap = String.raw`[ \t]{1,4}`;
+
 /** Options whose value is a password, in the one notation that each command has. The password is the last group. */
 const commands: readonly { readonly name: string; readonly needle: string; readonly pattern: RegExp }[] = [
   {
     name: 'curl and wget',
     needle: ':',
-    pattern: /\b(?:curl|wget|http|https)\b[^\n]{0,400}?\s(?:-u|--user|-U|--proxy-user|-a|--auth)[ =]?\\*["']?[^\s"':/]{1,64}:([^\s"'\\]{3,256})/g,
+    pattern: /(?:\b(?:curl|wget)\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?|\bhttps?\b[^\n]{0,400}?)\s(?:-u|--user|-U|--proxy-user|-a|--auth)[ =]?\\*["']?[^\s"':/]{1,64}:([^\s"'\\]{3,256})/g,
   },
   { name: 'sshpass', needle: 'sshpass', pattern: /\bsshpass[ \t]{1,4}-p[ \t]{0,4}\\*["']?([^\s"'\\]{3,256})/g },
   { name: 'mysql', needle: ' -p', pattern: /\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,160}?\s-p\\*["']?([^\s"'\\]{3,256})/g },
@@ -41,6 +49,36 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
   },
   { name: 'openssl', needle: 'pass:', pattern: /\s-pass(?:in|out)?[ \t]{1,4}\\*["']?pass:([^\s"'\\]{3,256})/g },
   { name: 'SQL', needle: 'IDENTIFIED', pattern: /\bIDENTIFIED[ \t]{1,4}(?:WITH[ \t]{1,4}\w{1,40}[ \t]{1,4})?BY[ \t]{1,4}\\*["']([^\s"'\\]{3,256})/g },
+  {
+    name: 'sudo',
+    needle: 'sudo',
+    pattern: /\becho[ \t]{1,4}(?:-[ne]{1,2}[ \t]{1,4})?\\*["']?([^\s"'\\|]{3,256})\\*["']?[ \t]{0,4}\|[ \t]{0,4}sudo[ \t]{1,4}(?:-[A-Za-z]{1,4}[ \t]{1,4}){0,4}-[A-Za-z]{0,3}S/g,
+  },
+  { name: 'sudo', needle: 'sudo', pattern: valueAfter(String.raw`\bsudo${gap}-[A-Za-z]{0,3}S\b[^\n|;]{0,200}?<<<[ \t]{0,4}`) },
+  {
+    name: 'chpasswd',
+    needle: 'chpasswd',
+    pattern: /\becho[ \t]{1,4}\\*["']?[\w.-]{1,64}:([^\s"'\\|]{3,256})\\*["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd/g,
+  },
+  { name: 'htpasswd', needle: 'htpasswd', pattern: valueAfter(String.raw`\bhtpasswd${gap}-[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}\S{1,200}${gap}\S{1,64}${gap}`) },
+  {
+    name: 'PowerShell',
+    needle: 'ConvertTo-SecureString',
+    pattern: /\bConvertTo-SecureString[ \t]{1,4}(?:-(?:AsPlainText|Force|String)[ \t]{1,4}){0,3}\\*["']([^"'\\\n]{3,256})/g,
+  },
+  { name: 'keytool', needle: 'pass', pattern: valueAfter(String.raw`\s-(?:(?:src|dest)?(?:store|key)|new)pass${gap}`) },
+  { name: 'zip', needle: ' -P', pattern: valueAfter(String.raw`\b(?:un)?zip\b${rest}-P${gap}`) },
+  { name: '7z and rar', needle: ' -', pattern: valueAfter(String.raw`\b(?:7z[ar]?|(?:un)?rar)\b${rest}-h?p(?=[^\s-])`) },
+  { name: 'ldapsearch', needle: 'ldap', pattern: valueAfter(String.raw`\bldap(?:search|modify|add|delete|passwd|whoami)\b${rest}-w${gap}`) },
+  { name: 'ssh-keygen', needle: 'ssh-keygen', pattern: /\bssh-keygen\b[^\n|;&]{0,200}?\s-[NP][ \t]{1,4}\\*["']([^"'\\\n]{3,256})/g },
+  { name: 'mongosh', needle: 'mongo', pattern: valueAfter(String.raw`\bmongo(?:sh|dump|restore|export|import)?\b${rest}-p${gap}`) },
+  { name: 'sqlcmd', needle: ' -P', pattern: valueAfter(String.raw`\b(?:sqlcmd|bcp|isql)\b${rest}-P[ \t]{0,4}`) },
+  { name: 'sqlplus', needle: '@', pattern: /\b(?:sqlplus|expdp|impdp|sqlldr)[ \t]{1,4}(?:-[A-Za-z]{1,4}[ \t]{1,4}){0,3}[\w$#.-]{1,64}\/([^\s"'\\@]{3,256})@/g },
+  { name: 'smbclient', needle: '%', pattern: /\b(?:smbclient|rpcclient|smbget|net)\b[^\n|;&]{0,200}?\s(?:-U|--user)[ \t=]{0,4}\\*["']?[\w.-]{1,64}%([^\s"'\\]{3,256})/g },
+  { name: 'net user', needle: '/add', pattern: /\bnet[ \t]{1,4}user[ \t]{1,4}[\w.-]{1,64}[ \t]{1,4}([^\s"'\\/][^\s"'\\]{2,255})[ \t]{1,4}\/add/g },
+  { name: 'twine', needle: 'twine', pattern: valueAfter(String.raw`\btwine${gap}upload\b${rest}-p${gap}`) },
+  { name: 'ngrok', needle: 'authtoken', pattern: /\b(?:add-)?authtoken[ \t]{1,4}([\w-]{24,256})/g },
+  { name: 'gh', needle: ' set ', pattern: valueAfter(String.raw`\bgh${gap}(?:secret|variable)${gap}set\b${rest}(?:-b|--body)[ =]{1,2}`) },
   { name: 'JDBC of Oracle', needle: 'jdbc:oracle', pattern: /\bjdbc:oracle:thin:[\w$#.-]{1,64}\/([^\s"'\\@]{3,256})@/g },
 ];
 

@@ -14,7 +14,7 @@ import { kindOfName } from './names.js';
 import { emailAddresses, homeFolders, ipAddresses } from './personal.js';
 import { readingsOf } from './readings.js';
 import { shapedSecrets } from './shapes.js';
-import { namedSpan, type Span, secretSpan } from './span.js';
+import { isRandom, namedSpan, type Span, secretSpan } from './span.js';
 import { prefixedTokens, reversedTokens } from './tokens.js';
 import { urlPasswords } from './urls.js';
 import { isKeyOfLetters, isSecretValue } from './values.js';
@@ -22,6 +22,7 @@ import { isKeyOfLetters, isSecretValue } from './values.js';
 export { doesNameNext } from './assignments.js';
 export { encodedRuns } from './encoded.js';
 export { commandNames } from './headers.js';
+export { nameBeside } from './names.js';
 export { readingsOf } from './readings.js';
 export { shapeNames } from './shapes.js';
 export type { Span } from './span.js';
@@ -92,7 +93,11 @@ function* tokensIn(text: string): Generator<Span> {
   yield* shapedSecrets(text);
 }
 
+/** Members of a JSON Web Key that hold a private number or a key. */
+const keyPart = /^(?:d|p|q|dp|dq|qi|k)$/;
+
 function valueUnderName(text: string, name: string): Span | undefined {
+  if (keyPart.test(name) && /^[\w-]{43,4096}$/.test(text) && /[_G-Zg-z-]/.test(text) && isRandom(text)) return secretSpan(0, text.length);
   const kind = kindOfName(name) ?? kindOfForeignName(name);
   if (!kind) return undefined;
   const from = kind === 'header' ? (/^[A-Za-z][\w-]{2,20} +(?=\S)/.exec(text)?.[0].length ?? 0) : 0;

@@ -5,10 +5,11 @@ const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
 /** The text before each line of a key in a diff, a quotation or the numbered output of a tool. */
 const lead = /[ \t]*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|\\+t|:|\|)[ \t]*)?[ \t"']*/y;
 const body = /[A-Za-z0-9+/=]{1,128}/y;
-const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}/y;
-const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
-const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
-const endAnywhere = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}(?:"[^\r\n\\"']{0,200}")?/y;
+// In a form, a space is a `+`. SSH2 has four hyphens and a space.
+const begin = /-{4,5} ?BEGIN[ +][A-Z0-9 +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)? ?-{4,5}/g;
+const end = /-{4,5} ?END[ +][A-Z0-9 +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)? ?-{4,5}/y;
+const endAnywhere = /-{4,5} ?END[ +][A-Z0-9 +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)? ?-{4,5}/g;
 const putty = /PuTTY-User-Key-File-\d: /g;
 const puttyEnd = /Private-MAC: [0-9a-f]{40,64}/;
 /** Shorter runs on a line of their own may be words. */
@@ -24,7 +25,7 @@ const maxKeyLength = 16_384;
  */
 export function* privateKeys(text: string): Generator<Span> {
   let done = 0;
-  for (const match of matchesOf(text, begin, 'PRIVATE KEY')) {
+  for (const match of matchesOf(text, begin, 'PRIVATE')) {
     if (match.index < done) continue;
     const lines: Span[] = [];
     done = keyEnd(text, match.index + match[0].length, lines);
@@ -70,10 +71,10 @@ function isLastLine(text: string, at: number): boolean {
 /** Keys whose beginning was cut off: the lines before an end mark. */
 function* keysWithoutBeginning(text: string): Generator<Span> {
   let last = 0;
-  for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE KEY')) {
+  for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE')) {
     const before = text.slice(Math.max(last, index - maxKeyLength), index);
     last = index + mark.length;
-    if (before.includes('-----BEGIN ')) continue;
+    if (/---- ?BEGIN[ +]/.test(before)) continue;
     let from = index;
     const pieces = before.split(/(\r?\n|\\+n)/);
     // Pieces are lines and the breaks between them; the last line is empty or the mark's own lead.

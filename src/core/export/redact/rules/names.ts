@@ -8,7 +8,7 @@ const ends: Readonly<Record<NameKind, readonly string[]>> = {
     ...['apikey', 'appkey', 'accesskey', 'secretkey', 'privatekey', 'signingkey', 'encryptionkey', 'masterkey', 'authkey', 'accountkey'],
     ...['servicekey', 'servicerolekey', 'licensekey', 'subscriptionkey', 'functionkey', 'storagekey', 'sessionkey', 'sharedkey', 'hostkey'],
     ...['clientkeydata', 'secretkeybase', 'webhookkey', 'deploykey', 'hmackey', 'aeskey', 'jwtkey', 'adminkey', 'serverkey', 'keysecret'],
-    ...['token', 'credential', 'credentials', 'xamzsignature', 'xgoogsignature', 'xamzcredential', 'sastoken', 'bearer', 'jwt', 'instrumentationkey'],
+    ...['jsessionid', 'phpsessid', 'connectsid', 'aspnetsessionid', 'token', 'credential', 'credentials', 'xamzsignature', 'xgoogsignature', 'xamzcredential', 'sastoken', 'bearer', 'jwt', 'instrumentationkey'],
   ],
   header: ['authorization'],
   phrase: ['mnemonic', 'seedphrase', 'recoveryphrase'],
@@ -37,6 +37,9 @@ export function kindOfName(name: string): NameKind | undefined {
   return last !== undefined && Object.hasOwn(lastWords, last) ? lastWords[last] : undefined;
 }
 const kinds = Object.keys(ends) as NameKind[];
+
+/** The name of a value beside it. `{ name: 'sessionid', value: '…' }` is a cookie, while a member `sessionId` is no secret. */
+export const nameBeside = (name: string): string => (/(?:^|[_.-])(?:sess(?:ion)?(?:[_.-]?id)?|sid)$/i.test(name) ? `${name}-token` : name);
 
 /** Whether a name is so short that it counts as the name of a secret only before a sign and a value in quotes. */
 export const isWeakName = (name: string): boolean => /^-{0,2}(?:pass|auth|sig|pat|key)$/i.test(name);

@@ -147,6 +147,8 @@ function decoded(text: string): Reading | undefined {
   return made.reading('all');
 }
 
+const breaks: Readonly<Record<number, string>> = { 9: '\\t', 10: '\\n', 13: '\\r' };
+
 /** The character that an escape stands for. Undefined if the escape stays, because it stands for no character of a secret. */
 function meaningOf(
   all: string,
@@ -160,9 +162,9 @@ function meaningOf(
   if (control !== undefined) return control === 'b' ? '\b' : '';
   const hex = hexes.braced ?? hexes.unicode ?? hexes.hex ?? hexes.percent ?? hexes.hexEntity;
   const code = hex !== undefined ? Number.parseInt(hex, 16) : octal !== undefined ? Number.parseInt(octal, 8) : Number(entity);
-  // Breaks and spaces stay escaped: rules know them, and decoded ones would end a value.
-  const isSpace = code === 0x20 || (code >= 9 && code <= 13);
-  return code < 0xd800 && !isSpace ? String.fromCharCode(code) : undefined;
+  // Breaks stay escaped, in the one way that all rules know.
+  if (code >= 9 && code <= 13) return breaks[code];
+  return code < 0xd800 ? String.fromCharCode(code) : undefined;
 }
 
 /** The end of a string and the start of the next one that continues it: with an operator, or with only space between. */

@@ -9,6 +9,13 @@ const shapes: readonly { readonly name: string; readonly needle: string; readonl
   { name: 'Discord bot', needle: '.', pattern: /[MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,64}/g },
   { name: 'Airtable', needle: 'pat', pattern: /pat[A-Za-z0-9]{14}\.[0-9a-f]{32,64}/g },
   { name: 'Terraform', needle: '.atlasv1.', pattern: /[A-Za-z0-9]{10,20}\.atlasv1\.[\w=-]{40,128}/g },
+  // Keys of Azure have a mark of their service near their end. Only the beginning of a run is tried, because base64 has long ones.
+  { name: 'Azure key', needle: 'JQQJ99', pattern: /(?<![A-Za-z0-9+/]{3})[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}(?![A-Za-z0-9])/g },
+  { name: 'Azure key', needle: 'AZDO', pattern: /(?<![A-Za-z0-9+/]{3})[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])/g },
+  { name: 'Azure key', needle: '==', pattern: /(?<![A-Za-z0-9+/]{3})[A-Za-z0-9+/]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[A-Za-z0-9+/]{5}[AQgw]==/g },
+  { name: 'Azure key', needle: '=', pattern: /(?<![A-Za-z0-9+/]{3})[A-Za-z0-9+/]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-Za-z0-9+/]{6}=/g },
+  { name: 'Azure key', needle: 'AzSe', pattern: /(?<![A-Za-z0-9+/]{3})[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}(?![A-Za-z0-9])/g },
+  { name: 'Azure key', needle: '+ACR', pattern: /(?<![A-Za-z0-9+/]{3})[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}(?![A-Za-z0-9])/g },
   { name: 'Azure client secret', needle: 'Q~', pattern: /[\w~.]{3}\dQ~[\w~.-]{31,40}/g },
   { name: 'Bitcoin key', needle: '', pattern: /(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})(?![\w/+=-])/g },
   { name: 'extended private key', needle: 'prv', pattern: /[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{90,112}/g },
@@ -24,9 +31,15 @@ const shapes: readonly { readonly name: string; readonly needle: string; readonl
     needle: '$',
     pattern: /\$(?:2[abxy]|5|6|7|y|argon2(?:id|i|d)|scrypt|pbkdf2-sha\d{1,3})\$[\w./$=,+-]{20,256}/g,
   },
+  { name: 'Resend', needle: 're_', pattern: /re_[A-Za-z0-9]{6,12}_[A-Za-z0-9]{20,48}/g },
+  { name: 'Stripe client secret', needle: '_secret_', pattern: /(?:pi|seti|src|ek|cs_(?:live|test))_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{16,128}/g },
+  { name: 'Firebase server key', needle: ':APA91b', pattern: /[\w-]{10,24}:APA91b[\w-]{100,180}/g },
+  { name: 'Mailgun key', needle: '-', pattern: /[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])/g },
   { name: 'webhook of Slack', needle: 'hooks.slack.com', pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/-]{20,128}/g },
   { name: 'webhook of Discord', needle: '/api/webhooks/', pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{5,24}\/[\w-]{20,128}/g },
   { name: 'webhook of Teams', needle: 'webhook.office.com', pattern: /webhook\.office\.com\/webhookb2\/[\w@/-]{40,256}/g },
+  { name: 'webhook of Feishu', needle: '/open-apis/bot/', pattern: /open\.(?:feishu\.cn|larksuite\.com)\/open-apis\/bot\/v2\/hook\/[\w-]{20,64}/g },
+  { name: 'webhook of Zapier', needle: 'hooks.zapier.com', pattern: /hooks\.zapier\.com\/hooks\/catch\/\d{3,16}\/\w{5,32}/g },
   { name: 'webhook of WeChat', needle: 'qyapi.weixin', pattern: /qyapi\.weixin\.qq\.com\/cgi-bin\/webhook\/send\?key=[\w-]{20,128}/g },
 ];
 
@@ -43,15 +56,23 @@ export function* shapedSecrets(text: string): Generator<Span> {
 
 const part = /[\w-]+/y;
 
-/** JSON Web Tokens, signed, unsigned and encrypted: `eyJ…` and two to four more parts. */
+/** Base64 of `{"`, and of `{` with a space or a break after it. */
+const webTokenStart = /ey[JA]|ew(?:o|k|0K)/g;
+
+/** JSON Web Tokens, signed, unsigned and encrypted: a header (`eyJ…`) and two to four more parts. */
 function* webTokens(text: string): Generator<Span> {
-  for (let from = text.indexOf('eyJ'); from !== -1; ) {
+  webTokenStart.lastIndex = 0;
+  for (let match = webTokenStart.exec(text); match; match = webTokenStart.exec(text)) {
+    const from = match.index;
     let to = runEnd(text, from, part);
-    if (to - from >= 12 && text[to] === '.' && isTokenStart(text, from)) {
+    webTokenStart.lastIndex = Math.max(to, webTokenStart.lastIndex);
+    if (to - from >= 12 && text[to] === '.' && isTokenStart(text, from) && (match[0] === 'eyJ' || isHeader(text.slice(from, Math.min(to, from + 4_096))))) {
       const first = to;
       for (let parts = 1; parts < 5 && text[to] === '.'; parts++) to = runEnd(text, to + 1, part);
       if (to - first >= 12 && isMachineMade(text.slice(from, from + 64))) yield secretSpan(from, to);
+      webTokenStart.lastIndex = to;
     }
-    from = text.indexOf('eyJ', to);
   }
 }
+
+const isHeader = (run: string): boolean => /"(?:alg|enc|typ|kid)"\s*:/.test(Buffer.from(run, 'base64url').toString('latin1'));
