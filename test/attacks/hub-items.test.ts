@@ -118,10 +118,7 @@ describe('what the hub stores', () => {
     await push(source, await hub.project('versions'));
     const items = (await itemsOf('versions')).filter(({ kind }) => kind === 'context');
     const hashes = items.map(({ body }) => String(body.artifact));
-    const { objects } = unpackParcel(
-      new Uint8Array(await (await hub.client().sync.objects({ project: 'versions', hashes })).arrayBuffer()),
-      keyOf,
-    );
+    const { objects } = unpackParcel(new Uint8Array(await (await hub.client().sync.objects({ project: 'versions', hashes })).arrayBuffer()), keyOf);
     const send = (project: string, bodies: readonly object[], token?: string) =>
       hub.client(token).sync.send({
         project,

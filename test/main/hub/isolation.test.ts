@@ -160,9 +160,9 @@ describe('isolation of projects', () => {
     ).toEqual(['name', 'no', 'project', 'shared']);
     // Nothing runs with the rights of another user, and the role is nobody.
     expect(await valuesOf(`SELECT proname AS value FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef`)).toEqual([]);
-    expect(
-      await hub.query(`SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname = '${role}'`),
-    ).toEqual([{ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, rolcanlogin: false }]);
+    expect(await hub.query(`SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname = '${role}'`)).toEqual(
+      [{ rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false, rolcanlogin: false }],
+    );
     expect(await valuesOf(`SELECT roleid::regrole::text AS value FROM pg_auth_members WHERE member = '${role}'::regrole`)).toEqual([]);
   });
 

@@ -96,7 +96,15 @@ function privateKeys({ add, random }: Maker): void {
     ['%0D%0A and %20', (text: string) => `key=${encodeURIComponent(text.replaceAll('\n', '\r\n'))}`],
     ['a form', (text: string) => `key=${new URLSearchParams({ '': text }).toString().slice(1)}&n=1`],
     ['&#10;', (text: string) => `<pre>${text.replaceAll('\n', '&#10;')}</pre>`],
-    ['joined strings', (text: string) => text.trimEnd().split('\n').map((line) => `'${line}\\n'`).join(' +\n  ')],
+    [
+      'joined strings',
+      (text: string) =>
+        text
+          .trimEnd()
+          .split('\n')
+          .map((line) => `'${line}\\n'`)
+          .join(' +\n  '),
+    ],
     ['a here-document with tabs', (text: string) => `cat <<-EOF\n${text.replaceAll(/^/gm, '\t')}EOF`],
   ] as const)
     add(`PEM with ${name}`, body(), (s) => spell(pem(s)));
@@ -105,7 +113,11 @@ function privateKeys({ add, random }: Maker): void {
     ['%0A', (text: string) => text.replaceAll('\n', '%0A').replaceAll(' ', '%20')],
   ] as const)
     add(`PEM with ${name}, cut off`, body(), (s) => spell(pem(s)).slice(0, 120));
-  add('SSH2', random(70), (s) => `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: "key of a server"\n${s}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`);
+  add(
+    'SSH2',
+    random(70),
+    (s) => `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: "key of a server"\n${s}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`,
+  );
   add('WireGuard', `${random(42)}8=`, (s) => `[Interface]\nPrivateKey = ${s}\nAddress = 10.0.0.2/32\n`);
   add('PKCS 8, encrypted', fakeKey('ENCRYPTED PRIVATE KEY').split('\n')[2] ?? '', () => fakeKey('ENCRYPTED PRIVATE KEY').replaceAll('\n', '\r\n'));
   add('extended private key, testnet', `tprv8${random(106, base58)}`);
@@ -141,12 +153,20 @@ function commands({ add, random }: Maker): void {
 }
 
 function cookies({ add, random, hex }: Maker): void {
-  add('cookies of a copied curl', random(40), (s) => `curl 'https://x/' \\\n  -H 'accept: */*' \\\n  -H 'user-agent: a b c' \\\n  -b 'theme=dark; sid=${s}'`);
+  add(
+    'cookies of a copied curl',
+    random(40),
+    (s) => `curl 'https://x/' \\\n  -H 'accept: */*' \\\n  -H 'user-agent: a b c' \\\n  -b 'theme=dark; sid=${s}'`,
+  );
   add('session in a path', hex(32).toUpperCase(), (s) => `GET /app/list.do;jsessionid=${s}.node0?x=1`);
   add('session of PHP', random(26), (s) => `PHPSESSID=${s}; path=/`);
   add('cookie of a recorded browser', random(32), (s) => JSON.stringify({ cookies: [{ name: 'sessionid', value: s, domain: 'x', path: '/' }] }));
   add('third cookie of a header in JSON', random(32), (s) => `{"headers":{"Cookie":"a=b; lang=de; _session=${s}; c=d"}}`);
-  add('second Set-Cookie with CRLF', random(32), (s) => `HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nSet-Cookie: __Host-session=${s}; Secure\r\n\r\n`);
+  add(
+    'second Set-Cookie with CRLF',
+    random(32),
+    (s) => `HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nSet-Cookie: __Host-session=${s}; Secure\r\n\r\n`,
+  );
 }
 
 function blocks({ add, random }: Maker): void {
@@ -177,10 +197,14 @@ function files({ add, random, hex, base64 }: Maker): void {
   };
   add('base64 of tar', random(24), (s) => `$ tar c secrets | base64 -w0\n${base64(tar(s))}`);
   add('base64 of tar with gzip', random(24), (s) => base64(gzipSync(tar(s))));
-  const sqlite = (secret: string): Buffer => Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(80, 7), Buffer.from(note(secret)), Buffer.alloc(80)]);
+  const sqlite = (secret: string): Buffer =>
+    Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(80, 7), Buffer.from(note(secret)), Buffer.alloc(80)]);
   add('base64 of SQLite', github(), (s) => base64(sqlite(s)));
-  add('base64 of a sound', github(), (s) => base64(Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\x76TXXX\0\0\0\x40\0\0\0', 'latin1'), Buffer.from(note(s)), Buffer.alloc(60, 0xff)])));
-  const parts = (pack: (text: string) => Uint8Array, secret: string): Buffer => Buffer.concat([pack(`an ordinary beginning ${hex(40)}`), pack(note(secret))]);
+  add('base64 of a sound', github(), (s) =>
+    base64(Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\x76TXXX\0\0\0\x40\0\0\0', 'latin1'), Buffer.from(note(s)), Buffer.alloc(60, 0xff)])),
+  );
+  const parts = (pack: (text: string) => Uint8Array, secret: string): Buffer =>
+    Buffer.concat([pack(`an ordinary beginning ${hex(40)}`), pack(note(secret))]);
   add('second member of gzip', github(), (s) => base64(parts(gzipSync, s)));
   add('second frame of Zstandard', github(), (s) => base64(parts(zstdCompressSync, s)));
   const zip = (secret: string, more: readonly RawEntry[]): string => base64(rawZip([...more, packedText('b.txt', note(secret))]));
@@ -197,7 +221,12 @@ const packedText = (name: string, text: string): RawEntry => ({ name, content: d
 /** Further texts that redaction leaves unchanged. */
 export const moreOrdinary = ({ hex, random }: Pick<Maker, 'hex' | 'random'>): string[] => [
   ...['docker run -p 27017:27017 --name mongo mongo', 'docker run -p 127.0.0.1:5432:5432/tcp postgres', 'curl -u "$USER:$PASS" https://x'],
-  ...['echo done | sudo tee /etc/motd', 'sudo -S is an option that reads a password', 'unzip -p a.zip word/document.xml', 'ssh-keygen -t ed25519 -N ""'],
+  ...[
+    'echo done | sudo tee /etc/motd',
+    'sudo -S is an option that reads a password',
+    'unzip -p a.zip word/document.xml',
+    'ssh-keygen -t ed25519 -N ""',
+  ],
   ...['net user ada /delete', 'smbclient -U guest% //h/x', 'keytool -list -storepass "$PASS"', 'gh secret set TOKEN --body "$TOKEN"'],
   ...['npm config set registry https://registry.example', 'git config set user.name ada', 'aws configure set region eu-west-1'],
   ...['docker pull nginx:latest@sha256:ab', 'http://localhost:3000/@vite/client', 'https://unpkg.example/react@18/umd/react.js', 'npm:react@18.2.0'],
@@ -205,8 +234,22 @@ export const moreOrdinary = ({ hex, random }: Pick<Maker, 'hex' | 'random'>): st
   ...[`{"session_id":"${crypto.randomUUID()}"}`, `sessionId: ${crypto.randomUUID()}`, `"d":"M10 10h5v${hex(2)}z"`, `{"q":"${hex(40)}"}`],
   ...['{"kty":"RSA","e":"AQAB","kid":"k1"}', 'path%20with%20spaces%0Aand%20breaks', 'a &#10; b &#32; c', 'one\\u000atwo\\u0020three'],
   ...['password: *pw', 'password: !secret db', 'password: !Ref DbPassword', 'password: &pw\n  type: string\n', 'password: |\n\nuser: x'],
-  ...['-----BEGIN PUBLIC KEY-----', '-----BEGIN CERTIFICATE-----', 'ewok', 'eye.catching.words', 'AQ. Abbreviations', 'sess-1', 're_order_items_by_name'],
+  ...[
+    '-----BEGIN PUBLIC KEY-----',
+    '-----BEGIN CERTIFICATE-----',
+    'ewok',
+    'eye.catching.words',
+    'AQ. Abbreviations',
+    'sess-1',
+    're_order_items_by_name',
+  ],
   ...[`${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}`, `${hex(32)}-${hex(4)}`, `build-${hex(32)}-linux`, `etag ${hex(32)}-12`],
-  ...['pi_count_secret_santa', 'pat-na1 is a region', 'cfk_ prefix', `index ${hex(7)}..${hex(7)} 100644`, `blob:http://localhost/${crypto.randomUUID()}`],
+  ...[
+    'pi_count_secret_santa',
+    'pat-na1 is a region',
+    'cfk_ prefix',
+    `index ${hex(7)}..${hex(7)} 100644`,
+    `blob:http://localhost/${crypto.randomUUID()}`,
+  ],
   ...['JSESSIONID is the cookie of Java', 'connect.sid = undefined', 'Signature=required', `?v=${hex(20)}&Signature=none`, random(12)],
 ];

@@ -3,7 +3,8 @@ import { isRandom, namedSpan, runEnd, type Span } from './span.js';
 import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
 
 /** Every name of a secret contains one of these. */
-const keyword = /pass|pwd|sessionid|sessid|\bconnect\.sid|\bpw\b|_pw\b|secret|token|key|credential|auth|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
+const keyword =
+  /pass|pwd|sessionid|sessid|\bconnect\.sid|\bpw\b|_pw\b|secret|token|key|credential|auth|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
 const nameRun = /[\w.-]+/y;
 const maxNameLength = 80;
 
@@ -90,12 +91,13 @@ function valueAfter(text: string, name: Name): Span | undefined {
 }
 
 /** The sign of a value that stands on the lines below its name in YAML: `password: >-`, or nothing after the colon. */
-const blockSign = /(?:\\*["'])?:[ \t]{0,8}(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{0,4}){0,2}([>|][-+\d]{0,2}[ \t]{0,8})?(?:#[^\n]{0,120}?)?(?=\r?\n|\\+n)/y;
+const blockSign =
+  /(?:\\*["'])?:[ \t]{0,8}(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{0,4}){0,2}([>|][-+\d]{0,2}[ \t]{0,8})?(?:#[^\n]{0,120}?)?(?=\r?\n|(?:\\+r)?\\+n)/y;
 const blockLine =
-  /(?:\r?\n|\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?([^\s"'\\:]{4,4096})(?:\\*["'])?[ \t]*(?=\r?\n|\\+n|\\*["']|$)/y;
+  /(?:\r?\n|(?:\\+r)?\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?([^\s"'\\:]{4,4096})(?:\\*["'])?[ \t]*(?=\r?\n|(?:\\+r)?\\+n|\\*["']|$)/y;
 /** A line of a text after `>` or `|`, which may have any characters. */
 const literalLine =
-  /(?:\r?\n|\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?((?:[^\s\\]|\\+["']){4,4096}?)(?:\\*["'])?[ \t]*(?=\r?\n|\\+n|$)/y;
+  /(?:\r?\n|(?:\\+r)?\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?((?:[^\s\\]|\\+["']){4,4096}?)(?:\\*["'])?[ \t]*(?=\r?\n|(?:\\+r)?\\+n|$)/y;
 const maxBlockLines = 64;
 
 /** The lines of a value that stands below its name in YAML. Without `>` or `|`, only one that no nested member or word could be. */
@@ -133,7 +135,9 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   if (kind === 'password' && runEnd(text, to, sentence) > to) return runEnd(text, to, sentence);
   const spaced = runEnd(text, to, space);
   if (spaced === to) return undefined;
-  const isFlag = name.startsWith('--') && text[spaced] !== '-';
+  // `config set --secret NAME VALUE` says that the next one is a name.
+  const isSwitch = name === '--secret' && /\bset[ \t]{1,4}$/.test(text.slice(Math.max(0, from - 16), from));
+  const isFlag = name.startsWith('--') && text[spaced] !== '-' && !isSwitch;
   const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
   return isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind) ? spaced : undefined;
 }

@@ -37,7 +37,8 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
   {
     name: 'curl and wget',
     needle: ':',
-    pattern: /(?:\b(?:curl|wget)\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?|\bhttps?\b[^\n]{0,400}?)\s(?:-u|--user|-U|--proxy-user|-a|--auth)[ =]?\\*["']?[^\s"':/]{1,64}:([^\s"'\\]{3,256})/g,
+    pattern:
+      /(?:\b(?:curl|wget)\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?|\bhttps?\b[^\n]{0,400}?)\s(?:-u|--user|-U|--proxy-user|-a|--auth)[ =]?\\*["']?[^\s"':/]{1,64}:([^\s"'\\]{3,256})/g,
   },
   { name: 'sshpass', needle: 'sshpass', pattern: /\bsshpass[ \t]{1,4}-p[ \t]{0,4}\\*["']?([^\s"'\\]{3,256})/g },
   { name: 'mysql', needle: ' -p', pattern: /\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,160}?\s-p\\*["']?([^\s"'\\]{3,256})/g },
@@ -52,7 +53,8 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
   {
     name: 'sudo',
     needle: 'sudo',
-    pattern: /\becho[ \t]{1,4}(?:-[ne]{1,2}[ \t]{1,4})?\\*["']?([^\s"'\\|]{3,256})\\*["']?[ \t]{0,4}\|[ \t]{0,4}sudo[ \t]{1,4}(?:-[A-Za-z]{1,4}[ \t]{1,4}){0,4}-[A-Za-z]{0,3}S/g,
+    pattern:
+      /\becho[ \t]{1,4}(?:-[ne]{1,2}[ \t]{1,4})?\\*["']?([^\s"'\\|]{3,256})\\*["']?[ \t]{0,4}\|[ \t]{0,4}sudo[ \t]{1,4}(?:-[A-Za-z]{1,4}[ \t]{1,4}){0,4}-[A-Za-z]{0,3}S/g,
   },
   { name: 'sudo', needle: 'sudo', pattern: valueAfter(String.raw`\bsudo${gap}-[A-Za-z]{0,3}S\b[^\n|;]{0,200}?<<<[ \t]{0,4}`) },
   {
@@ -60,7 +62,11 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
     needle: 'chpasswd',
     pattern: /\becho[ \t]{1,4}\\*["']?[\w.-]{1,64}:([^\s"'\\|]{3,256})\\*["']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd/g,
   },
-  { name: 'htpasswd', needle: 'htpasswd', pattern: valueAfter(String.raw`\bhtpasswd${gap}-[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}\S{1,200}${gap}\S{1,64}${gap}`) },
+  {
+    name: 'htpasswd',
+    needle: 'htpasswd',
+    pattern: valueAfter(String.raw`\bhtpasswd${gap}-[A-Za-z]{0,4}b[A-Za-z]{0,4}${gap}\S{1,200}${gap}\S{1,64}${gap}`),
+  },
   {
     name: 'PowerShell',
     needle: 'ConvertTo-SecureString',
@@ -73,8 +79,16 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
   { name: 'ssh-keygen', needle: 'ssh-keygen', pattern: /\bssh-keygen\b[^\n|;&]{0,200}?\s-[NP][ \t]{1,4}\\*["']([^"'\\\n]{3,256})/g },
   { name: 'mongosh', needle: 'mongo', pattern: valueAfter(String.raw`\bmongo(?:sh|dump|restore|export|import)?\b${rest}-p${gap}`) },
   { name: 'sqlcmd', needle: ' -P', pattern: valueAfter(String.raw`\b(?:sqlcmd|bcp|isql)\b${rest}-P[ \t]{0,4}`) },
-  { name: 'sqlplus', needle: '@', pattern: /\b(?:sqlplus|expdp|impdp|sqlldr)[ \t]{1,4}(?:-[A-Za-z]{1,4}[ \t]{1,4}){0,3}[\w$#.-]{1,64}\/([^\s"'\\@]{3,256})@/g },
-  { name: 'smbclient', needle: '%', pattern: /\b(?:smbclient|rpcclient|smbget|net)\b[^\n|;&]{0,200}?\s(?:-U|--user)[ \t=]{0,4}\\*["']?[\w.-]{1,64}%([^\s"'\\]{3,256})/g },
+  {
+    name: 'sqlplus',
+    needle: '@',
+    pattern: /\b(?:sqlplus|expdp|impdp|sqlldr)[ \t]{1,4}(?:-[A-Za-z]{1,4}[ \t]{1,4}){0,3}[\w$#.-]{1,64}\/([^\s"'\\@]{3,256})@/g,
+  },
+  {
+    name: 'smbclient',
+    needle: '%',
+    pattern: /\b(?:smbclient|rpcclient|smbget|net)\b[^\n|;&]{0,200}?\s(?:-U|--user)[ \t=]{0,4}\\*["']?[\w.-]{1,64}%([^\s"'\\]{3,256})/g,
+  },
   { name: 'net user', needle: '/add', pattern: /\bnet[ \t]{1,4}user[ \t]{1,4}[\w.-]{1,64}[ \t]{1,4}([^\s"'\\/][^\s"'\\]{2,255})[ \t]{1,4}\/add/g },
   { name: 'twine', needle: 'twine', pattern: valueAfter(String.raw`\btwine${gap}upload\b${rest}-p${gap}`) },
   { name: 'ngrok', needle: 'authtoken', pattern: /\b(?:add-)?authtoken[ \t]{1,4}([\w-]{24,256})/g },

@@ -3,9 +3,9 @@ import { matchesOf, runEnd, type Span, secretSpan } from './span.js';
 /** The end of a line in a key: a line break, or an escaped one in a string or a nested string (`\n`, `\\n`). */
 const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
 /** The text before each line of a key in a diff, a quotation or the numbered output of a tool. */
-const lead = /[ \t]*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|\\+t|:|\|)[ \t]*)?[ \t"']*/y;
+const lead = /(?:[ \t]|\\+t)*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|\\+t|:|\|)[ \t]*)?[ \t"']*/y;
 const body = /[A-Za-z0-9+/=]{1,128}/y;
-const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}(?:"[^\r\n\\"']{0,200}")?/y;
+const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}(?:\\*"[^\r\n\\"']{0,200}\\*")?/y;
 // In a form, a space is a `+`. SSH2 has four hyphens and a space.
 const begin = /-{4,5} ?BEGIN[ +][A-Z0-9 +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)? ?-{4,5}/g;
 const end = /-{4,5} ?END[ +][A-Z0-9 +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)? ?-{4,5}/y;

@@ -66,7 +66,12 @@ function* webTokens(text: string): Generator<Span> {
     const from = match.index;
     let to = runEnd(text, from, part);
     webTokenStart.lastIndex = Math.max(to, webTokenStart.lastIndex);
-    if (to - from >= 12 && text[to] === '.' && isTokenStart(text, from) && (match[0] === 'eyJ' || isHeader(text.slice(from, Math.min(to, from + 4_096))))) {
+    if (
+      to - from >= 12 &&
+      text[to] === '.' &&
+      isTokenStart(text, from) &&
+      (match[0] === 'eyJ' || isHeader(text.slice(from, Math.min(to, from + 4_096))))
+    ) {
       const first = to;
       for (let parts = 1; parts < 5 && text[to] === '.'; parts++) to = runEnd(text, to + 1, part);
       if (to - first >= 12 && isMachineMade(text.slice(from, from + 64))) yield secretSpan(from, to);
