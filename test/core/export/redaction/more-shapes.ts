@@ -1,6 +1,6 @@
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type RawEntry, rawZip } from '../../../support/zips.js';
-import { fake, fakeKey, urlOf } from './fake.js';
+import { fake, urlOf } from './fake.js';
 import type { Place } from './shapes.js';
 
 /** What makes the values of a shape. */
@@ -119,7 +119,6 @@ function privateKeys({ add, random }: Maker): void {
     (s) => `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: "key of a server"\n${s}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`,
   );
   add('WireGuard', `${random(42)}8=`, (s) => `[Interface]\nPrivateKey = ${s}\nAddress = 10.0.0.2/32\n`);
-  add('PKCS 8, encrypted', fakeKey('ENCRYPTED PRIVATE KEY').split('\n')[2] ?? '', () => fakeKey('ENCRYPTED PRIVATE KEY').replaceAll('\n', '\r\n'));
   add('extended private key, testnet', `tprv8${random(106, base58)}`);
 }
 

@@ -137,9 +137,9 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   if (spaced === to) return undefined;
   // `config set --secret NAME VALUE` says that the next one is a name.
   const isSwitch = name === '--secret' && /\bset[ \t]{1,4}$/.test(text.slice(Math.max(0, from - 16), from));
-  const isFlag = name.startsWith('--') && text[spaced] !== '-' && !isSwitch;
+  const isFlag = name.startsWith('--') && text[spaced] !== '-';
   const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
-  return isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind) ? spaced : undefined;
+  return !isSwitch && (isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind)) ? spaced : undefined;
 }
 
 /** Whether a string names the next argument of a call, or the next item of a list: `['password', 'Xk39…']`, but not `['password', 'email']`. */
