@@ -244,7 +244,7 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/mcp',
-    folders: [contract, 'src/main/launch'],
+    folders: [core('base'), contract, 'src/main/launch'],
     packages: ['@modelcontextprotocol/sdk', 'node:timers/promises', 'node:util', 'zod'],
   },
   {

@@ -185,11 +185,11 @@ describe('[U10] work that an agent hands out has no more rights than its job', (
     expect(rights).toMatchObject([{ permissions: 'plan' }]);
     // The same where a start is for a person: of this machine, or of a space.
     await client.space.addEntity({ entityId: 'sarah', name: 'Sarah', type: 'human' });
-    for (const who of ['user@this-machine', 'sarah', 'Sarah']) {
+    for (const who of ['user@this-machine', 'us\u200ber@this-machine', 'sarah', 'Sarah', 'SARAH', 's\u00adarah']) {
       await read(await client.runner.start({ what: { eventId: await startFor(made, who, 'ada') }, performer }));
       expect(order?.mcp?.as).toBe('agent:claude-code');
     }
-    expect(rights).toMatchObject(Array(4).fill({ permissions: 'plan' }));
+    expect(rights).toMatchObject(Array(7).fill({ permissions: 'plan' }));
     await read(await client.runner.start({ what: { eventId: await startFor(made, 'a-bot', 'ada') }, performer }));
     expect(order?.mcp?.as).toBe('a-bot');
   });

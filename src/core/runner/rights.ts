@@ -1,4 +1,4 @@
-import { parseJson } from '../base/index.js';
+import { looksLikePerson, parseJson } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Performer, PermissionMode, PolicyRule, permissionModes, Work } from '../contract/index.js';
 import { turnNamed } from '../handover/index.js';
@@ -31,9 +31,11 @@ function sourceOf(chain: ReadChain, what: Work): { readonly who: string; readonl
 }
 
 /** Whether a name is that of a person: of somebody at a machine, or of a member of a space. */
-const isPerson = (chain: ReadChain, name: string): boolean =>
-  /^user(?:@|$)/i.test(name) ||
-  chain.db.one("SELECT 1 FROM entity WHERE project = ? AND type = 'human' AND (entityId = ? OR name = ?)", chain.project, name, name) !== undefined;
+const isPerson = ({ db, project }: ReadChain, name: string): boolean =>
+  looksLikePerson(
+    name,
+    db.all<{ entityId: string; name: string }>("SELECT entityId, name FROM entity WHERE project = ? AND type = 'human'", project),
+  );
 
 /** The name in which the tools of a job act. Who does the work of a person does not become that person. */
 export function actorOf(chain: ReadChain, who: string | null, performer: Performer): string {

@@ -12,7 +12,7 @@ export function addServeCommands(program: Command): void {
     .description('serve tools to an agent (Model Context Protocol) on standard input and output')
     .option('--tools <names>', 'only these groups of tools and single tools, separated by commas (default: all)')
     .option('--permitted <names>', 'of these, only the named tools, which the profile of the agent permits')
-    .option('--as <name>', 'act for this agent, member of a space or person only')
+    .option('--as <name>', 'act for this agent only')
     .option('--run <run>', 'act in this run of the agent only')
     .action((options: ProjectOptions & { tools?: string; permitted?: string; as?: string; run?: string }) =>
       withStoppableProject(options, async ({ client, signal }) => {

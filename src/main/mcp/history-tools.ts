@@ -73,11 +73,14 @@ export const historyTools: readonly AgentTool[] = [
     'session.diagnose',
     'Says what a model’s API would refuse in a session, so that its agent cannot continue it: orphan results, unanswered calls, empty texts and others.',
   ),
-  tool(
+  customTool(
+    'history',
     'session_repair',
     'writes',
-    'session.repair',
     'Makes a fork of a session with only the edits that its agent needs. Call it with `dryRun` first: it returns each change and makes nothing.',
+    inputOf(contract.session.repair),
+    // The default of the procedure is the person at this machine.
+    (client, { principal = 'agent:mcp', ...input }) => client.session.repair({ ...input, principal }),
     { who: 'principal' },
   ),
   tool('blame', 'reads', 'blame.file', 'Names the turn that wrote each line of a file, where recorded edits prove it.'),

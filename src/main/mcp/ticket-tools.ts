@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../core/base/index.js';
 import { contract } from '../../core/contract/index.js';
 import { type AgentTool, customTool, inputOf, ownEvent, toolsOf } from './tool.js';
 
@@ -6,6 +7,18 @@ const tool = toolsOf('tickets');
 
 /** A default limit, because all tickets would fill the agent's context window in one call. */
 const defaultTickets = 50;
+
+/** The people that JSON of GitHub names. */
+function loginsIn(json: unknown): string[] {
+  const logins: string[] = [];
+  for (const left = [json]; left.length > 0; ) {
+    const value = left.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if ('login' in value && typeof value.login === 'string') logins.push(value.login);
+    for (const member of Object.values(value)) left.push(member);
+  }
+  return logins;
+}
 
 /** Tools for tickets, their reviews and their discussions. */
 export const ticketTools: readonly AgentTool[] = [
@@ -53,7 +66,13 @@ export const ticketTools: readonly AgentTool[] = [
         if (value.kind === 'text' || value.kind === 'notice') text += value.delta;
       }
     },
-    { starts: true },
+    {
+      starts: true,
+      async names(client, { ticketId }) {
+        const { answers } = await client.ticket.thread({ ticketId: ticketId as string });
+        return answers === null ? [] : [answers];
+      },
+    },
   ),
   tool(
     'ticket_start_from',
@@ -80,7 +99,7 @@ export const ticketTools: readonly AgentTool[] = [
     'writes',
     'ticket.import',
     "Imports tickets from GitHub's JSON of issues and reviews, or from a Markdown task list. Known tickets stay as they are.",
-    { starts: true },
+    { starts: true, names: async (_client, { text }) => loginsIn(parseJson(String(text))) },
   ),
   customTool(
     'tickets',

@@ -27,6 +27,8 @@ export interface AgentTool {
   readonly who: string | undefined;
   /** True if the tool starts a model or writes in the name of others, which only a person or a policy may do. */
   readonly starts: boolean;
+  /** The names in which a call would write. */
+  names(client: ContractClient, input: Given): Promise<readonly string[]>;
   /** True for a name of an earlier version, which still works and is not listed. */
   readonly isOld: boolean;
   /** Calls the procedure. The contract checks the input. */
@@ -37,6 +39,8 @@ interface More {
   readonly who?: string;
   readonly starts?: boolean;
   readonly isOld?: boolean;
+  /** The names in which a call would write. The default is the name at `who`. */
+  readonly names?: AgentTool['names'];
   /** Refuses calls on things that belong to others. */
   readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<unknown>;
 }
@@ -49,7 +53,7 @@ export function customTool<Input>(
   description: string,
   input: z.ZodType<unknown, Input>,
   call: (client: ContractClient, input: Input) => Promise<unknown>,
-  { who, starts = false, isOld = false, check }: More = {},
+  { who, starts = false, isOld = false, check, names = (_client, given) => Promise.resolve(namesAt(given, who?.split('.'))) }: More = {},
 ): AgentTool {
   return {
     name,
@@ -60,11 +64,21 @@ export function customTool<Input>(
     who,
     starts,
     isOld,
+    names,
     async call(client, given, caller) {
       await check?.(client, given, caller);
       return call(client, given as Input);
     },
   };
+}
+
+/** The names at a path of an input, in which `[]` stands for each item of a list. */
+function namesAt(value: unknown, path: readonly string[] | undefined): readonly string[] {
+  if (path === undefined) return [];
+  const [first, ...rest] = path;
+  if (first === undefined) return typeof value === 'string' ? [value] : [];
+  if (first === '[]') return Array.isArray(value) ? value.flatMap((item: unknown) => namesAt(item, rest)) : [];
+  return namesAt((value as Given | null | undefined)?.[first], rest);
 }
 
 /** The member of the contract, or of a client, that a procedure names. */

@@ -1,3 +1,4 @@
+import { looksLikePerson } from '../../core/base/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { agentTools } from './agent-tools.js';
 import { historyTools } from './history-tools.js';
@@ -15,7 +16,7 @@ export function toolsFor(names: readonly string[] | undefined, caller: Caller): 
     .filter(({ name, group }) => names === undefined || names.includes(group) || names.includes(name))
     .filter(({ name }) => caller.permitted === undefined || caller.permitted.includes(name))
     .filter(({ starts }) => !(starts && caller.as !== undefined))
-    .map((tool) => ownTool(caller.as === undefined && tool.who !== undefined ? notAsPerson(tool, tool.who.split('.')) : tool, caller));
+    .map((tool) => ownTool(notAsPerson(tool), caller));
 }
 
 /** A tool without the fields that the server's command line sets. */
@@ -33,33 +34,19 @@ function ownTool(tool: AgentTool, caller: Caller): AgentTool {
   return { ...tool, inputSchema: withoutFields(tool.inputSchema, Object.keys(own)) as AgentTool['inputSchema'], call };
 }
 
-/** A tool of a server that names no caller. Agents choose their own names, but none of them is the person of a machine. */
-const notAsPerson = (tool: AgentTool, path: readonly string[]): AgentTool => ({
+/** A tool that refuses to write in the name of a person: who calls it is an agent, whatever name it has or gives. */
+const notAsPerson = (tool: AgentTool): AgentTool => ({
   ...tool,
   call: async (client, given, caller) => {
-    const shown = path.join('.').replace('.[]', '');
-    for (const name of namesAt(given, path))
-      if (isOfMachine(name))
-        throw new NotYours(`An agent cannot act as the person ${name}. Give your own name in ${shown}, or start "stemma mcp" with --as.`);
+    const names = await tool.names(client, given);
+    const people = names.length === 0 ? [] : (await client.space.entities({})).filter(({ type }) => type === 'human');
+    const shown = tool.who === undefined ? '' : ` in ${tool.who.replace('.[]', '')}`;
+    for (const name of names)
+      if (looksLikePerson(name, people))
+        throw new NotYours(`An agent cannot act as the person ${name}. Give your own name${shown}, or start "stemma mcp" with it as --as.`);
     return tool.call(client, given, caller);
   },
 });
-
-/** Whether a name reads like that of the person of a machine, also with signs that nobody sees. */
-const isOfMachine = (name: string): boolean =>
-  /^user(?:@|$)/i.test(
-    name
-      .normalize('NFKC')
-      .replaceAll(/\p{Cf}|\p{Mn}/gu, '')
-      .trim(),
-  );
-
-/** The names at a path of an input, in which `[]` stands for each item of a list. */
-function namesAt(value: unknown, [first, ...rest]: readonly string[]): readonly string[] {
-  if (first === undefined) return typeof value === 'string' ? [value] : [];
-  if (first === '[]') return Array.isArray(value) ? value.flatMap((item: unknown) => namesAt(item, rest)) : [];
-  return namesAt(fieldsOf(value)[first], rest);
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});

@@ -163,12 +163,12 @@ test('[B15, B-33, R6] waits, cards and turns over MCP', async ({ machine }) => {
     return JSON.parse(content[0]?.text ?? '');
   };
 
-  const asked = await mcp.call<{ message: { messageId: string }; started: { runId: string }[] }>('space_post', {
-    ...{ spaceId: 'team', senderId: 'ann', text: 'Ready?', wait: { for: 'bot' } },
-  });
-  const { messageId } = asked.message;
+  const question = { spaceId: 'team', senderId: 'ann', text: 'Ready?', wait: { for: 'bot' } };
+  expect(await refused('space_post', question)).toMatchObject({ code: 'UNAUTHORIZED', message: expect.stringContaining('the person ann') });
+  const asked = await call('space.post', question);
+  const { messageId } = asked.message as { messageId: string };
   expect(await mcp.call('space_wait', { messageId })).toMatchObject({ for: 'bot', answer: null });
-  const { runId } = asked.started[0] as { runId: string };
+  const [{ runId }] = asked.started as [{ runId: string }];
   const sent = await mcp.call<{ message: { messageId: string } }>('send_message', { runId, text: 'Which date?', wait: true });
   expect(await mcp.call('space_wait', { messageId })).toMatchObject({ answer: sent.message.messageId });
   await call('space.post', { spaceId: 'team', senderId: 'ann', text: 'Monday' });

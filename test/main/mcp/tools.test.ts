@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toolNames, toolsFor } from '../../../src/main/mcp/tools.js';
+import { desk } from '../../support/desk.js';
 import { door } from '../../support/door.js';
+import { scratch } from '../../support/project.js';
 
 /** The tools of a caller on a project with a space of Ann and two agents. */
 async function tools(names?: readonly string[], caller: { as?: string; run?: string; permitted?: string[] } = {}, made = door()) {
@@ -64,13 +67,70 @@ test('[U6] a server that works for an agent acts in its name only', async () => 
   expect((await client.card.get({ cardId: cardId ?? '' })).authorId).toBe('bot');
 });
 
-test('[U6] without a named caller, no tool acts as the person of the machine', async () => {
-  const { call, client } = await tools();
-  for (const by of ['user', 'user@this-machine', 'User@elsewhere', ' user@x'])
-    await expect(call('ticket_create', { title: 'mine', type: 'task', by })).rejects.toThrow('cannot act as the person');
+test.each([{}, { as: 'bot' }])('[U6] no tool acts as a person of the machine or of a space: %j', async (caller: { as?: string }) => {
+  const made = await tools();
+  const { client } = made;
+  await client.space.addEntity({ entityId: 'ent-1', name: 'Sarah Conte', type: 'human' });
   const { ticketId } = await client.ticket.create({ title: 'a', type: 'task' });
-  await expect(call('ticket_discuss', { ticketId, text: 'Yes.', principal: 'user@this-machine' })).rejects.toThrow('cannot act as the person');
-  expect(await call('ticket_create', { title: 'own', type: 'task', by: '@mechanic' })).toMatchObject({ title: 'own' });
+  await client.ticket.transition({ ticketId, to: 'review', reviewers: ['ann', 'Sarah Conte', 'bot'] });
+  const people = ['user', 'user@this-machine', 'User@elsewhere', ' user@x', 'ann', 'ANN', 'an\u200bn', 'ａnn', '\u2066ann\u2069', 'a\u034fnn'];
+  for (const person of [...people, 'ent-1', 'Sarah Conte', 'sarah\u00a0conte'])
+    for (const [name, input] of [
+      ['ticket_create', { title: 'mine', type: 'task', by: person }],
+      ['ticket_update', { ticketId, title: 'mine', by: person }],
+      ['ticket_transition', { ticketId, to: 'closed', reason: 'done', by: person }],
+      ['ticket_verdict', { ticketId, verdict: 'approved', reviewer: person }],
+      ['ticket_discuss', { ticketId, text: 'Yes.', principal: person }],
+      ['space_post', { spaceId: 'team', text: 'Yes.', senderId: person }],
+      ['send_message', { spaceId: 'team', text: 'Yes.', entityId: person }],
+      ['read_messages', { spaceId: 'team', entityId: person }],
+      ['checkpoint', { parent: null, type: 'delta', format: 'markdown', text: 'Yes.', template: 't', principal: person }],
+      ['card_add', { card: { type: 'note', content: 'Yes.', authorId: person } }],
+      ['handover_delegate', { targetStrategy: 'new', targetRef: 'Writer', instruction: 'Help.', sourceAgentId: person }],
+    ] as const) {
+      // Whoever is named on the command line: an agent calls, not that person.
+      const field = caller.as === undefined ? input : withoutName(input, person);
+      const { call } = await tools(undefined, caller.as === undefined ? {} : { as: person }, made);
+      await expect(call(name, field), `${name} ${person}`).rejects.toThrow('cannot act as the person');
+    }
+  expect((await client.ticket.get({ ticketId })).reviewers.map(({ verdict }) => verdict)).toEqual(['pending', 'pending', 'pending']);
+  expect((await client.space.messages({ spaceId: 'team' })).messages).toEqual([]);
+  const { call } = await tools(undefined, caller, made);
+  const by = caller.as === undefined ? { by: '@mechanic' } : {};
+  expect(await call('ticket_create', { title: 'own', type: 'task', ...by })).toMatchObject({ title: 'own' });
+});
+
+/** An input without the fields that hold this name. */
+const withoutName = (input: object, name: string): object =>
+  JSON.parse(JSON.stringify(input), (_, value: unknown) => (value === name ? undefined : value)) as object;
+
+test('[U6] what an agent imports, and what it lets a model answer, is not by a person', async () => {
+  const { call, client } = await tools();
+  const pull = (login: string) => ({
+    ...{ html_url: `https://forge.example/pulls/${login.length}`, title: 'Faster', state: 'open', head: {}, user: { login: 'bot' } },
+    reviews: [{ state: 'APPROVED', user: { login } }],
+  });
+  for (const text of [
+    JSON.stringify(pull('ann')),
+    JSON.stringify([pull('ann\u200b')]),
+    JSON.stringify(pull('ann')).replace('"login"', '"\\u006cogin"'),
+  ])
+    await expect(call('ticket_import', { text })).rejects.toThrow('cannot act as the person');
+  expect(await client.ticket.list({})).toEqual([]);
+  expect(await call('ticket_import', { text: JSON.stringify(pull('other')) })).toMatchObject({ created: [expect.any(String)] });
+  const { ticketId } = await client.ticket.create({ title: 'a', type: 'task', by: 'ann', assignee: 'ann' });
+  await call('ticket_discuss', { ticketId, text: 'Is it done?', principal: 'bot' });
+  await expect(call('ticket_answer', { ticketId, provider: 'recorded' })).rejects.toThrow('cannot act as the person');
+});
+
+test('[U6] a repair that an agent makes belongs to an agent', async () => {
+  const { call: client } = desk(scratch());
+  await client.project.create({ dir: join(scratch(), 'p.stemma') });
+  for await (const _ of await client.import.run({ paths: [join(import.meta.dirname, '../../fixtures/cases/unpaired-tools')] })) void _;
+  const { sessions } = await client.session.list({});
+  const repair = toolsFor(['session_repair'], {})[0];
+  const made = await repair?.call(client as never, { sessionId: sessions[0]?.sessionId }, {});
+  expect(made).toMatchObject({ commit: { principal: 'agent:mcp' } });
 });
 
 test('[U6] runs and turns of others are refused', async () => {

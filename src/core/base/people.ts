@@ -1,0 +1,18 @@
+interface Named {
+  readonly entityId: string;
+  readonly name: string;
+}
+
+/** A name as a reader sees it. */
+const lookOf = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}|\p{Mn}|\p{Cc}|\p{Default_Ignorable_Code_Point}/gu, '')
+    .trim()
+    .toLowerCase();
+
+/** Whether a name reads like that of a person: of somebody at a machine (`user@MACHINE`), or of one of these people. */
+export function looksLikePerson(name: string, people: readonly Named[]): boolean {
+  const look = lookOf(name);
+  return /^user(?:@|$)/.test(look) || people.some((each) => lookOf(each.entityId) === look || lookOf(each.name) === look);
+}
