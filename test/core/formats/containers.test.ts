@@ -189,7 +189,9 @@ test('[F41] a log of Inspect compressed by zstd, with a damaged sample, is read'
     'assistant tool_call bash ',
     'tool tool_result bash bin',
   ]);
-  const content = zstdCompressSync(Buffer.from(JSON.stringify({ id: 1, epoch: 1, messages: [{ id: 'm', role: 'user', content: 'Hello' }] })));
+  // A program may write an entry in several frames.
+  const text = JSON.stringify({ id: 1, epoch: 1, messages: [{ id: 'm', role: 'user', content: 'Hello' }] });
+  const content = Buffer.concat([zstdCompressSync(text.slice(0, 20)), zstdCompressSync(text.slice(20))]);
   const archive = storedZip('samples/1_epoch_1.json', content, 93);
   const path = join(scratch(), 'log.eval');
   writeFileSync(path, archive);

@@ -1,10 +1,11 @@
 // ZIP archives, of which one entry at a time is in memory. Our own code because formats are synchronous and Inspect compresses with
 // Zstandard (method 93): yauzl 3.4 opens archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only
 // methods 0 and 8. Node's zlib does the rest.
-import { crc32, deflateRawSync, inflateRawSync, zstdDecompressSync } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StemmaError } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
 import { expandsTooMuch, maxExpanded } from './expansion.js';
+import { unzstd } from './zstd.js';
 
 /** An entry of a ZIP archive, which is decompressed when it is read. */
 export interface ZipEntry {
@@ -97,7 +98,7 @@ function contentAt(file: FileBytes, { place, method, size, length, name }: Store
   if (method === 0 && size !== length) throw new Error(`${name} says that it has ${length} bytes, and has ${size}`);
   if (method === 0) return new Uint8Array(packed);
   if (method === 8) return inflateRawSync(packed, limit);
-  if (method === 93) return zstdDecompressSync(packed, limit);
+  if (method === 93) return unzstd(packed, limit);
   throw new Error(`${name} is compressed by method ${method}`);
 }
 
