@@ -81,6 +81,28 @@ describe('the door of a hub', () => {
     expect(many.status).toBe(400);
   });
 
+  test('[E63] whoever sends many bodies slowly leaves room for those of others', { timeout: 120_000 }, async () => {
+    await hub.client().projects.create({ project: 'room' });
+    const { token } = await hub.client().members.add({ project: 'room', name: 'slow', role: 'writer' });
+    const large = 40 * megabyte;
+    const port = Number(new URL(hub.address).port);
+    const block = Buffer.alloc(megabyte, 0x20);
+    const answers: string[] = [];
+    for (let i = 0; i < 7; i++) {
+      const socket = connect(port, '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      socket.on('error', () => {}).once('data', (data) => answers.push(String(data).slice(0, 12)));
+      socket.write(head('/rpc/sync/send', { ...json, Authorization: `Bearer ${token}`, 'Content-Length': large }));
+      // The last byte never comes.
+      for (let sent = 0; sent < large - megabyte; sent += megabyte) socket.write(block);
+    }
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(2), { timeout: 60_000 });
+    expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 429']));
+    // Longer than what is read at any time.
+    const other = await post(hub.address, 'sync/lack', hub.admin, { project: 'room', items: [], objects: [], more: 'x'.repeat(megabyte) });
+    expect(other.status).not.toBe(429);
+  });
+
   test('[E64] a token that costs too much is refused for a while, and others are not', { tags: 'long' }, async () => {
     const address = await limited({ token: { running: 2, waiting: 4, budgetMs: 20, refill: 0.001 } });
     await hub.project('costly');

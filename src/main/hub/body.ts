@@ -5,7 +5,8 @@ import { excessIn } from '../team/index.js';
 
 /**
  * The most bytes of a call with a parcel and of any other call; the most parts of a form; the most levels and values of its JSON. `atOnce` and
- * `unpacked`: the most bytes of the bodies that are read, and of the parcels that are unpacked, over all calls.
+ * `unpacked`: the most bytes of the bodies that are read, and of the parcels that are unpacked, over all calls. `ofToken`: of the bodies of one token,
+ * so that whoever sends slowly leaves room for others.
  */
 const most = {
   parcel: 64 * 1024 * 1024,
@@ -13,11 +14,20 @@ const most = {
   parts: 8,
   json: { levels: 32, members: 2_000_000 },
   atOnce: 256 * 1024 * 1024,
+  ofToken: 128 * 1024 * 1024,
   unpacked: 256 * 1024 * 1024,
 };
 
 /** Bytes of bodies that have arrived and are not answered yet. */
 let held = 0;
+/** Those of each token. */
+const heldBy = new Map<string, number>();
+const hold = (token: string, bytes: number): void => {
+  held += bytes;
+  const own = (heldBy.get(token) ?? 0) + bytes;
+  if (own > 0) heldBy.set(token, own);
+  else heldBy.delete(token);
+};
 /** Shorter bodies are read at any time. */
 const smallBytes = 64 * 1024;
 
@@ -31,7 +41,7 @@ export interface Body {
  * Reads the body of a call. Its length must be announced, so that a body that is too long is refused before it is read.
  * @throws BAD_REQUEST, with the HTTP status in `status`; UNAVAILABLE if the hub reads too many bodies at the moment.
  */
-export async function readBody(request: IncomingMessage, hasParcel: boolean): Promise<Body> {
+export async function readBody(request: IncomingMessage, hasParcel: boolean, token: string): Promise<Body> {
   const limit = hasParcel ? most.parcel : most.other;
   const announced = request.headers['content-length'];
   const length = Number(announced);
@@ -42,16 +52,17 @@ export async function readBody(request: IncomingMessage, hasParcel: boolean): Pr
   if (length > limit) throw refused(413, 'content-length', `The body has ${length} bytes, and ${limit} are allowed. Send fewer items in one call.`);
   let own = 0;
   const release = (): void => {
-    held -= own;
+    hold(token, -own);
     own = 0;
   };
   const stop = endIfSlow(request, length);
   try {
     const chunks: Buffer[] = [];
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (length > smallBytes && held + chunk.length > most.atOnce)
+      const isFull = held + chunk.length > most.atOnce || (heldBy.get(token) ?? 0) + chunk.length > most.ofToken;
+      if (length > smallBytes && isFull)
         throw new StemmaError('UNAVAILABLE', 'The hub reads too many calls at the moment. Try again.', { retryAfterMs: 1_000 });
-      held += chunk.length;
+      hold(token, chunk.length);
       own += chunk.length;
       chunks.push(chunk);
     }

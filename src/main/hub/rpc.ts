@@ -64,9 +64,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
   const { database, oidc, metrics, refusals, onProblem } = services;
 
   const identify = async (authorization: string | undefined, address: string): Promise<Caller> => {
-    const name = createHash('sha256')
-      .update(authorization ?? '')
-      .digest('base64');
+    const name = digestOf(authorization ?? '');
     if (!valid.get(name)) failures.require(address);
     try {
       const caller = await callerOf(database, authorization, oidc);
@@ -97,7 +95,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
   };
   const handled = async (caller: Caller, request: IncomingMessage, path: string, procedure: string): Promise<Response> => {
     requireMay(caller, procedure);
-    const body = await readBody(request, procedure === takesParcel);
+    const body = await readBody(request, procedure === takesParcel, String(caller.grants[0].no));
     try {
       const type = request.headers['content-type'];
       const given = { method: 'POST', headers: { ...(type !== undefined && { 'content-type': type }) }, body: body.bytes as never };
@@ -136,6 +134,8 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
     admit,
   };
 }
+
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('base64');
 
 interface Refused {
   readonly error: unknown;
