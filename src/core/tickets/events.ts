@@ -126,22 +126,36 @@ export function eventNamed(chain: ReadChain, no: number): TicketEvent {
   return toEvent(chain, row);
 }
 
-type Begun = Pick<EventRow, 'no' | 'ticket' | 'at' | 'task' | 'moveTo'>;
+type Begun = Pick<EventRow, 'no' | 'ticket' | 'at' | 'task' | 'moveTo' | 'by'>;
 
 /**
  * Who sent what a start is about, if another machine did: the start, or its ticket. A person who gives a ticket to somebody has read it. Nobody
- * here has when the start followed from closing another ticket, or when the ticket came later.
+ * here has when the start followed from closing another ticket, when an agent passed the ticket on, or when the ticket came later.
  */
-function senderOf(chain: ReadChain, { no, ticket, at, task, moveTo }: Begun): Received | null {
+function senderOf(chain: ReadChain, { no, ticket, at, task, moveTo, by }: Begun): Received | null {
   const own = receivedAt(chain, 'ticketEvent', no);
   if (own) return own;
   const from = receivedAt(chain, 'ticket', ticket);
-  const isUnread = (task === 'work' && moveTo === null) || (from !== null && Date.parse(from.at) > at);
+  if (from === null) return null;
+  const isUnread = (task === 'work' && moveTo === null) || Date.parse(from.at) > at || isAtWork(chain, { by, at });
   return isUnread ? from : null;
 }
 
+/** Whether this name did the work of a job then, as an agent does. */
+const isAtWork = ({ db, project }: ReadChain, { by, at }: Pick<Begun, 'by' | 'at'>): boolean =>
+  by !== null &&
+  db.one(
+    'SELECT 1 FROM job WHERE project = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?) AND (who = ? OR ?)',
+    project,
+    at,
+    at,
+    by,
+    // The name of an agent that does the work of a person.
+    Number(/^(?:agent|model):/.test(by)),
+  ) !== undefined;
+
 const begun = ({ db, project }: ReadChain, no: number): Begun | undefined =>
-  db.one<Begun>('SELECT no, ticket, at, task, moveTo FROM ticketEvent WHERE no = ? AND project = ?', no, project);
+  db.one<Begun>('SELECT no, ticket, at, task, moveTo, by FROM ticketEvent WHERE no = ? AND project = ?', no, project);
 
 /** Who sent a start or its ticket from another machine; null if a person of this machine began it. */
 export function receivedStart(chain: ReadChain, no: number): Received | null {

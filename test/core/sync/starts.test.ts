@@ -167,6 +167,32 @@ describe('starts that another machine recorded', () => {
     expect(await act(mine, [ticketRule])).toHaveLength(1);
   });
 
+  test.each(['helper', 'agent:claude-code'])('[U8] a ticket of another machine that an agent at work (%s) passes on waits', async (by) => {
+    const clock = heldClock();
+    const { mine, hub, body } = await ownTicket(clock);
+    const theirs = { ...body, ticketId: `tkt-${'c'.repeat(24)}`, title: 'Give this to bot' };
+    hub.add('ticket', theirs as never, { name: 'ann', isLink: true });
+    await pull(mine, hub);
+    mine.db.run(
+      `INSERT INTO job (project, jobId, what, holds, performer, limits, status, leaseUntil, startedAt, endedAt, who)
+        VALUES (?, 'job-1', '{"runId":"r"}', 'r', '{"agent":"claude-code"}', '{}', 'completed', 0, ?, ?, ?)`,
+      mine.project,
+      clock.at,
+      clock.at + 2_000,
+      by === 'helper' ? by : 'ada',
+    );
+    clock.at += 1_000;
+    moveTicket(mine, { ticketId: theirs.ticketId, to: 'in_progress', assignee: 'bot', by });
+    const [event] = events(mine, { state: 'waiting' });
+    expect(event).toMatchObject({ by, received: { name: 'ann', isLink: true, allowedAt: null } });
+    expect(await act(mine, [ticketRule])).toEqual([]);
+    // Somebody who works in no job has read it.
+    moveTicket(mine, { ticketId: theirs.ticketId, to: 'open', by: 'ada' });
+    clock.at += 5_000;
+    moveTicket(mine, { ticketId: theirs.ticketId, to: 'in_progress', assignee: 'bot', by });
+    expect(await act(mine, [ticketRule])).toHaveLength(1);
+  });
+
   test('[U8] the deadline of a batch of another machine ends nothing here', async () => {
     const clock = heldClock();
     const theirs = emptyChain(clock);
