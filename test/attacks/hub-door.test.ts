@@ -81,7 +81,7 @@ describe('the door of a hub', () => {
     expect(many.status).toBe(400);
   });
 
-  test('[E63] whoever sends many bodies slowly leaves room for those of others', { timeout: 120_000 }, async () => {
+  test('[E63] whoever sends many bodies slowly leaves room for those of others', { tags: 'long', timeout: 120_000 }, async () => {
     await hub.client().projects.create({ project: 'room' });
     const { token } = await hub.client().members.add({ project: 'room', name: 'slow', role: 'writer' });
     const large = 40 * megabyte;
