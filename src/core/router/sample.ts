@@ -45,11 +45,16 @@ function forkPrompt(chain: WriteChain, turn: Commit | undefined): void {
 /** A lead hands part of its work to a reader. Returns the turn of the reader. */
 function handOver(chain: WriteChain): string | undefined {
   const text = (words: string) => ({ kind: 'text' as const, text: words });
-  for (const [name, does] of [
-    ['Lead', 'You plan the work on larder and hand out its parts.'],
-    ['Reader', 'You read code and report what you found, with file and line. You change nothing.'],
+  for (const [name, does, more] of [
+    ['Lead', 'You plan the work on larder and hand out its parts.', {}],
+    // The reader searches the histories, which needs the permission of its profile.
+    [
+      'Reader',
+      'You read code and report what you found, with file and line. You change nothing.',
+      { allowed_internal_tools: ['search', 'submit_result'] },
+    ],
   ] as const)
-    putProfile(chain, name, { content: { kind: 'json', data: { name, system_prompt_template: does } } });
+    putProfile(chain, name, { content: { kind: 'json', data: { name, system_prompt_template: does, ...more } } });
   addCard(chain, askReader);
   for (const content of [
     'Review the change. Say what is wrong, with file and line.',

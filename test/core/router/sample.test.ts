@@ -62,6 +62,9 @@ test('[R6] the sample has recorded calls with digests, and no turn with output h
   await writeSampleStory(chain);
   const reader = handoverMap(chain).turns.find(({ status }) => status === 'success')?.agentTurnId as string;
   expect(reproduceTurn(chain, reader)).toMatchObject({ proof: 'digest', identical: true, calls: 2, differences: [] });
+  // The profile of the reader permits the tool that it calls.
+  const { turnId } = turnOf(chain, reader);
+  expect(entries(chain, { id: turnId }).entries.filter(({ kind, isError }) => kind === 'tool_result' && isError)).toEqual([]);
   const calls = listRequests(chain, { turnId: turnOf(chain, reader).turnId });
   for (const { requestId } of calls) {
     const { digest, recordedDigest } = getRequest(chain, requestId);
