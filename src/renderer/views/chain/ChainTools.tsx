@@ -31,7 +31,7 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
       <h1 className="chain-title">Chain</h1>
       <SessionChoice chosen={session} />
       <SearchField
-        className="grow"
+        className="chain-filter grow"
         data-filter
         placeholder="Filter commits  /"
         label="Filter commits"

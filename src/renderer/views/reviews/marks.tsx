@@ -67,7 +67,7 @@ export const TicketLink = ({ id, title }: { id: string; title?: string | undefin
   <button type="button" className="link-button ticket-link breaks" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
     {title ? (
       <>
-        <span className="mono">{id}</span> {title}
+        <span className="mono">{say.shortId(id)}</span> {title}
       </>
     ) : (
       <span className="mono">{id}</span>
