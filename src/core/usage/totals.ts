@@ -4,8 +4,9 @@ import { besidePrefix, type CallCount } from '../formats/index.js';
 /** A sum that an agent wrote, beside the sum of the calls that it covers. */
 interface Compared {
   readonly session: string;
-  readonly model: string;
-  /** The name of the model without its date. */
+  /** Null for a sum over all models of a session that has several. */
+  readonly model: string | null;
+  /** The name of the model without its date; empty for a sum over all models. */
   readonly bare: string;
   readonly context: number;
   readonly input: number;
@@ -49,6 +50,10 @@ const bare = (column: string): string => {
 /** Calls up to the record of the sum, without the one that this file adds. */
 const covered = `u.project = t.project AND u.session = t.session AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
 
+/** The sums to compare with: those of each model, or where an agent wrote none of them, that over all models. */
+const chosen = `t.project = :project AND t.session IN (SELECT value FROM json_each(:sessions)) AND (t.model <> '' OR NOT EXISTS
+  (SELECT 1 FROM usageTotal o WHERE o.project = t.project AND o.session = t.session AND o.model <> ''))`;
+
 /**
  * Adds a call for what an agent's own sum of a model counts beyond the calls in the lines of a session, such as those of helpers. Returns the sessions
  * whose sums changed.
@@ -59,25 +64,24 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   const totals = chain.db.all<Compared>(
     `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
                        SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output
-                  FROM usageTotal WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND model <> '' AND input IS NOT NULL
-                 GROUP BY project, session, ${bare('model')}),
+                  FROM usageTotal t WHERE ${chosen} AND t.input IS NOT NULL GROUP BY project, session, ${bare('model')}),
           t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = s.project AND u.session = s.session
                              AND u.subagent = '' AND u.context <= s.context) AS at FROM s)
-     SELECT t.session, t.model, t.bare, t.context, IFNULL(t.at, 0) AS at, t.input, IFNULL(t.cacheRead, 0) AS cacheRead, IFNULL(t.cacheWrite, 0) AS cacheWrite,
-            IFNULL(t.output, 0) AS output,
+     SELECT t.session, IIF(t.bare <> '', t.model, IIF(MIN(u.model) = MAX(u.model), MAX(u.model), NULL)) AS model, t.bare, t.context,
+            IFNULL(t.at, 0) AS at, t.input, IFNULL(t.cacheRead, 0) AS cacheRead, IFNULL(t.cacheWrite, 0) AS cacheWrite, IFNULL(t.output, 0) AS output,
             IFNULL((SELECT u.key FROM usageCall u WHERE ${covered} ORDER BY u.at DESC LIMIT 1), '') AS key,
             IFNULL((SELECT u.agent FROM usageCall u WHERE ${covered} LIMIT 1), '') AS agent,
             IFNULL(SUM(u.input), 0) AS ownInput, IFNULL(SUM(u.cacheRead), 0) AS ownCacheRead, IFNULL(SUM(u.cacheWrite), 0) AS ownCacheWrite,
             IFNULL(SUM(u.output), 0) AS ownOutput, COUNT(u.no) - COUNT(u.output) AS unknown
-       FROM t LEFT JOIN usageCall u ON ${covered} AND ${bare('u.model')} = t.bare
+       FROM t LEFT JOIN usageCall u ON ${covered} AND (t.bare = '' OR ${bare('u.model')} = t.bare)
       GROUP BY t.session, t.bare`,
     named,
   );
   const changed = new Set<string>();
   for (const total of totals) {
     const id = idOf(total.session, total.bare);
-    // The sum of an earlier import may have named the model otherwise.
-    const removed = [id, idOf(total.session, total.model)].reduce(
+    // The sum of an earlier import may have named the model otherwise, or none.
+    const removed = [...new Set([id, idOf(total.session, total.model ?? ''), idOf(total.session, '')])].reduce(
       (sum, call) => sum + chain.db.run('DELETE FROM usageCall WHERE project = ? AND call = ?', chain.project, call).changes,
       0,
     );
@@ -111,8 +115,7 @@ export interface Drift {
 export function driftsOf(chain: ReadChain, sessions: readonly string[]): ReadonlyMap<string, Drift> {
   const rows = chain.db.all<{ session: string; recorded: number | null; counted: number; cost: number | null; ownCost: number | null }>(
     `WITH t AS (SELECT session, SUM(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0) + IFNULL(output, 0)) AS recorded, SUM(cost) AS cost,
-                       MAX(context) AS context FROM usageTotal
-                 WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) GROUP BY session),
+                       MAX(context) AS context FROM usageTotal t WHERE ${chosen} GROUP BY session),
           a AS (SELECT t.*, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = :project AND u.session = t.session AND u.subagent = ''
                                AND u.context <= t.context) AS at FROM t)
      SELECT a.session, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)

@@ -120,6 +120,26 @@ test('[N24] of several results in one log the last one has the sums', () => {
   expect(read(path).tokens).toMatchObject({ input: 30 + 900 });
 });
 
+test.each([
+  ['more than the replies', { input_tokens: 500, cache_read_input_tokens: 40, output_tokens: 70 }, [4, 500, 'calls that stand in no line']],
+  ['as much as the replies', { input_tokens: 30, output_tokens: 6 }, [3, 30, undefined]],
+  ['less than the replies', { input_tokens: 20, cache_read_input_tokens: 5, output_tokens: 6 }, [3, 30, undefined]],
+] as const)('[N24] a result that names no models and counts %s', (_, usage, [calls, input, beside]) => {
+  const path = join(scratch(), 'out.jsonl');
+  const { modelUsage: __, ...result } = headless.at(-1) as { modelUsage: object };
+  writeFileSync(path, [...headless.slice(0, -1), { ...result, usage }].map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const chain = emptyChain();
+  importInto(chain, path);
+  expect(usageSessions(chain, { groupBy: null }).totals).toMatchObject({ calls, tokens: { input } });
+  const added = usageCalls(chain, {}).calls.filter((call) => call.beside !== undefined);
+  expect(added.map((call) => [call.beside, call.model])).toEqual(beside === undefined ? [] : [[beside, 'claude-sonnet-4-6']]);
+  // A result that names the models comes first, whichever was read before.
+  const { [headless.length - 1]: named } = headless;
+  writeFileSync(path, `${JSON.stringify(named)}\n`, { flag: 'a' });
+  importInto(chain, path);
+  expect(usageSessions(chain, { groupBy: null }).totals).toMatchObject({ calls: 4, tokens: { input: 30 + 500 } });
+});
+
 test('[F43] an answer in pieces is one answer, a repeated one is read once, and sums count', () => {
   const gemini = join(scratch(), 'gemini.jsonl');
   const piece = (content: string) => JSON.stringify({ type: 'message', role: 'assistant', content, delta: true });
