@@ -13,8 +13,9 @@ import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
 
 /**
- * A session for Claude Code itself leaves out results without calls, with which some cases and excerpts begin, and a prompt that only its queue holds. A
- * sanitized file in which all texts are one text is read as a conversation that repeats itself.
+ * A session for Claude Code itself leaves out results without calls, with which some cases and excerpts begin, and holds a prompt of its queue in the
+ * agent's own words and place (test/core/formats/claude-code/session.test.ts). A sanitized file in which all texts are one text is read as a
+ * conversation that repeats itself.
  */
 const isPartial =
   /fixtures\/(?:cases\/(?:orphan-result-after-compaction|queue-absorbed|unpaired-tools)|claude-code\/(?:agent-sessions-sanitized|excerpt-(?:432b48|48415f|8cfa91))|codex-all-types)/;

@@ -1,6 +1,7 @@
 import { bytesOf, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { interrupted } from '../anthropic-messages/index.js';
 import type { SessionOptions } from '../format.js';
+import { absorbedIn } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
 import { blocksOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf, uuidOf } from './schema.js';
 
@@ -14,7 +15,8 @@ const originalOnly = ['requestRef', 'requestSessionId', 'forkedFrom', 'agentId']
  * record is the child of the one before it, and each call has its result. Request records, progress and torn lines are dropped.
  */
 export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8Array {
-  const records = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+  const read = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+  const records = withQueued(read, options);
   const chain = pairCalls(
     compacted(
       records.filter(isChained).filter((record) => record.type !== 'progress'),
@@ -35,6 +37,40 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
     ...title,
   ];
   return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/**
+ * A prompt that only the agent's queue holds becomes the attachment that the agent writes for such prompts, which is where a resumed session reads them.
+ * It stands behind the results of the calls that ran when it was typed.
+ */
+function withQueued(records: readonly JsonObject[], { newId, now }: SessionOptions): JsonObject[] {
+  const answered = new Set(records.flatMap((record) => (record.type === 'user' ? resultIdsOf(record) : [])));
+  const attached = records.flatMap(({ attachment }) => (stringAt(attachment, 'type') === 'queued_command' ? (stringAt(attachment, 'prompt') ?? []) : []));
+  const open = new Set<string>();
+  const placed: JsonObject[] = [];
+  let waiting: JsonObject[] = [];
+  const place = (): void => {
+    placed.push(...waiting);
+    waiting = [];
+  };
+  for (const record of records) {
+    const prompt = absorbedIn(record);
+    if (prompt !== undefined && attached.includes(prompt)) attached.splice(attached.indexOf(prompt), 1);
+    else if (prompt !== undefined) {
+      const attachment = { type: 'queued_command', prompt, commandMode: 'prompt' };
+      waiting.push({ parentUuid: null, type: 'attachment', attachment, uuid: newId(), timestamp: stringAt(record, 'timestamp') ?? now });
+    } else {
+      if (partOf(record) === 'prompt') place();
+      placed.push(record);
+      for (const block of record.type === 'assistant' ? blocksOf(record) : []) {
+        const id = callIn(block);
+        if (id !== undefined && answered.has(id)) open.add(id);
+      }
+      if (record.type === 'user') for (const id of resultIdsOf(record)) open.delete(id);
+    }
+    if (open.size === 0) place();
+  }
+  return [...placed, ...waiting];
 }
 
 /**

@@ -63,6 +63,51 @@ describe('a session that the agent resumes', () => {
     expect(Buffer.from(bytes).toString()).not.toContain('requestRef');
   });
 
+  test('[F14] a prompt that only the queue holds is there once, behind the results of the running calls', () => {
+    const absorbed = (content: string, timestamp: string): Line => ({
+      ...{ type: 'queue-operation', operation: 'remove', reason: 'absorbed_mid_turn', sessionId: 'old' },
+      ...{ content, timestamp },
+    });
+    const at = '2026-09-01T10:00:28.000Z';
+    const attached: Line = {
+      ...{ type: 'attachment', uuid: 't1', parentUuid: 'r2', timestamp: now },
+      attachment: { type: 'queued_command', prompt: 'shown', commandMode: 'prompt' },
+    };
+    const bytes = sessionOf(
+      user('u1', null, 'ask'),
+      assistant('a1', 'u1', [use('X')], { id: 'm' }),
+      absorbed('also this', at),
+      absorbed('shown', at),
+      assistant('a2', 'a1', [use('Y')], { id: 'm' }),
+      result('r1', 'a2', 'X'),
+      result('r2', 'r1', 'Y'),
+      attached,
+      assistant('a3', 't1', [use('Z')]),
+      absorbed('never answered', at),
+      user('u2', 'a3', 'next'),
+      absorbed('at the end', at),
+    );
+    const [, , , , , queued] = linesOf(bytes);
+    expect(linesOf(bytes).map(({ type, uuid }) => [type, uuid])).toEqual([
+      ['user', 'u1'],
+      ['assistant', 'a1'],
+      ['assistant', 'a2'],
+      ['user', 'r1'],
+      ['user', 'r2'],
+      ['attachment', queued?.uuid],
+      ['attachment', 't1'],
+      ['attachment', expect.any(String)],
+      ['user', 'u2'],
+      ['attachment', expect.any(String)],
+    ]);
+    expect(queued).toMatchObject({ timestamp: at, sessionId, parentUuid: 'r2', attachment: { prompt: 'also this' } });
+    const said = unhidden(bytes).map(({ role, text = '' }) => `${role} ${text}`);
+    for (const prompt of ['also this', 'shown', 'never answered', 'at the end'])
+      expect(said.filter((text) => text.startsWith('user ') && text.split('\n').includes(prompt))).toHaveLength(1);
+    // What the agent reads again is not added a second time.
+    expect(linesOf(claudeCode.session(bytes, { sessionId, newId: ids(), now }))).toEqual(linesOf(bytes));
+  });
+
   test('[F12] its entries are those of the context, with the same keys', () => {
     const file = fileOf(
       user('u1', null, 'ask'),
