@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
 import { commitTypes, roles } from './kinds.js';
-import { contextPrefix, count, damaged, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, damaged, entryKey, inOrder, line, most, name, procedure, timestamp } from './scalars.js';
 
 /** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
 export const cardId = z.string().min(1).max(200).describe('The id of a card.');
@@ -196,15 +196,17 @@ export const cardContract = {
   boxes: procedure('Lists the boxes that contain a card, newest first.').input(z.strictObject({ cardId })).output(z.array(boxId)),
   list: procedure('Lists cards that match all conditions, newest first, in pages.')
     .input(
-      z.strictObject({
-        type: line.optional().describe('Only cards of this type.'),
-        role: z.enum(roles).optional().describe('Only cards with this role.'),
-        authorId: line.optional().describe('Only cards by this author.'),
-        from: timestamp.optional().describe('Only cards created at this time or later.'),
-        to: timestamp.optional().describe('Only cards created at this time or earlier.'),
-        text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
-        ...page,
-      }),
+      inOrder(
+        z.strictObject({
+          type: line.optional().describe('Only cards of this type.'),
+          role: z.enum(roles).optional().describe('Only cards with this role.'),
+          authorId: line.optional().describe('Only cards by this author.'),
+          from: timestamp.optional().describe('Only cards created at this time or later.'),
+          to: timestamp.optional().describe('Only cards created at this time or earlier.'),
+          text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
+          ...page,
+        }),
+      ),
     )
     .output(z.object({ total: count, cards: z.array(card) })),
   facets: procedure('Counts the cards of each type, role and author.')

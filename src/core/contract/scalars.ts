@@ -68,6 +68,14 @@ export const timestamp = z
   })
   .describe('A time in ISO 8601, such as 2026-01-31T12:00:00.000Z.') as z.ZodType<Timestamp, string>;
 
+/** Refuses a range of times that ends before it begins. A range without a length is empty. */
+export const inOrder = <Range extends z.ZodType<{ from?: Timestamp | undefined; to?: Timestamp | undefined }>>(range: Range): Range =>
+  range.superRefine((given, context) => {
+    const { from, to } = given as { readonly from?: Timestamp; readonly to?: Timestamp };
+    if (from !== undefined && to !== undefined && to < from)
+      context.addIssue({ code: 'custom', path: ['to'], message: `to is ${to}, which is before from, ${from}: give a later time` });
+  });
+
 export const line = z.string().max(most.line);
 export const name = z.string().min(1).max(400);
 export const base64 = z

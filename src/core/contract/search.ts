@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kinds, roles } from './kinds.js';
-import { contextId, count, entryKey, line, procedure, timestamp } from './scalars.js';
+import { contextId, count, entryKey, inOrder, line, procedure, timestamp } from './scalars.js';
 
 export const searchHit = z.object({
   commit: contextId,
@@ -26,8 +26,8 @@ export const searchContract = {
     .input(
       z.strictObject({
         text: z.string().min(1).max(1_000).describe('The words to find.'),
-        filter: z
-          .strictObject({
+        filter: inOrder(
+          z.strictObject({
             sessionId: line.optional().describe('Only entries of this session.'),
             principal: line.optional().describe('Only entries of commits by this principal.'),
             template: line.optional().describe('Only entries of commits with this template.'),
@@ -35,7 +35,8 @@ export const searchContract = {
             from: timestamp.optional().describe('Only entries of commits at or after this time.'),
             to: timestamp.optional().describe('Only entries of commits before this time.'),
             kind: z.enum(kinds).optional().describe('Only entries of this kind.'),
-          })
+          }),
+        )
           .optional()
           .describe('Limits the search.'),
         limit: z.number().int().min(1).max(1_000).optional().describe('The most hits to return.'),

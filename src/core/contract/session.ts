@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { commit } from './context.js';
-import { contextId, contextPrefix, count, damaged, entryKey, line, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, entryKey, inOrder, line, name, procedure, timestamp } from './scalars.js';
 import { money } from './usage.js';
 
 const tags = z.array(name).max(100);
@@ -58,8 +58,8 @@ export type SessionRow = z.output<typeof session>;
 export const sessionSorts = ['lastAt', 'title', 'agent', 'repository', 'turns', 'branches', 'peakTokens', 'cost', 'errors'] as const;
 export type SessionSort = (typeof sessionSorts)[number];
 
-const filter = z
-  .strictObject({
+const filter = inOrder(
+  z.strictObject({
     text: line.optional().describe('Only sessions whose title, repository, tags or id contain this text.'),
     agent: line.optional().describe('Only sessions of this agent, such as `claude-code`.'),
     repository: line.optional().describe('Only sessions in this working directory.'),
@@ -69,8 +69,8 @@ const filter = z
     tag: line.optional().describe('Only sessions with this tag.'),
     pinned: z.boolean().optional().describe('True for pinned sessions only, false for unpinned sessions only.'),
     archived: z.boolean().optional().describe('True for archived sessions only. The default is sessions that are not archived.'),
-  })
-  .describe('Which sessions to list. Subagents are listed with the session that started them.');
+  }),
+).describe('Which sessions to list. Subagents are listed with the session that started them.');
 
 const sessionId = name.describe('The session, as `session.list` names it.');
 const branch = { commit: contextPrefix.describe('A commit of the branch, such as its end.') };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, entryKey, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, inOrder, most, name, procedure, timestamp } from './scalars.js';
 
 /** How a part of a context was measured: counted by the provider, calibrated on counts of the same model, or estimated from its length. */
 export const bases = ['counted', 'calibrated', 'estimated'] as const;
@@ -287,22 +287,26 @@ export const usageSides = z.object({
 });
 export type UsageSides = z.output<typeof usageSides>;
 
-const usageFilter = z.strictObject({
-  sessionId: name.optional().describe('Only calls of this session and its subagents.'),
-  model: name.optional().describe('Only calls of this model.'),
-  agent: name.optional().describe('Only calls of this agent, such as `claude-code`.'),
-  repository: name.optional().describe('Only calls of sessions in this folder.'),
-  from: timestamp.optional().describe('Only calls at or after this time.'),
-  to: timestamp.optional().describe('Only calls before this time.'),
-});
+const usageFilter = inOrder(
+  z.strictObject({
+    sessionId: name.optional().describe('Only calls of this session and its subagents.'),
+    model: name.optional().describe('Only calls of this model.'),
+    agent: name.optional().describe('Only calls of this agent, such as `claude-code`.'),
+    repository: name.optional().describe('Only calls of sessions in this folder.'),
+    from: timestamp.optional().describe('Only calls at or after this time.'),
+    to: timestamp.optional().describe('Only calls before this time.'),
+  }),
+);
 export type UsageFilter = z.output<typeof usageFilter>;
 
-const callsFilter = z.strictObject({
-  model: name.optional().describe('Only calls of this model.'),
-  miss: z.boolean().optional().describe('True for calls that missed the cache, false for the others.'),
-  from: timestamp.optional().describe('Only calls at or after this time.'),
-  to: timestamp.optional().describe('Only calls before this time.'),
-});
+const callsFilter = inOrder(
+  z.strictObject({
+    model: name.optional().describe('Only calls of this model.'),
+    miss: z.boolean().optional().describe('True for calls that missed the cache, false for the others.'),
+    from: timestamp.optional().describe('Only calls at or after this time.'),
+    to: timestamp.optional().describe('Only calls before this time.'),
+  }),
+);
 export type CallsFilter = z.output<typeof callsFilter>;
 
 const offset = count.optional().describe('The number of rows to skip.');
