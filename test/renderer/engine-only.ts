@@ -17,6 +17,7 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'blame.commit': 'For hooks and scripts of git. The window leads from a turn to its files instead.',
   'blame.file': `${missing}stemma blame.`,
   'blame.trace': `${missing}stemma blame --trace.`,
+  'blame.notes': `${missing}stemma blame --notes.`,
   'evidence.pack': `${missing}stemma evidence.`,
   'evidence.verify': `${missing}stemma verify, and the page in each pack.`,
   'agent.get': `${fewer}handover.list.`,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { onTestFinished } from 'vitest';
-import { type AgentProgram, createEngine, createSession, type Workshop } from '../../src/core/project/index.js';
+import { type AgentProgram, createEngine, createSession, type Git, type Workshop } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
 import type { ModelProvider } from '../../src/core/turns/index.js';
 import { type HeldClock, heldClock, scratch } from './project.js';
@@ -13,6 +13,7 @@ export function door({
   agents = [],
   agentRoots = [],
   workshop,
+  git,
   projectId,
   machine,
 }: {
@@ -20,6 +21,7 @@ export function door({
   providers?: readonly ModelProvider[];
   agents?: readonly AgentProgram[];
   workshop?: Workshop;
+  git?: Git;
   agentRoots?: Parameters<typeof createEngine>[0]['agentRoots'];
   projectId?: string;
   machine?: string;
@@ -30,6 +32,7 @@ export function door({
     agentRoots,
     agents,
     workshop,
+    git,
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: 'linux',

@@ -3,4 +3,5 @@
 // It keeps the rules of test/spec/blame.md.
 export { blameFile } from './blame.js';
 export { sessionsOfCommit } from './commit.js';
+export { type Git, noteFile } from './notes.js';
 export { traceFile } from './trace.js';

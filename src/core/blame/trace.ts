@@ -2,28 +2,36 @@ import type { ReadChain } from '../chain/index.js';
 import type { BlameSpan } from '../contract/index.js';
 import { blameFile, fileOf } from './blame.js';
 
-/** An Agent Trace record (version 0.1.0) of a file: the ranges that a conversation wrote. Lines of unknown origin are left out. */
-export function traceFile(chain: ReadChain, input: { readonly path: string; readonly repository?: string | undefined }): Record<string, unknown> {
+/** The version of Agent Trace that is written. */
+export const traceVersion = '0.1.0';
+
+interface Input {
+  readonly path: string;
+  readonly repository?: string | undefined;
+}
+
+/** An Agent Trace record of a file: the ranges that a conversation wrote. Lines of unknown origin are left out. */
+export function traceFile(chain: ReadChain, input: Input): Record<string, unknown> {
   const { name } = fileOf(input);
-  const bySession = Map.groupBy(
-    blameFile(chain, input).filter(({ basis }) => basis === 'replayed'),
-    ({ sessionId }) => sessionId ?? '',
-  );
   return {
-    version: '0.1.0',
+    version: traceVersion,
     id: chain.newId(),
     timestamp: new Date(chain.clock()).toISOString(),
-    files: [
-      {
-        path: name,
-        conversations: [...bySession].map(([session, spans]) => ({
-          url: `stemma:session/${encodeURIComponent(session)}`,
-          contributor: contributorOf(spans),
-          ranges: spans.map(rangeOf),
-        })),
-      },
-    ],
+    files: [{ path: name, conversations: conversationsOf(chain, input) }],
   };
+}
+
+/** The conversations that wrote lines of a file, as Agent Trace names them. */
+export function conversationsOf(chain: ReadChain, { path, repository }: Input): object[] {
+  const bySession = Map.groupBy(
+    blameFile(chain, { path, repository }).filter(({ basis }) => basis === 'replayed'),
+    ({ sessionId }) => sessionId ?? '',
+  );
+  return [...bySession].map(([session, spans]) => ({
+    url: `stemma:session/${encodeURIComponent(session)}`,
+    contributor: contributorOf(spans),
+    ranges: spans.map(rangeOf),
+  }));
 }
 
 const contributorOf = ([first]: readonly BlameSpan[]) => ({ type: 'ai', ...(first?.model !== undefined && { model_id: first.model }) });

@@ -47,6 +47,11 @@ const span = z.object({
 });
 export type BlameSpan = z.output<typeof span>;
 
+const gitCommit = z
+  .string()
+  .max(64)
+  .regex(/^[0-9a-f]{7,64}$/i, 'a commit of git is 7 to 64 hex digits');
+
 const blamed = z.strictObject({
   path: line.min(1).describe('The file, relative to the repository or absolute.'),
   repository: line.min(1).optional().describe('The folder of the repository. The default is the one that contains the file.'),
@@ -61,14 +66,31 @@ export const blameContract = {
   trace: procedure('Returns what `blame.file` finds as an Agent Trace record, which other tools read.')
     .input(blamed)
     .output(z.object({ record: z.record(z.string(), z.unknown()) })),
+  notes: procedure(
+    'Returns the note of a commit of git with what `blame.trace` returns of a file, beside the files that the note has. With `write`, git writes it to refs/notes/stemma.',
+  )
+    .input(
+      blamed.extend({
+        commit: gitCommit.optional().describe('The commit that has the file as it is. The default is the one that is checked out.'),
+        write: z.boolean().optional().describe('Lets git write the note. Without it, nothing is written.'),
+      }),
+    )
+    .output(
+      z.object({
+        ref: z.string(),
+        repository: z.string(),
+        commit: z.string(),
+        /** Null if no line of the file has a known turn. */
+        note: z.string().nullable(),
+        /** The note that the commit has. */
+        before: z.string().nullable(),
+        written: z.boolean(),
+      }),
+    ),
   commit: procedure('Finds the sessions that made a commit of git, where its message or the tool calls of a session say so.')
     .input(
       z.strictObject({
-        commit: z
-          .string()
-          .max(64)
-          .regex(/^[0-9a-f]{7,64}$/i, 'a commit of git is 7 to 64 hex digits')
-          .describe('The commit of git.'),
+        commit: gitCommit.describe('The commit of git.'),
         message: z.string().max(100_000).optional().describe('Its message, whose trailers may name a session.'),
       }),
     )

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { layerSources } from '../assist/index.js';
 import { type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
+import type { Git } from '../blame/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
@@ -47,6 +48,8 @@ export interface EngineOptions {
   readonly agents?: readonly AgentProgram[];
   /** Creates work folders for tries, and runs the checks that a person defined. */
   readonly workshop?: Workshop;
+  /** Runs git in repositories of this machine, which may come from anywhere. */
+  readonly git?: Git;
   /** Whether this engine does due work and starts the jobs that policies allow, while projects are open. Set by the app and `stemma serve` only. */
   readonly performs?: boolean;
   /** Settings of the providers. */

@@ -2,6 +2,7 @@
 // A session is one connection to the engine. It works in the project that it opened last.
 // The engine reads no environment: paths on the machine are passed in.
 
+export type { Git } from '../blame/index.js';
 export type { Offer } from '../chain/index.js';
 export { changeSettings, settingsOf } from '../chain/index.js';
 export type { ProviderAccount } from '../contract/index.js';

@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { BlameSpan } from '../../core/contract/index.js';
+import type { BlameSpan, OutputOf } from '../../core/contract/index.js';
 import { dim, line, printJson, printText, red, yellow } from '../terminal/index.js';
 import { addProjectCommand, type ProjectOptions, withProject } from './command.js';
+import { UsageError } from './errors.js';
 import { counted } from './numbers.js';
 
 interface BlameOptions extends ProjectOptions {
   repository?: string;
   trace?: boolean;
+  notes?: boolean;
+  commit?: string;
+  write?: boolean;
 }
 
 interface FindingOptions extends ProjectOptions {
@@ -21,10 +25,15 @@ interface FindingOptions extends ProjectOptions {
 export function addFindingCommands(program: Command): void {
   addProjectCommand(program, 'blame <path>', 'name the turn that wrote each line of a file, where recorded edits prove it')
     .option('--repository <dir>', 'the folder of the repository (default: the one that contains the file)')
-    .option('--trace', 'print an Agent Trace record; `git notes add -F -` takes it')
-    .action((path: string, { repository, trace, ...options }: BlameOptions) =>
+    .option('--trace', 'print an Agent Trace record')
+    .option('--notes', 'print the note of the commit of git with that record; with --write, git writes it to refs/notes/stemma')
+    .option('--commit <commit>', 'with --notes: the commit of git (default: the one that is checked out)')
+    .option('--write', 'with --notes: let git write the note')
+    .action((path: string, { repository, trace, notes, commit, write, ...options }: BlameOptions) =>
       withProject(options, async ({ client }) => {
         const input = { path: resolve(path), ...(repository !== undefined && { repository: resolve(repository) }) };
+        if ((commit !== undefined || write) && !notes) throw new UsageError('--commit and --write belong to --notes.');
+        if (notes) return printNote(await client.blame.notes({ ...input, ...(commit !== undefined && { commit }), ...(write && { write }) }), options);
         if (trace) return printJson((await client.blame.trace(input)).record);
         const spans = await client.blame.file(input);
         if (options.json) return printJson(spans);
@@ -36,6 +45,16 @@ export function addFindingCommands(program: Command): void {
     .option('--session <id>', 'only findings in this session')
     .option('--rules', 'list the rules, and the folder for your own')
     .action(showFindings);
+}
+
+function printNote(result: OutputOf<'blame.notes'>, { json }: ProjectOptions): void {
+  const { ref, commit, note, before, written } = result;
+  if (json || note !== null) printJson(json || note === null ? result : JSON.parse(note));
+  if (json) return;
+  if (note === null) printText('No line of the file has a known turn, so there is no note.');
+  else if (written) printText(dim(line`Git wrote this note of ${commit} to ${ref}.`));
+  else if (note === before) printText(dim(line`${ref} has this note of ${commit} already.`));
+  else printText(dim(line`Nothing is written. With --write, git writes this note of ${commit} to ${ref}.`));
 }
 
 function printBlame(spans: readonly BlameSpan[], lines: readonly string[]): void {

@@ -4,7 +4,7 @@ import type { UpdateCheck } from '../../core/contract/index.js';
 import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
 import { diagnosticsOf, ownCommand } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
-import { openAgents, openWorkshop } from '../runner/index.js';
+import { openAgents, openGit, openWorkshop } from '../runner/index.js';
 import { openTerminal, protectFiles } from '../system/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
@@ -42,6 +42,7 @@ export function startEngine(options: EngineOptions, desktop?: Desktop): Engine {
     analyst: openAnalyst(command, process.env),
     agents: options.agents ?? openAgents(machine),
     workshop: openWorkshop(machine, options.dataDir),
+    git: openGit(machine, options.dataDir, { isOffline: true }),
     isRunning: agentIsRunning,
     reachHub: (address) => hubAt(address, logins),
     signIn: logins.signIn,

@@ -2,4 +2,5 @@
 // Each file translates one agent's protocol.
 // core/runner decides what runs and calls these programs.
 export { openAgents } from './agents.js';
+export { openGit } from './git.js';
 export { openWorkshop } from './workshop.js';

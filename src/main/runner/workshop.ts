@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { listInside, privateFolder } from '../../core/files/index.js';
 import type { Workshop } from '../../core/project/index.js';
 import { comparable } from '../../core/system/index.js';
-import { isRunning, programOutput, runShell } from '../system/index.js';
+import { isRunning, runShell } from '../system/index.js';
+import { openGit } from './git.js';
 import { environmentFor, type Machine } from './machine.js';
 
 /** The number of characters to keep of the end of a check's output. */
@@ -14,19 +15,14 @@ const checkMs = 10 * 60_000;
 /** Makes and removes the folders of tries, which are below the data folder of this machine. A check sees no key of a provider. */
 export function openWorkshop(machine: Machine, dataDir: string): Workshop {
   const root = join(dataDir, 'tries');
-  /** Runs Git without hooks, and without the keys of this process: a repository may come from anywhere. */
-  const git = async (...args: string[]): Promise<string> => {
-    const hooks = join(dataDir, 'no-hooks');
-    await mkdir(hooks, { recursive: true, mode: privateFolder });
-    return programOutput('git', ['-c', `core.hooksPath=${hooks}`, '-c', 'core.fsmonitor=false', ...args], { env: environmentFor(machine, 'none') });
-  };
+  const git = openGit(machine, dataDir);
   return {
     async make(folder, name) {
       // While the process whose id is in the name lives, a folder without a job still belongs to it.
       const made = join(root, `${name}.${process.pid}`);
       await mkdir(root, { recursive: true, mode: privateFolder });
       try {
-        await git('-C', folder, 'worktree', 'add', '--detach', made);
+        await git(folder, ['worktree', 'add', '--detach', made]);
       } catch {
         // The folder is not a Git repository, or has no commit yet.
         await cp(folder, made, { recursive: true, verbatimSymlinks: true });
@@ -44,9 +40,10 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
     async remove(folder) {
       if (dirname(folder) !== root) return;
       try {
-        const answer = await git('-C', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-toplevel');
+        const answer = await git(folder, ['rev-parse', '--path-format=absolute', '--git-common-dir', '--show-toplevel']);
         const [common = '', top] = answer.trim().split(/\r?\n/);
-        if (top !== undefined && comparable(top) === comparable(folder)) await git('--git-dir', common, 'worktree', 'remove', '--force', folder);
+        const isWorktree = top !== undefined && comparable(top) === comparable(folder);
+        if (isWorktree) await git(common, ['--git-dir', common, 'worktree', 'remove', '--force', folder]);
       } catch {
         // The folder is a copy, not a worktree.
       }

@@ -66,15 +66,25 @@ interface Limits extends Partial<Place> {
   /** Milliseconds after which the program is killed. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
+  /** The most bytes of output; 1 MiB without it. */
+  readonly maxBuffer?: number;
+  /** Its standard input. */
+  readonly input?: string | undefined;
 }
 
 /** Runs a program and returns its standard output. @throws an error with the program's standard error if it fails, and as {@link startPiped}. */
-export function programOutput(program: string, args: readonly string[], { env = present(process.env), ...limits }: Limits = {}): Promise<string> {
+export function programOutput(
+  program: string,
+  args: readonly string[],
+  { env = present(process.env), input, ...limits }: Limits = {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const { file, args: words, isVerbatim } = launchFor(program, args, env);
-    execFile(file, words, { ...limits, env, encoding: 'utf8', windowsVerbatimArguments: isVerbatim, windowsHide: true }, (error, output) =>
-      error ? reject(error) : resolve(output),
-    );
+    const options = { ...limits, env, encoding: 'utf8', windowsVerbatimArguments: isVerbatim, windowsHide: true } as const;
+    const child = execFile(file, words, options, (error, output, stderr) => (error ? reject(Object.assign(error, { stderr })) : resolve(output)));
+    if (input === undefined) return;
+    // Writing to a program that has ended fails. Its exit code says more.
+    child.stdin?.on('error', () => {}).end(input);
   });
 }
 

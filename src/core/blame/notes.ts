@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { badRequest, isObject, type Json, type JsonObject, parseJson, StemmaError, timestampOf } from '../base/index.js';
+import type { ReadChain } from '../chain/index.js';
+import type { InputOf, OutputOf } from '../contract/index.js';
+import { fileOf } from './blame.js';
+import { conversationsOf, traceVersion } from './trace.js';
+
+/**
+ * Runs git in a folder, without the hooks and monitors of its repository, and returns what it prints. `input` is its standard input.
+ * @throws an error with what git said
+ */
+export type Git = (folder: string, args: readonly string[], input?: string) => Promise<string>;
+
+/** How a note is written: by git, where the connection may write. */
+interface NoteWriter {
+  readonly git: Git;
+  /** @throws UNAUTHORIZED where the connection may not write */
+  readonly checkOutput: (path: string) => void;
+}
+
+const notesRef = 'refs/notes/stemma';
+
+/**
+ * The note of a commit of git with the Agent Trace record of a file, beside the records that it has of other files. With `write`, git writes it.
+ * @throws BAD_REQUEST for a folder without git, an unknown commit, and a file that the commit has not as it is; CONFLICT for a note of another kind
+ */
+export async function noteFile(chain: ReadChain, writer: NoteWriter, input: InputOf<'blame.notes'>): Promise<OutputOf<'blame.notes'>> {
+  const { git } = writer;
+  const { root, name, text } = fileOf(input);
+  const repository = lineOf(
+    await said(git(root, ['rev-parse', '--show-toplevel']), (why) => badRequest('path', `No repository of git has ${name}: ${why}`)),
+  );
+  const asked = input.commit ?? 'HEAD';
+  const commit = lineOf(
+    await said(git(root, ['rev-parse', '--verify', `${asked}^{commit}`]), () =>
+      badRequest('commit', `The repository ${repository} has no commit ${asked}.`),
+    ),
+  );
+  const kept = await said(git(root, ['cat-file', 'blob', `${commit}:./${name}`]), () => badRequest('path', `The commit ${commit} has no file ${name}.`));
+  if (plain(kept) !== plain(text))
+    throw badRequest('path', `${name} is not as the commit ${commit} has it. Commit it first, or name the commit that has it so.`);
+  const inside = `${lineOf(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
+  const before = await noteOf(git, root, commit);
+  const conversations = conversationsOf(chain, input);
+  const result = { ref: notesRef, repository, commit, before };
+  if (conversations.length === 0) return { ...result, note: null, written: false };
+  const note = noteText({ commit, at: await timeOf(git, root, commit), files: [...othersIn(before, commit, inside), { path: inside, conversations }] });
+  if (input.write !== true || note === before) return { ...result, note, written: false };
+  writer.checkOutput(join(repository, '.git'));
+  await said(
+    git(root, ['notes', `--ref=${notesRef}`, 'add', '--force', '--file=-', commit], note),
+    (why) => new StemmaError('UNAVAILABLE', `git wrote no note: ${why}`, { reason: 'git' }),
+  );
+  return { ...result, note, written: true };
+}
+
+const lineOf = (printed: string): string => printed.replace(/\r?\n$/, '');
+
+/** Git may convert the ends of lines when it writes files. */
+const plain = (text: string): string => text.replaceAll('\r\n', '\n');
+
+/** What git printed. A failure becomes the refusal, with the last line of what git said; a missing git is named. */
+async function said(output: Promise<string>, refusal: (why: string) => StemmaError): Promise<string> {
+  try {
+    return await output;
+  } catch (error) {
+    const { code, stderr, message } = error as Error & { readonly code?: unknown; readonly stderr?: unknown };
+    if (code === 'ENOENT') throw new StemmaError('UNAVAILABLE', 'git is not installed, or not on the search path.', { reason: 'git' });
+    const lines = String(stderr ?? message)
+      .trim()
+      .split('\n');
+    throw refusal(lines.findLast((line) => line.startsWith('fatal:')) ?? lines.at(-1) ?? '');
+  }
+}
+
+/** The text of the commit's note; null without one. */
+async function noteOf(git: Git, root: string, commit: string): Promise<string | null> {
+  let blob: string;
+  try {
+    blob = lineOf(await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]));
+  } catch {
+    return null;
+  }
+  return git(root, ['cat-file', 'blob', blob]);
+}
+
+/** The records of other files in a note. @throws CONFLICT if the note is no record, because it would be lost */
+function othersIn(note: string | null, commit: string, path: string): readonly Json[] {
+  if (note === null) return [];
+  const record = parseJson(note);
+  if (!isObject(record) || record.version !== traceVersion || !Array.isArray(record.files))
+    throw new StemmaError(
+      'CONFLICT',
+      `The commit ${commit} has a note in ${notesRef} that is no record of Stemma. Remove it with: git notes --ref=${notesRef} remove ${commit}`,
+      { field: 'commit' },
+    );
+  return record.files.filter((file) => !isObject(file) || file.path !== path);
+}
+
+/** When the commit was made, which is a time that does not change when the note is written again. */
+async function timeOf(git: Git, root: string, commit: string): Promise<string> {
+  const [, seconds = '0'] = /^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(await git(root, ['cat-file', 'commit', commit])) ?? [];
+  return timestampOf(Number(seconds) * 1_000);
+}
+
+/** A note as git keeps it. The same facts are the same text: its id is made from the commit. */
+function noteText({ commit, at, files }: { readonly commit: string; readonly at: string; readonly files: readonly unknown[] }): string {
+  const id = commit.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+  const sorted = (files as readonly JsonObject[]).toSorted((a, b) => (String(a.path) < String(b.path) ? -1 : 1));
+  return `${JSON.stringify({ version: traceVersion, id, timestamp: at, vcs: { type: 'git', revision: commit }, files: sorted }, null, 2)}\n`;
+}
