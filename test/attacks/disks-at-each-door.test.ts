@@ -1,69 +1,13 @@
 import { cpSync, readdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ensureBuilt } from '../support/built.js';
 import { canMount, remount, smallDisk } from '../support/disks.js';
+import { cli, type Door, http, mcp } from '../support/doors.js';
 import { stateOf } from '../support/foreign-project.js';
-import { built, type Machine, machine, node } from '../support/machine.js';
+import { type Machine, machine } from '../support/machine.js';
 
 beforeAll(ensureBuilt, 300_000);
-
-/** A call at one door: the result, or the code of the error. */
-type Answer = { readonly result: unknown } | { readonly code: string; readonly reason?: unknown };
-
-interface Door {
-  readonly name: string;
-  call(procedure: string, input: object): Promise<Answer>;
-}
-
-const cli = (own: Machine, dir: string): Door => ({
-  name: 'CLI',
-  async call(procedure, input) {
-    const { code, out, err } = await own.ask('call', procedure, '--project', dir, '--input', JSON.stringify(input));
-    if (code === 0) return { result: JSON.parse(out) };
-    const refused = JSON.parse(err) as { code: string; data?: { reason?: unknown } };
-    return { code: refused.code, reason: refused.data?.reason };
-  },
-});
-
-async function http(own: Machine, dir: string): Promise<Door> {
-  const host = await own.web();
-  const headers = { authorization: `Bearer ${host.bearer}`, 'content-type': 'application/json', 'stemma-project': encodeURIComponent(dir) };
-  return {
-    name: 'HTTP',
-    async call(procedure, input) {
-      const path = procedure.replaceAll('.', '/');
-      const answer = await fetch(`${host.origin}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(input) });
-      const body = (await answer.json()) as { code: string; data?: { reason?: unknown } };
-      return answer.ok ? { result: body } : { code: body.code, reason: body.data?.reason };
-    },
-  };
-}
-
-/** The procedures behind the tools of this test. */
-const toolNames: Readonly<Record<string, string>> = {
-  'context.history': 'history',
-  'context.materialize': 'materialize',
-  'ticket.create': 'ticket_create',
-};
-
-async function mcp(own: Machine, dir: string): Promise<Door> {
-  const client = new Client({ name: 'test', version: '1' });
-  const args = [built('cli', 'stemma.js'), 'mcp', '--project', dir];
-  await client.connect(new StdioClientTransport({ command: node, args, env: own.env as Record<string, string>, cwd: own.cwd, stderr: 'pipe' }));
-  onTestFinished(() => client.close());
-  return {
-    name: 'MCP',
-    async call(procedure, input) {
-      const { isError, content } = await client.callTool({ name: toolNames[procedure] ?? procedure, arguments: { ...input } });
-      const text = JSON.stringify(content);
-      if (!isError) return { result: text };
-      return { code: /UNAVAILABLE|CONFLICT|UNAUTHORIZED|NOT_FOUND|BAD_REQUEST|CORRUPT/.exec(text)?.[0] ?? text };
-    },
-  };
-}
 
 /** A machine with a project on a small disk, which it made and trusts. */
 async function onDisk(megabytes = 24): Promise<{ own: Machine; disk: string; dir: string; tip: string }> {

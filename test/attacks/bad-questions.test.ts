@@ -1,0 +1,155 @@
+// Bad questions over many sessions, at the command line, over HTTP and over MCP: refused by name, nothing written, and the engine goes on.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { memberOf, readZip, zipParts } from '../../src/core/evidence/zip.js';
+import { ensureBuilt } from '../support/built.js';
+import { type Answer, cli, type Door, http, mcp, toolNames } from '../support/doors.js';
+import { type Machine, machine } from '../support/machine.js';
+
+beforeAll(ensureBuilt, 300_000);
+
+/** A machine with a project, and the three doors to it. */
+async function world() {
+  const own = machine();
+  onTestFinished(() => own[Symbol.asyncDispose]());
+  const dir = own.path('work.stemma');
+  for (const words of [
+    ['init', dir],
+    ['import', '--project', dir, own.giveHistory()],
+  ])
+    expect((await own.ask(...words)).code).toBe(0);
+  return { own, dir, doors: [cli(own, dir), await http(own, dir), await mcp(own, dir)] };
+}
+
+/** What a door answers, in short: the code and what the message names, or the result. */
+const at = async ({ name, call }: Door, procedure: string, input: object): Promise<readonly [string, Answer]> => [name, await call(procedure, input)];
+const has = ({ name }: Door, procedure: string): boolean => name !== 'MCP' || procedure in toolNames;
+
+/** The files that the questions of this test name, and parts of files, anywhere in a folder. */
+const writtenIn = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => /attached|copied|outside|out\.csv|\.part$/.test(name));
+
+/** What a project holds. */
+const contentOf = async (own: Machine, dir: string): Promise<string[]> =>
+  Promise.all(['context.tips', 'ticket.list', 'session.list'].map(async (name) => (await own.ask('call', name, '--project', dir)).out));
+
+const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)';
+
+type Bad = readonly [what: string, procedure: string, input: (own: Machine) => object, code: string, named: RegExp];
+
+const bad: readonly Bad[] = [
+  ['SQL that writes', 'analysis.sql', () => ({ sql: 'DELETE FROM calls' }), 'BAD_REQUEST', /DELETE|write|delete/],
+  ['SQL that changes a table', 'analysis.sql', () => ({ sql: "UPDATE context SET summary = 'x'" }), 'BAD_REQUEST', /context|update|write/i],
+  ['SQL that makes a table', 'analysis.sql', () => ({ sql: 'CREATE TABLE mine (x)' }), 'BAD_REQUEST', /create|write|table/i],
+  ['SQL that attaches', 'analysis.sql', (own) => ({ sql: `ATTACH '${own.path('attached.db')}' AS x` }), 'BAD_REQUEST', /attach/i],
+  ['SQL that copies the file', 'analysis.sql', (own) => ({ sql: `VACUUM INTO '${own.path('copied.db')}'` }), 'BAD_REQUEST', /./],
+  ['SQL that loads', 'analysis.sql', () => ({ sql: "SELECT load_extension('x')" }), 'BAD_REQUEST', /load_extension/],
+  ['SQL that reads another table', 'analysis.sql', () => ({ sql: 'SELECT * FROM artifact' }), 'BAD_REQUEST', /artifact/],
+  ['an unknown column', 'analysis.sql', () => ({ sql: 'SELECT nope FROM calls' }), 'BAD_REQUEST', /nope/],
+  ['a value larger than the memory', 'analysis.sql', () => ({ sql: 'SELECT zeroblob(1000000000)' }), 'UNAVAILABLE', /memory|large|big/],
+  ['an unknown column of a question', 'analysis.query', () => ({ from: 'calls', select: ['nope'] }), 'BAD_REQUEST', /nope/],
+  ['an unknown view', 'analysis.query', () => ({ from: 'artifact', select: '*' }), 'BAD_REQUEST', /from|sessions/],
+  [
+    'a file of SQL that writes',
+    'analysis.export',
+    (own) => ({ sql: 'DELETE FROM calls', format: 'csv', path: own.path('out.csv') }),
+    'BAD_REQUEST',
+    /DELETE|write|delete/,
+  ],
+  [
+    'a file in no folder',
+    'analysis.export',
+    (own) => ({ sql: 'SELECT 1', format: 'csv', path: own.path('no', 'out.csv') }),
+    'BAD_REQUEST',
+    /does not exist/,
+  ],
+  ['an unknown rule', 'finding.list', () => ({ rule: 'nope' }), 'NOT_FOUND', /nope/],
+  ...(
+    [
+      ['search.query', { text: 'queue' }],
+      ['usage.sessions', {}],
+      ['usage.calls', {}],
+      ['session.list', {}],
+    ] as const
+  ).map(
+    ([procedure, input]): Bad => [
+      `dates backward in ${procedure}`,
+      procedure,
+      () => ({ ...input, filter: { from: '2026-02-01T00:00:00+02:00', to: '2026-01-31T21:59:59.999Z' } }),
+      'BAD_REQUEST',
+      /before from/,
+    ],
+  ),
+  ['dates backward in card.list', 'card.list', () => ({ from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }), 'BAD_REQUEST', /before from/],
+];
+
+test('[Q1, Q2, Q4] bad questions are refused by name at every door, and nothing is written', async () => {
+  const { own, dir, doors } = await world();
+  const before = await contentOf(own, dir);
+  const answers = [];
+  for (const [what, procedure, input, code, named] of bad)
+    for (const door of doors.filter((one) => has(one, procedure))) {
+      const [name, answer] = await at(door, procedure, input(own));
+      const message = 'message' in answer ? answer.message : '';
+      answers.push({ what, name, code: 'code' in answer ? answer.code : answer.result, named: named.test(message) ? 'named' : message });
+    }
+  expect(answers.filter((one) => one.named !== 'named' || bad.find(([what]) => what === one.what)?.[3] !== one.code)).toEqual([]);
+  expect(answers).toHaveLength(bad.reduce((sum, [, procedure]) => sum + doors.filter((door) => has(door, procedure)).length, 0));
+  expect(writtenIn(own.dir)).toEqual([]);
+  expect(await contentOf(own, dir)).toEqual(before);
+});
+
+test('[Q2] a billion rows are cut, and a statement without an end is stopped while others are answered', async () => {
+  const { doors } = await world();
+  const rows = `${numbers} SELECT i FROM n LIMIT 1000000000`;
+  for (const door of doors) {
+    const [name, answer] = await at(door, 'analysis.sql', { sql: rows, limit: 3 });
+    expect([name, JSON.stringify(answer).replaceAll('\\', '')]).toEqual([name, expect.stringMatching(/"truncated":\s*true/)]);
+  }
+  const endless = Promise.all(doors.map((door) => at(door, 'analysis.sql', { sql: `${numbers} SELECT count(*) FROM n` })));
+  const [tips, meanwhile] = await Promise.all([
+    Promise.all(doors.slice(1).map((door) => at(door, 'search.query', { text: 'the' }))),
+    Promise.race([endless.then(() => 'after'), new Promise((resolve) => setTimeout(() => resolve('before'), 1_000))]),
+  ]);
+  expect(tips).toMatchObject(doors.slice(1).map(({ name }) => [name, { result: expect.anything() }]));
+  expect(meanwhile).toBe('before');
+  for (const [name, answer] of await endless)
+    expect([name, answer]).toMatchObject([name, { code: 'UNAVAILABLE', message: expect.stringMatching(/longer than 15 seconds/) }]);
+});
+
+test('[Q7] wrong rules are named at every door, and the others go on', async () => {
+  const { own, doors } = await world();
+  mkdirSync(own.path('stemma', 'rules'), { recursive: true });
+  const rules = { writes: 'DELETE FROM artifact', columns: 'SELECT nope FROM calls', shapeless: 'SELECT 1 AS x', nothing: '-- title: Nothing' };
+  for (const [name, sql] of Object.entries(rules)) writeFileSync(own.path('stemma', 'rules', `${name}.sql`), sql);
+  const good = "-- title: Every session\nSELECT session_id, 'Here' AS detail FROM sessions";
+  writeFileSync(own.path('stemma', 'rules', 'good.sql'), good);
+  for (const door of doors) {
+    const [name, answer] = await at(door, 'finding.list', {});
+    const said = JSON.stringify(answer).replaceAll('\\', '');
+    for (const rule of Object.keys(rules)) expect([name, said]).toEqual([name, expect.stringMatching(new RegExp(`"rule":\\s*"${rule}",[^{}]*?"message"`))]);
+    expect([name, said]).toEqual([name, expect.stringContaining('Every session')]);
+  }
+});
+
+test('[V2] a pack with a path outside is no pack, and nothing of it is written', async () => {
+  const { own, dir, doors } = await world();
+  const [tip] = JSON.parse((await own.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];
+  const pack = own.path('pack.zip');
+  expect((await own.ask('evidence', tip?.id ?? '', '-o', pack, '--project', dir)).code).toBe(0);
+  const members = [...readZip(readFileSync(pack))].map(([name, bytes]) => memberOf(name, bytes));
+  for (const outside of ['../../outside.txt', '/tmp/outside.txt', '..\\outside.txt', 'objects/../../outside.txt']) {
+    const forged = own.path('forged.zip');
+    writeFileSync(forged, Buffer.concat([...zipParts([...members, memberOf(outside, Buffer.from('x'))])]));
+    for (const door of doors.filter((one) => has(one, 'evidence.verify'))) {
+      const [name, answer] = await at(door, 'evidence.verify', { path: forged });
+      expect([name, answer]).toMatchObject([name, { result: { ok: false } }]);
+      expect(JSON.stringify(answer)).toContain('outside.txt');
+    }
+    const checked = await own.ask('verify', forged);
+    expect([checked.code, checked.out]).toEqual([1, expect.stringContaining('outside.txt')]);
+    expect(writtenIn(own.dir)).toEqual([]);
+  }
+  expect([join(own.dir, '..', 'outside.txt'), '/tmp/outside.txt'].filter((path) => existsSync(path))).toEqual([]);
+});
