@@ -1,0 +1,141 @@
+// Every view of SQL beside what the procedures of the contract answer.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { door } from '../../support/door.js';
+
+const fixture = (name: string): string => join(import.meta.dirname, '..', '..', 'fixtures', name);
+const folders = ['usage', 'codex', 'pi', 'subagents', 'copilot-cli', 'gemini'];
+
+async function imported() {
+  const opened = door();
+  for await (const _ of await opened.client.import.run({ paths: folders.map(fixture) }));
+  const { client } = opened;
+  const ask = async (sql: string): Promise<unknown[][]> => (await client.analysis.sql({ sql, limit: 100_000 })).rows;
+  return { client, ask, tips: await client.context.tips({}) };
+}
+
+const sorted = (rows: Iterable<readonly unknown[]>): unknown[] => [...new Set([...rows].map((row) => JSON.stringify(row)))].sort();
+
+test('[Q3] turns are those of turn.list, from every tip', async () => {
+  const { client, ask, tips } = await imported();
+  const listed = (await Promise.all(tips.map(({ id }) => client.turn.list({ id })))).flat();
+  const commits = new Set((await ask("SELECT DISTINCT commit_id FROM entries WHERE commit_type = 'delta'")).map(([id]) => id));
+  const view = await ask('SELECT turn_id, tokens, errors FROM turns');
+  expect(listed.length).toBeGreaterThan(20);
+  const turns = listed.filter(({ turnId }) => commits.has(turnId)).map(({ turnId, tokens, errors }) => [turnId, tokens, errors]);
+  expect(sorted(view.filter(([id]) => commits.has(id)))).toEqual(sorted(turns));
+});
+
+test('[Q3] tool calls are those of context.entries, with their results', async () => {
+  const { client, ask, tips } = await imported();
+  const calls: unknown[][] = [];
+  for (const { id } of tips) {
+    const { entries } = await client.context.entries({ id, stop: 'root', limit: 100_000 });
+    const results = new Map(entries.flatMap((one) => (one.kind === 'tool_result' ? [[one.toolCallId, one.isError ? 1 : 0] as const] : [])));
+    for (const { kind, key, toolName, toolCallId } of entries)
+      if (kind === 'tool_call') calls.push([key, toolName ?? '', results.get(toolCallId) ?? null]);
+  }
+  expect(calls.length).toBeGreaterThan(20);
+  expect(sorted(await ask('SELECT entry_key, name, is_error FROM tool_calls'))).toEqual(sorted(calls));
+});
+
+test('[Q3] files are those that tool calls name, and the arguments contain the path', async () => {
+  const { ask } = await imported();
+  const calls = await ask('SELECT session_id, path, class, is_error, at, arguments FROM tool_calls WHERE path IS NOT NULL');
+  const files = Map.groupBy(calls, ([session, path]) => JSON.stringify([session, path]));
+  expect(files.size).toBeGreaterThan(3);
+  const count = (rows: unknown[][], isOne: (row: unknown[]) => boolean): number => rows.filter(isOne).length;
+  expect(sorted(await ask('SELECT session_id, path, reads, writes, errors, first_at, last_at FROM files'))).toEqual(
+    sorted(
+      [...files.values()].map((rows) => {
+        const times = rows.map((row) => String(row[4])).sort();
+        return [
+          ...(rows[0] ?? []).slice(0, 2),
+          count(rows, (row) => row[2] === 'read'),
+          count(rows, (row) => row[2] === 'write' || row[2] === 'edit'),
+          count(rows, (row) => row[3] === 1),
+          times[0],
+          times.at(-1),
+        ];
+      }),
+    ),
+  );
+  const unnamed = calls.filter((row) => !String(row.at(-1)).includes(JSON.stringify(row[1]).slice(1, -1)));
+  expect(unnamed).toEqual([]);
+});
+
+test('[Q3] entries of every commit are those of context.entries', async () => {
+  const { client, ask } = await imported();
+  const view = Map.groupBy(
+    await ask('SELECT commit_id, entry_key, role, kind, tokens FROM entries WHERE NOT is_hidden ORDER BY commit_id, entry_index'),
+    ([id]) => String(id),
+  );
+  expect(view.size).toBeGreaterThan(20);
+  for (const [id, rows] of view) {
+    const { entries } = await client.context.entries({ id: id as never, stop: id as never, limit: 100_000 });
+    const own = entries.filter(({ source }) => source.commit === id);
+    expect(rows.map((row) => row.slice(1)), id).toEqual(own.map(({ key, role, kind, tokens }) => [key, role, kind, tokens]));
+  }
+});
+
+test('[Q3] sessions have the numbers of session.list', async () => {
+  const { client, ask } = await imported();
+  const { sessions } = await client.session.list({ limit: 1_000 });
+  const view = await ask('SELECT session_id, branches, errors, peak_tokens, window_limit, round(cost, 6), is_archived, tip FROM sessions');
+  expect(sorted(view)).toEqual(
+    sorted(
+      sessions.map((one) => [
+        one.sessionId,
+        one.branches,
+        one.errors,
+        one.peakTokens,
+        one.limit,
+        one.cost ? Number(one.cost.amount.toFixed(6)) : null,
+        one.archived ? 1 : 0,
+        one.tips[0] ?? null,
+      ]),
+    ),
+  );
+});
+
+test('[Q3] costs by day, model and agent are those of usage.sessions', async () => {
+  const { client, ask } = await imported();
+  for (const by of ['day', 'model', 'agent'] as const) {
+    const { rows } = await client.usage.sessions({ groupBy: by, timeZone: 'UTC', limit: 1_000 });
+    expect(rows.length).toBeGreaterThan(1);
+    const view = await ask(
+      `SELECT ifnull(${by}, ''), sum(calls), sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens), sum(output_tokens), round(sum(cost), 6) FROM costs GROUP BY 1`,
+    );
+    expect(sorted(view), by).toEqual(
+      sorted(
+        rows.map(({ key, calls, tokens, cost }) => [
+          key,
+          calls,
+          tokens.input,
+          tokens.cacheRead,
+          tokens.cacheWrite,
+          tokens.output,
+          Number((cost?.amount ?? 0).toFixed(6)),
+        ]),
+      ),
+    );
+  }
+});
+
+test('[Q3] tickets are those of ticket.list', async () => {
+  const { client, ask, tips } = await imported();
+  const parent = await client.ticket.create({ title: 'Whole', type: 'epic', labels: ['a', 'b "c"'], assignee: '@ann', contextId: tips[0]?.id });
+  await client.ticket.create({ title: 'Part', type: 'task', parent: parent.ticketId, body: 'Words\nand more', assignee: '@ann' });
+  await client.ticket.transition({ ticketId: parent.ticketId, to: 'in_progress', by: '@ann' });
+  const view = await ask(
+    'SELECT ticket_id, title, type, status, assignee, parent_id, commit_id, resolution, created_at, body, labels FROM tickets ORDER BY created_at',
+  );
+  expect(sorted(view.map((row) => [...row.slice(0, -1), ...JSON.parse(String(row.at(-1)))]))).toEqual(
+    sorted(
+      (await client.ticket.list({})).map((one) => [
+        ...[one.ticketId, one.title, one.type, one.status, one.assignee, one.parent, one.contextId, one.resolution, one.createdAt, one.body],
+        ...one.labels,
+      ]),
+    ),
+  );
+});
