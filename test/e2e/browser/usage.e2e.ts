@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readZip } from '../../../src/core/evidence/zip.js';
 import { expect, test } from '../../support/e2e.js';
 import { root } from '../../support/machine.js';
 import { complaints, entries, importAll, openContext, place } from '../../support/window.js';
@@ -82,7 +83,7 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   expect(met).toEqual([]);
 });
 
-test('[N1, N5, N6] window, command line, HTTP and exported page show the same tokens and cost', { tag: '@long' }, async ({ page, machine }) => {
+test('[N1, N5, N6] [V2] all doors show the same tokens and cost, and a pack checks itself', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('numbers.stemma');
   expect((await machine.ask('call', 'project.create', '--input', JSON.stringify({ dir }))).code).toBe(0);
   expect((await machine.ask('import', join(root, 'test/fixtures/usage/two-models.jsonl'), '--project', dir)).code).toBe(0);
@@ -113,6 +114,21 @@ test('[N1, N5, N6] window, command line, HTTP and exported page show the same to
   expect((await machine.ask('export', id, '-o', file, '--stop', 'root', '--project', dir)).code).toBe(0);
   await page.goto(pathToFileURL(file).href);
   await expect(page.locator('body')).toContainText(counted);
+
+  // The page in a pack of evidence finds that everything holds, and one changed bit.
+  const pack = machine.path('work', 'evidence.zip');
+  expect((await machine.ask('evidence', id, '-o', pack, '--project', dir)).code).toBe(0);
+  const bytes = readFileSync(pack);
+  const checker = machine.path('work', 'verify.html');
+  writeFileSync(checker, readZip(bytes).get('verify.html') ?? '');
+  await page.goto(pathToFileURL(checker).href);
+  await page.getByLabel('Pack of evidence').setInputFiles(pack);
+  await expect(page.getByRole('heading', { name: 'Everything holds.' })).toBeVisible();
+  await expect(page.locator('#details')).toContainText(/Merkle root: [0-9a-f]{64}/);
+  const object = bytes.indexOf('objects/') + 200;
+  bytes[object] = (bytes[object] ?? 0) ^ 1;
+  await page.getByLabel('Pack of evidence').setInputFiles({ name: 'changed.zip', mimeType: 'application/zip', buffer: bytes });
+  await expect(page.getByRole('heading', { name: 'This pack was changed.' })).toBeVisible();
 
   // The window: the list of sessions, the inspector and the calls.
   await page.goto(url);
