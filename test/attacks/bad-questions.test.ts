@@ -87,20 +87,18 @@ const bad: readonly Bad[] = [
 test('[Q1, Q2, Q4] bad questions are refused by name at every door, and nothing is written', async () => {
   const { own, dir, doors } = await world();
   const before = await contentOf(own, dir);
-  const answers = [];
+  const wrong = [];
   for (const [what, procedure, input, code, named] of bad)
     for (const door of doors.filter((one) => has(one, procedure))) {
       const [name, answer] = await at(door, procedure, input(own));
-      const message = 'message' in answer ? answer.message : '';
-      answers.push({ what, name, code: 'code' in answer ? answer.code : answer.result, named: named.test(message) ? 'named' : message });
+      if (!('code' in answer && answer.code === code && named.test(answer.message))) wrong.push({ what, name, answer });
     }
-  expect(answers.filter((one) => one.named !== 'named' || bad.find(([what]) => what === one.what)?.[3] !== one.code)).toEqual([]);
-  expect(answers).toHaveLength(bad.reduce((sum, [, procedure]) => sum + doors.filter((door) => has(door, procedure)).length, 0));
+  expect(wrong).toEqual([]);
   expect(writtenIn(own.dir)).toEqual([]);
   expect(await contentOf(own, dir)).toEqual(before);
 });
 
-test('[Q2] a billion rows are cut, and a statement without an end is stopped while others are answered', async () => {
+test('[Q2] a billion rows are cut, and a statement without an end is stopped', async () => {
   const { doors } = await world();
   const rows = `${numbers} SELECT i FROM n LIMIT 1000000000`;
   for (const door of doors) {
@@ -128,7 +126,8 @@ test('[Q7] wrong rules are named at every door, and the others go on', async () 
   for (const door of doors) {
     const [name, answer] = await at(door, 'finding.list', {});
     const said = JSON.stringify(answer).replaceAll('\\', '');
-    for (const rule of Object.keys(rules)) expect([name, said]).toEqual([name, expect.stringMatching(new RegExp(`"rule":\\s*"${rule}",[^{}]*?"message"`))]);
+    for (const rule of Object.keys(rules))
+      expect([name, said]).toEqual([name, expect.stringMatching(new RegExp(`"rule":\\s*"${rule}",[^{}]*?"message"`))]);
     expect([name, said]).toEqual([name, expect.stringContaining('Every session')]);
   }
 });

@@ -299,14 +299,12 @@ const usageFilter = inOrder(
 );
 export type UsageFilter = z.output<typeof usageFilter>;
 
-const callsFilter = inOrder(
-  z.strictObject({
-    model: name.optional().describe('Only calls of this model.'),
-    miss: z.boolean().optional().describe('True for calls that missed the cache, false for the others.'),
-    from: timestamp.optional().describe('Only calls at or after this time.'),
-    to: timestamp.optional().describe('Only calls before this time.'),
-  }),
-);
+const callsFilter = z.strictObject({
+  model: name.optional().describe('Only calls of this model.'),
+  miss: z.boolean().optional().describe('True for calls that missed the cache, false for the others.'),
+  from: timestamp.optional().describe('Only calls at or after this time.'),
+  to: timestamp.optional().describe('Only calls before this time.'),
+});
 export type CallsFilter = z.output<typeof callsFilter>;
 
 const offset = count.optional().describe('The number of rows to skip.');
@@ -335,7 +333,7 @@ export const usageContract = {
       z.strictObject({
         id: contextPrefix.optional().describe('Only calls on the way from the root to this commit.'),
         sessionId: name.optional().describe('Only calls of this session and its subagents.'),
-        filter: callsFilter.optional().describe('Only calls that match every given field.'),
+        filter: inOrder(callsFilter).optional().describe('Only calls that match every given field.'),
         offset,
         limit,
         packed,

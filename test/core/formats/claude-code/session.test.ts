@@ -63,7 +63,7 @@ describe('a session that the agent resumes', () => {
     expect(Buffer.from(bytes).toString()).not.toContain('requestRef');
   });
 
-  test('[F14] a prompt that only the queue holds is there once, behind the results of the running calls', () => {
+  test('[F14] a prompt that only the queue holds is there once, behind running calls', () => {
     const absorbed = (content: string, timestamp: string): Line => ({
       ...{ type: 'queue-operation', operation: 'remove', reason: 'absorbed_mid_turn', sessionId: 'old' },
       ...{ content, timestamp },

@@ -63,7 +63,11 @@ describe('notes of git', () => {
     expect(record.files[0]?.conversations[0]?.ranges).toMatchObject([{ start_line: 1, end_line: 2 }]);
     // The same facts are the same note: nothing is written again.
     const notes = git('rev-parse', 'refs/notes/stemma');
-    expect(await client.blame.notes({ path: at('src/ä one.ts'), write: true })).toMatchObject({ before: shown.note, note: shown.note, written: false });
+    expect(await client.blame.notes({ path: at('src/ä one.ts'), write: true })).toMatchObject({
+      before: shown.note,
+      note: shown.note,
+      written: false,
+    });
     expect(git('rev-parse', 'refs/notes/stemma')).toBe(notes);
   });
 
@@ -102,7 +106,7 @@ describe('notes of git', () => {
     expect(git('notes', '--ref=stemma', 'show', head)).toBe('Mine');
   });
 
-  test('[G4] nothing that the repository names is run: no hook, monitor, filter, signer or transport', async () => {
+  test('[G4] no hook, monitor, filter, signer or transport of the repository is run', async () => {
     const { client, git, at, repository } = await world();
     const proof = join(scratch(), 'ran');
     const program = join(scratch(), 'program');
