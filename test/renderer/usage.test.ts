@@ -27,7 +27,7 @@ import {
 import { changePercent, changeWords, groupName, measuredSum } from '../../src/renderer/views/usage/words.js';
 
 const sessions = sessionsIn([
-  ['a', 'Move orders', '/work/orders', 'laptop', 'claude-code', 'ctx-0000000a', null],
+  ['a', 'Move orders', '/work/orders', 'laptop', 'claude-code', 'ctx-0000000a', null, 'main'],
   ['b', 'Load test', '/work/shop', null, 'codex', null, null],
   ['c', null, null, null, 'codex', null, 'b'],
 ]);
@@ -57,7 +57,7 @@ describe('[Q8] the sums of the place Usage', () => {
   test('every group adds up to the total, whatever it is grouped by', () => {
     const total = sumOf(inRange(all, january));
     expect(total).toMatchObject({ calls: 8, cost: 3, unpriced: 3, uncountedOutputs: 2, toolCalls: 15, errors: 4, misses: 1 });
-    for (const by of ['day', 'model', 'repository', 'agent', 'person', 'session'] as const) {
+    for (const by of ['day', 'model', 'repository', 'agent', 'person', 'branch', 'session'] as const) {
       const groups = [...groupsOf(inRange(all, january), by).values()];
       for (const name of ['calls', 'cost', 'input', 'unpriced', 'errors', 'waitMs'] as const)
         expect([by, name, groups.reduce((sum, one) => sum + one[name], 0)]).toEqual([by, name, total[name]]);
@@ -88,6 +88,10 @@ describe('[Q8] the sums of the place Usage', () => {
   test('what was not recorded has a name, and a sum with it is a lower bound', () => {
     const groups = groupsOf(inRange(all, january), 'model');
     expect(groupName('', 'model', sessions)).toBe('Model not recorded');
+    expect([...groupsOf(inRange(all, january), 'branch')].map(([key, { calls: n }]) => [groupName(key, 'branch', sessions), n])).toEqual([
+      ['main', 5],
+      ['Branch not recorded', 3],
+    ]);
     expect(isLowerBound(sumOf(calls))).toBe(true);
     expect(measuredSum(groups.get('opus') ?? sumOf([]), 'cost')).toBe('≥ $3.00');
     expect(measuredSum(groups.get('gpt') ?? sumOf([]), 'cost')).toBe('no price');

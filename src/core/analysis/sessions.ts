@@ -52,10 +52,10 @@ function damagedTitles(db: ReadableDb): ReadonlySet<string | null> {
 const withTrueTitle = (span: SessionSpan, untrue: ReadonlySet<string | null>): SessionSpan =>
   span.row.damaged || untrue.has(span.row.title) ? { ...span, row: { ...span.row, title: namelessTitle(span.row.sessionId) } } : span;
 
-function storeSession({ db, project }: WriteChain, { row, startedAt, machine }: SessionSpan, calls: number): void {
+function storeSession({ db, project }: WriteChain, { row, startedAt, machine, branch }: SessionSpan, calls: number): void {
   db.run(
-    `INSERT INTO usageSession (project, session, parent, agent, subagent, title, repository, person, startedAt, endedAt, turns, branches, calls, errors,
-                               peakTokens, windowLimit, cost, isArchived, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO usageSession (project, session, parent, agent, subagent, title, repository, person, branch, startedAt, endedAt, turns, branches, calls, errors,
+                               peakTokens, windowLimit, cost, isArchived, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     project,
     row.sessionId,
     row.parentSessionId ?? null,
@@ -64,6 +64,7 @@ function storeSession({ db, project }: WriteChain, { row, startedAt, machine }: 
     row.title,
     row.repository,
     machine,
+    branch,
     startedAt,
     Date.parse(row.lastAt),
     row.turns,

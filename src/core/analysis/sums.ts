@@ -22,7 +22,7 @@ export function analysisSums({ db, project }: ReadChain): AnalysisSums {
   const read = (sql: string): Cell[][] => db.all<Record<string, Cell>>(sql, { project }).map((row) => Object.values(row));
   const dated = (sql: string): Cell[][] => read(sql).map(([day, ...row]) => [dayOf(day), ...row]);
   return {
-    sessions: read('SELECT session, title, repository, person, agent, tip, parent FROM usageSession WHERE project = :project'),
+    sessions: read('SELECT session, title, repository, person, agent, tip, parent, branch FROM usageSession WHERE project = :project'),
     calls: dated(
       `SELECT quarter / ${quartersPerDay}, session, agent, model, SUM(calls), SUM(input), SUM(cacheRead), SUM(cacheWrite), SUM(output), SUM(cost),
               SUM(calls - priced), SUM(calls - inputs), SUM(calls - outputs), SUM(misses), SUM(lostCost), SUM(waitMs)

@@ -9,7 +9,7 @@ import { agentOf, pathIn, quarterMs } from '../usage/index.js';
 const progressName = 'usage tools';
 const versionName = 'usage tools version';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
-const readerVersion = 1;
+const readerVersion = 2;
 
 /** The commits per transaction, and the bytes after which a transaction ends early. */
 const batch = { commits: 256, bytes: 4 * 1024 * 1024 };
@@ -77,8 +77,10 @@ function storeBatch(chain: WriteChain): void {
 
 /** Stores the tool calls of a commit. Returns whether it has any, or the result of one. */
 function storeTools(chain: WriteChain, row: Row): boolean {
-  if (row.type !== 'delta') return false;
-  const entries = entriesOf(chain, row);
+  const parsed = row.type === 'delta' ? parsedIn(chain, row) : undefined;
+  storeBranch(chain, row, parsed?.branch);
+  if (!parsed) return false;
+  const { entries } = parsed;
   const calls = new Map<string, number>();
   let hasAny = false;
   const models = modelsOf(chain, row.seq);
@@ -103,14 +105,21 @@ function storeTools(chain: WriteChain, row: Row): boolean {
   return hasAny;
 }
 
-/** The entries of a commit. A damaged, expired or absent object has none. */
-function entriesOf(chain: ReadChain, { artifact, format }: Row): readonly ParsedEntry[] {
+/** The content of a commit. A damaged, expired or absent object has none. */
+function parsedIn(chain: ReadChain, { artifact, format }: Row): ReturnType<typeof parsedOf> | undefined {
   try {
-    return parsedOf(chain, artifact, format).entries;
+    return parsedOf(chain, artifact, format);
   } catch (error) {
-    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return [];
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return undefined;
     throw error;
   }
+}
+
+/** Stores the branch of git of a commit: its own, else that of the commit before it. */
+function storeBranch({ db }: WriteChain, { seq, parent }: Row, own: string | undefined): void {
+  const branch = own ?? db.one<{ branch: string }>('SELECT branch FROM usageBranch WHERE context = ?', parent)?.branch;
+  if (branch !== undefined)
+    db.run('INSERT OR REPLACE INTO usageBranch (context, branch) VALUES (?, ?)', seq, branch.slice(0, maxPath).toWellFormed());
 }
 
 const timeOf = ({ at }: ParsedEntry): number | null => (at === undefined ? null : Date.parse(at));

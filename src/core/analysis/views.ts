@@ -49,6 +49,7 @@ const sessions = columns([
   ['title', 'text', 's.title', 'The title.'],
   ['repository', 'text', 's.repository', 'The working directory; null if it was not recorded.'],
   ['person', 'text', 's.person', 'The machine on which it ran; null if it was not recorded.'],
+  ['branch', 'text', 's.branch', 'The branch of git that was checked out last; null if it was not recorded.'],
   ['started_at', 'time', 's.startedAt', 'The time of its first commit.'],
   ['ended_at', 'time', 's.endedAt', 'The time of its last recorded commit.'],
   ['turns', 'count', 's.turns', 'Turns of the main branch.'],

@@ -82,7 +82,7 @@ export type AnalysisSchema = z.output<typeof viewSchema>;
 const cells = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
 /** Sums of a project. Rows are lists, and one text as JSON, because a large project has many. */
 const analysisSums = z.object({
-  /** Id, title, repository, machine, agent, tip, and for a subagent the session that started it. */
+  /** Id, title, repository, machine, agent, tip, for a subagent the session that started it, and the branch of git that was checked out last. */
   sessions: cells,
   /**
    * Day in UTC, session, agent, model; the sums of calls, input, cache reads, cache writes, output, cost; calls without a price, an input, an output;

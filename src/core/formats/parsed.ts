@@ -63,6 +63,8 @@ export interface Problem {
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface ParsedDelta {
+  /** The branch of git that was checked out last, if the agent recorded it. */
+  readonly branch?: string;
   /** The time that the agent wrote as the duration of its turns in this delta, in milliseconds. */
   readonly durationMs?: number;
   readonly entries: readonly ParsedEntry[];

@@ -12,6 +12,8 @@ export interface SessionSpan {
   readonly startedAt: number;
   /** The machine of its first commit that names one. */
   readonly machine: string | null;
+  /** The branch of git of its last commit that has one. */
+  readonly branch: string | null;
 }
 
 /** All sessions, and the commits whose session is not the one that their row names: null for a deleted commit. */
@@ -22,12 +24,20 @@ export interface SessionSpans {
 
 /** The sessions of the project with the times between which they ran. */
 export function sessionSpans(chain: ReadChain): SessionSpans {
-  const spans = new Map<string, { first: number; machine: string | null }>();
+  const spans = new Map<string, { first: number; last: number; machine: string | null; branch: string | null }>();
   const elsewhere = new Map<CommitSeq, string | null>();
   const machines = new Map(
     chain.db
       .all<{ seq: CommitSeq; machine: string }>('SELECT seq, machine FROM context WHERE project = ? AND machine IS NOT NULL', chain.project)
       .map(({ seq, machine }) => [seq, machine] as const),
+  );
+  const branches = new Map(
+    chain.db
+      .all<{ seq: CommitSeq; branch: string }>(
+        'SELECT b.context AS seq, b.branch FROM usageBranch b JOIN context c ON c.seq = b.context WHERE c.project = ?',
+        chain.project,
+      )
+      .map(({ seq, branch }) => [seq, branch] as const),
   );
   for (const cluster of clustersOf(chain).all) {
     const { nodes, keyOf } = forestOf(chain, cluster);
@@ -37,10 +47,12 @@ export function sessionSpans(chain: ReadChain): SessionSpans {
       if (node.sessionId === null) elsewhere.set(node.seq, key);
       const span = spans.get(key);
       const machine = machines.get(node.seq) ?? null;
-      if (!span) spans.set(key, { first: node.createdAt, machine });
+      const branch = branches.get(node.seq) ?? null;
+      if (!span) spans.set(key, { first: node.createdAt, last: node.createdAt, machine, branch });
       else {
         span.first = Math.min(span.first, node.createdAt);
         span.machine ??= machine;
+        if (branch !== null && (span.branch === null || node.createdAt >= span.last)) [span.branch, span.last] = [branch, node.createdAt];
       }
     }
   }
@@ -48,8 +60,8 @@ export function sessionSpans(chain: ReadChain): SessionSpans {
   return {
     elsewhere,
     sessions: sessionRows(chain, {}).map((row) => {
-      const { first = 0, machine = null } = spans.get(row.sessionId) ?? {};
-      return { row, startedAt: first, machine };
+      const { first = 0, machine = null, branch = null } = spans.get(row.sessionId) ?? {};
+      return { row, startedAt: first, machine, branch };
     }),
   };
 }

@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AnalysisSums } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
+import { scratch } from '../../support/project.js';
 
 const fixture = (name: string): string => join(import.meta.dirname, '..', '..', 'fixtures', name);
 
@@ -46,4 +48,45 @@ test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool ca
   const { rows } = await client.analysis.sql({ sql: 'SELECT count(*) FROM tool_calls' });
   expect(rows).toEqual([[total(after.tools, 5)]]);
   expect(after.tools.filter((row) => row[1] === session?.[0])).toEqual([]);
+});
+
+test('[Q8] a session belongs to the branch of git that was checked out last', async () => {
+  const { client } = door();
+  const folder = scratch();
+  const write = (name: string, lines: readonly object[]): void =>
+    writeFileSync(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const at = (second: number): string => `2026-03-01T10:00:0${second}.000Z`;
+  const turn = (id: string, second: number, parentUuid: string | null, gitBranch?: string) => [
+    { type: 'user', uuid: `${id}-p`, parentUuid, sessionId: 's1', gitBranch, timestamp: at(second), message: { role: 'user', content: `Do ${id}` } },
+    {
+      ...{ type: 'assistant', uuid: `${id}-a`, parentUuid: `${id}-p`, sessionId: 's1', gitBranch, timestamp: at(second + 1) },
+      message: { id: `m-${id}`, role: 'assistant', model: 'claude-opus-4-5', content: [{ type: 'text', text: 'Done' }], stop_reason: 'end_turn' },
+    },
+  ];
+  write('s1.jsonl', [...turn('one', 1, null, 'main'), ...turn('two', 3, 'one-a', 'feature/x'), ...turn('three', 5, 'two-a')]);
+  const item = (second: number, role: string, text: string) => ({
+    ...{ timestamp: at(second), type: 'response_item' },
+    payload: { type: 'message', role, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] },
+  });
+  write('rollout-2026-03-01T10-00-00-00000000-0000-4000-8000-000000000001.jsonl', [
+    {
+      ...{ timestamp: at(0), type: 'session_meta' },
+      payload: {
+        id: '00000000-0000-4000-8000-000000000001',
+        cwd: '/w',
+        timestamp: at(0),
+        originator: 'x',
+        git: { branch: 'topic', commit_hash: 'a' },
+      },
+    },
+    ...[item(1, 'user', 'First'), item(2, 'assistant', 'One'), item(3, 'user', 'Second'), item(4, 'assistant', 'Two')],
+  ]);
+  for await (const _ of await client.import.run({ paths: [folder] }));
+  const branches = new Map([
+    ['s1', 'feature/x'],
+    ['00000000-0000-4000-8000-000000000001', 'topic'],
+  ]);
+  const { sessions } = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
+  expect(new Map(sessions.map((row) => [row[0], row[7]]))).toEqual(branches);
+  expect(new Map((await client.analysis.sql({ sql: 'SELECT session_id, branch FROM sessions' })).rows as [string, string][])).toEqual(branches);
 });

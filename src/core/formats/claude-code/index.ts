@@ -1,7 +1,7 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names its parent.
 // schema*.ts says what records mean, parse*.ts reads them, parse-log.ts the log of a run without a terminal. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
 // tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
-import { isObject, type JsonObject } from '../../base/index.js';
+import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { concatLineParts, concatLines } from '../shared/jsonl.js';
@@ -45,7 +45,8 @@ export const claudeCode = {
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
   const lasted = durationOf(pieces, ({ record }) => (record?.subtype === 'turn_duration' ? record.durationMs : undefined));
-  return { ...readPieces(pieces), ...lasted, problems: skipped };
+  const branch = pieces.findLast(({ record }) => stringAt(record, 'gitBranch'))?.record;
+  return { ...readPieces(pieces), ...lasted, ...defined({ branch: stringAt(branch, 'gitBranch') }), problems: skipped };
 }
 
 /** Certain if the file begins with a record of this format; the name alone proves little. */

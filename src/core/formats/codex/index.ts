@@ -1,6 +1,7 @@
 // codex: the rollouts of Codex CLI, JSONL files of what the model saw and wrote, what the screen showed, and compacted histories.
 // schema.ts says what a line is, parse*.ts read lines, compressed files and file heads, plan-facts.ts collects the facts that plan.ts
 // turns into commits, plan-progress.ts follows a growing file. write.ts writes items, resume.ts a file that the agent resumes.
+import { defined, stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { concatLines } from '../shared/jsonl.js';
@@ -45,5 +46,6 @@ export function readDelta(delta: Uint8Array): ParsedDelta {
   const lasted = durationOf(lines, ({ line: { sort, payload } }) =>
     sort === 'event' && endsTurn.has(payload.type) ? payload.duration_ms : undefined,
   );
-  return { entries: entriesOf(lines), elisions: [], ...lasted, problems: skipped };
+  const meta = lines.findLast(({ line: { sort, payload } }) => sort === 'meta' && stringAt(payload.git, 'branch'))?.line;
+  return { entries: entriesOf(lines), elisions: [], ...lasted, ...defined({ branch: stringAt(meta?.payload.git, 'branch') }), problems: skipped };
 }

@@ -131,6 +131,12 @@ CREATE INDEX usageCallContext ON usageCall(context);
 CREATE INDEX usageCallSession ON usageCall(project, session);
 CREATE INDEX usageCallTime ON usageCall(project, at, context, no);
 
+-- The branch of git that was checked out when a commit was recorded, as its agent wrote it there or in a commit before.
+CREATE TABLE usageBranch (
+  context INTEGER PRIMARY KEY,
+  branch  TEXT NOT NULL
+);
+
 -- The session of commits whose own row names none; null for a deleted commit.
 CREATE TABLE usageCommit (
   context INTEGER PRIMARY KEY,
@@ -230,6 +236,7 @@ CREATE TABLE usageSession (
   title      TEXT NOT NULL,
   repository TEXT,
   person     TEXT,
+  branch     TEXT,
   startedAt  INTEGER,
   endedAt    INTEGER NOT NULL,
   turns      INTEGER NOT NULL,

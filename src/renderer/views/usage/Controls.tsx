@@ -5,7 +5,9 @@ import { choose, type Selection, setGroup, setMeasure, setRange } from './select
 import { type Facet, groupings, measures, type Slice, valuesOf } from './sums';
 import { groupNames, measureNames } from './words';
 
-const facetLabels: Readonly<Record<Facet, string>> = { agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines' };
+const facetLabels: Readonly<Record<Facet, string>> = {
+  ...{ agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' },
+};
 
 const valueName = (facet: Facet, value: string): string =>
   value === '' ? 'Not recorded' : facet === 'agent' ? agentName(value) : facet === 'repository' ? repositoryName(value) : value;

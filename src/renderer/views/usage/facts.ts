@@ -13,6 +13,8 @@ export interface SessionFact {
   readonly agent: string;
   readonly tip: string | undefined;
   readonly parent: string | undefined;
+  /** The branch of git that was checked out last. */
+  readonly branch: string;
 }
 
 type Rows = readonly (readonly unknown[])[];
@@ -35,7 +37,7 @@ const nothing = {
 /** The sessions by id, from the rows of `analysis.sums`. */
 export const sessionsIn = (rows: Rows): ReadonlyMap<string, SessionFact> =>
   new Map(
-    rows.map(([id, title, repository, person, agent, tip, parent]) => [
+    rows.map(([id, title, repository, person, agent, tip, parent, branch]) => [
       text(id),
       {
         title: text(title) || text(id),
@@ -44,13 +46,14 @@ export const sessionsIn = (rows: Rows): ReadonlyMap<string, SessionFact> =>
         agent: text(agent),
         tip: text(tip) || undefined,
         parent: text(parent) || undefined,
+        branch: text(branch),
       },
     ]),
   );
 
 const placeIn = (sessions: ReadonlyMap<string, SessionFact>, session: string) => {
   const found = sessions.get(session);
-  return { session, repository: found?.repository ?? '', person: found?.person ?? '' };
+  return { session, repository: found?.repository ?? '', person: found?.person ?? '', branch: found?.branch ?? '' };
 };
 
 /** Sums of calls, from the rows of `analysis.sums`. */

@@ -13,7 +13,7 @@ WHERE commit_type = 'compaction' AND entry_index = 0 ORDER BY committed_at DESC`
 
 /** The conditions of a selection on a view with a session, a model and a time. */
 function conditions({ from, to }: Range, chosen: Chosen, more: readonly string[]): string {
-  const columns = { agent: 'agent', model: 'model', repository: 'repository', person: 'person' } as const;
+  const columns = { agent: 'agent', model: 'model', repository: 'repository', person: 'person', branch: 'branch' } as const;
   const chosenIn = facets.flatMap((facet) => {
     const values = chosen[facet] ?? [];
     if (values.length === 0) return [];

@@ -1,9 +1,9 @@
 import type { Range } from './ranges';
 
 /** What calls and tool calls are filtered and grouped by. */
-export const facets = ['agent', 'repository', 'model', 'person'] as const;
+export const facets = ['agent', 'repository', 'model', 'person', 'branch'] as const;
 export type Facet = (typeof facets)[number];
-export const groupings = ['day', 'model', 'repository', 'agent', 'person', 'tool', 'session'] as const;
+export const groupings = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'] as const;
 export type Grouping = (typeof groupings)[number];
 
 /** What a bar shows. */

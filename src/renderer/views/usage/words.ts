@@ -11,6 +11,7 @@ export const groupNames: Readonly<Record<Grouping, string>> = {
   repository: 'Repository',
   agent: 'Agent',
   person: 'Machine',
+  branch: 'Branch',
   tool: 'Tool',
   session: 'Session',
 };
@@ -21,6 +22,7 @@ const unknownNames: Readonly<Record<Grouping, string>> = {
   repository: 'Not in a repository',
   agent: 'Agent not recorded',
   person: 'Machine not recorded',
+  branch: 'Branch not recorded',
   tool: 'Tool not recorded',
   session: 'Calls of no session',
 };
