@@ -36,7 +36,9 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
       badRequest('commit', `The repository ${repository} has no commit ${asked}.`),
     ),
   );
-  const kept = await said(git(root, ['cat-file', 'blob', `${commit}:./${name}`]), () => badRequest('path', `The commit ${commit} has no file ${name}.`));
+  const kept = await said(git(root, ['cat-file', 'blob', `${commit}:./${name}`]), () =>
+    badRequest('path', `The commit ${commit} has no file ${name}.`),
+  );
   if (plain(kept) !== plain(text))
     throw badRequest('path', `${name} is not as the commit ${commit} has it. Commit it first, or name the commit that has it so.`);
   const inside = `${lineOf(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
@@ -44,7 +46,11 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
   const conversations = conversationsOf(chain, input);
   const result = { ref: notesRef, repository, commit, before };
   if (conversations.length === 0) return { ...result, note: null, written: false };
-  const note = noteText({ commit, at: await timeOf(git, root, commit), files: [...othersIn(before, commit, inside), { path: inside, conversations }] });
+  const note = noteText({
+    commit,
+    at: await timeOf(git, root, commit),
+    files: [...othersIn(before, commit, inside), { path: inside, conversations }],
+  });
   if (input.write !== true || note === before) return { ...result, note, written: false };
   writer.checkOutput(join(repository, '.git'));
   await said(

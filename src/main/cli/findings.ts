@@ -33,7 +33,8 @@ export function addFindingCommands(program: Command): void {
       withProject(options, async ({ client }) => {
         const input = { path: resolve(path), ...(repository !== undefined && { repository: resolve(repository) }) };
         if ((commit !== undefined || write) && !notes) throw new UsageError('--commit and --write belong to --notes.');
-        if (notes) return printNote(await client.blame.notes({ ...input, ...(commit !== undefined && { commit }), ...(write && { write }) }), options);
+        if (notes)
+          return printNote(await client.blame.notes({ ...input, ...(commit !== undefined && { commit }), ...(write && { write }) }), options);
         if (trace) return printJson((await client.blame.trace(input)).record);
         const spans = await client.blame.file(input);
         if (options.json) return printJson(spans);

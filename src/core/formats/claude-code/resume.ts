@@ -45,7 +45,9 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
  */
 function withQueued(records: readonly JsonObject[], { newId, now }: SessionOptions): JsonObject[] {
   const answered = new Set(records.flatMap((record) => (record.type === 'user' ? resultIdsOf(record) : [])));
-  const attached = records.flatMap(({ attachment }) => (stringAt(attachment, 'type') === 'queued_command' ? (stringAt(attachment, 'prompt') ?? []) : []));
+  const attached = records.flatMap(({ attachment }) =>
+    stringAt(attachment, 'type') === 'queued_command' ? (stringAt(attachment, 'prompt') ?? []) : [],
+  );
   const open = new Set<string>();
   const placed: JsonObject[] = [];
   let waiting: JsonObject[] = [];
@@ -62,10 +64,7 @@ function withQueued(records: readonly JsonObject[], { newId, now }: SessionOptio
     } else {
       if (partOf(record) === 'prompt') place();
       placed.push(record);
-      for (const block of record.type === 'assistant' ? blocksOf(record) : []) {
-        const id = callIn(block);
-        if (id !== undefined && answered.has(id)) open.add(id);
-      }
+      for (const id of callsOf(record)) if (answered.has(id)) open.add(id);
       if (record.type === 'user') for (const id of resultIdsOf(record)) open.delete(id);
     }
     if (open.size === 0) place();
@@ -181,6 +180,8 @@ function pairCalls(records: readonly JsonObject[], options: SessionOptions): Jso
 }
 
 const answerOf = (record: JsonObject): string => messageIdOf(record) ?? (uuidOf(record) as string);
+const callsOf = (record: JsonObject): readonly string[] =>
+  record.type === 'assistant' ? blocksOf(record).flatMap((block) => callIn(block) ?? []) : [];
 const callIn = (block: unknown): string | undefined => (isObject(block) && block.type === 'tool_use' ? stringAt(block, 'id') : undefined);
 const resultIn = (block: unknown): string | undefined =>
   isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
