@@ -9,6 +9,13 @@ import { type Machine, machine } from '../support/machine.js';
 
 beforeAll(ensureBuilt, 300_000);
 
+/** The door of tools, closed with the test. */
+async function tools(own: Machine, dir: string): Promise<Door> {
+  const door = await mcp(own, dir);
+  onTestFinished(() => door.close());
+  return door;
+}
+
 /** A machine with a project on a small disk, which it made and trusts. */
 async function onDisk(megabytes = 24): Promise<{ own: Machine; disk: string; dir: string; tip: string }> {
   const own = machine();
@@ -44,7 +51,7 @@ describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs t
     const { own, disk, dir } = world;
     remount(disk, 'ro');
     const before = stateOf(dir);
-    for (const door of [cli(own, dir), await http(own, dir), await mcp(own, dir)]) await readsOnly(door, world);
+    for (const door of [cli(own, dir), await http(own, dir), await tools(own, dir)]) await readsOnly(door, world);
     for (const words of [['log'], ['fsck'], ['backup']]) expect([words, (await own.run(...words, '--project', dir)).code]).toEqual([words, 0]);
     expect(stateOf(dir)).toEqual(before);
     remount(disk, 'rw');
@@ -58,7 +65,7 @@ describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs t
     const filler = join(disk, 'filler');
     const { bavail, bsize } = statfsSync(disk);
     writeFileSync(filler, Buffer.alloc(bavail * bsize));
-    for (const door of [cli(own, dir), await http(own, dir), await mcp(own, dir)]) await readsOnly(door, world);
+    for (const door of [cli(own, dir), await http(own, dir), await tools(own, dir)]) await readsOnly(door, world);
     rmSync(filler);
     const written = await cli(own, dir).call('ticket.create', { title: 'Mine', type: 'task' });
     expect(written).toMatchObject({ result: expect.anything() });
@@ -68,7 +75,7 @@ describe.skipIf(!canMount)('at the command line, over HTTP and over MCP (needs t
   // `mv work.stemma old; git checkout work.stemma` under a running server: the commit went to one folder and its pack to the other.
   test('[T30] a folder that is replaced under a running server is not written to', { tags: 'long' }, async () => {
     const { own, dir } = await onDisk();
-    const [server, agent] = [await http(own, dir), await mcp(own, dir)];
+    const [server, agent] = [await http(own, dir), await tools(own, dir)];
     for (const door of [server, agent])
       expect(await door.call('ticket.create', { title: 'Before', type: 'task' })).toMatchObject({ result: expect.anything() });
     const moved = `${dir.slice(0, -'.stemma'.length)}-moved.stemma`;

@@ -1,6 +1,5 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { onTestFinished } from 'vitest';
 import { built, type Machine, node } from './machine.js';
 
 interface Refused {
@@ -54,14 +53,14 @@ export const toolNames: Readonly<Record<string, string>> = {
   'ticket.create': 'ticket_create',
 };
 
-/** `stemma mcp`, with the SDK's client. It has only some procedures. */
-export async function mcp(own: Machine, dir: string): Promise<Door> {
+/** `stemma mcp`, with the SDK's client, until it is closed. It has only some procedures. */
+export async function mcp(own: Machine, dir: string): Promise<Door & { close(): Promise<void> }> {
   const client = new Client({ name: 'test', version: '1' });
   const args = [built('cli', 'stemma.js'), 'mcp', '--project', dir];
   await client.connect(new StdioClientTransport({ command: node, args, env: own.env as Record<string, string>, cwd: own.cwd, stderr: 'pipe' }));
-  onTestFinished(() => client.close());
   return {
     name: 'MCP',
+    close: () => client.close(),
     async call(procedure, input) {
       const { isError, content } = await client.callTool({ name: toolNames[procedure] ?? procedure, arguments: { ...input } });
       const text = JSON.stringify(content);

@@ -4,14 +4,14 @@ import { changedSql, derivedProgressOf, type ReadableDb, setDerivedProgress } fr
 
 const progressName = 'usage sessions';
 
-/** A number that changes with every commit, call, price, name, archive and deletion. */
+/** A number that changes with every commit, call, branch of git, price, name, archive and deletion. */
 function stateOf({ db, project }: ReadChain): number {
   const { text } = db.one<{ text: string }>(
     `SELECT (SELECT IFNULL(MAX(seq), 0) || ' ' || COUNT(*) FROM context WHERE project = :project) || ' ' ||
             (SELECT IFNULL(MAX(no), 0) || ' ' || COUNT(*) || ' ' || TOTAL(LENGTH(path) + size) FROM source WHERE project = :project) || ' ' ||
             (SELECT IFNULL(group_concat(no || IFNULL(title, '') || IFNULL(tags, '') || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM sessionMark) || ' ' ||
             (SELECT IFNULL(group_concat(no || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM branchMark) || ' ' ||
-            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' ||
+            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || (SELECT COUNT(*) FROM usageBranch) || ' ' ||
             (SELECT TOTAL(calls) || ' ' || TOTAL(cost) || ' ' || TOTAL(output) FROM usageSum WHERE project = :project) AS text`,
     { project },
   ) ?? { text: '' };

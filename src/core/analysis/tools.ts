@@ -140,7 +140,9 @@ function modelsOf(chain: ReadChain, context: CommitSeq): ReadonlyMap<string | un
 
 function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: ReadonlyMap<string | undefined, string>): number {
   const { key, toolName = '', toolCallId, arguments: given, tokens } = entry;
-  const no = hashOf(`${chain.project}\n${row.session}\n${key}`);
+  const digest = hashOf(typeof given === 'string' ? given : canonicalJson((given ?? null) as Json));
+  // A copy of a call is the same call. Formats without ids may give calls of two branches one key.
+  const no = hashOf(`${chain.project}\n${row.session}\n${key}\n${toolName}\n${digest}`);
   chain.db.run(
     `INSERT OR IGNORE INTO usageTool (no, project, context, key, callId, name, class, path, command, digest, at, tokens, model)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -153,7 +155,7 @@ function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: Read
     toolClassOf(row.format, toolName) ?? null,
     pathIn(given)?.slice(0, maxPath).toWellFormed() ?? null,
     commandOf(given)?.slice(0, maxCommand).toWellFormed() ?? null,
-    hashOf(typeof given === 'string' ? given : canonicalJson((given ?? null) as Json)),
+    digest,
     timeOf(entry) ?? row.createdAt,
     tokens,
     models.get(recordOfKey(key)) ?? models.get(undefined) ?? null,

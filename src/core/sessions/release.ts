@@ -62,7 +62,7 @@ function dropTexts(chain: WriteChain): void {
   const freed = `(SELECT seq FROM context WHERE project = ? AND seq IN ${hidden} AND ${isFreed})`;
   db.run(`DELETE FROM contextVersion WHERE context IN ${freed}`, project);
   db.run(`UPDATE usageCall SET prompt = NULL, does = NULL WHERE context IN ${freed}`, project);
-  db.run(`DELETE FROM usageTool WHERE context IN ${freed}`, project);
+  for (const table of ['usageTool', 'usageBranch']) db.run(`DELETE FROM ${table} WHERE context IN ${freed}`, project);
   db.run(`DELETE FROM usageSession WHERE project = ? AND session IN ${sessions}`, project);
   db.run(`UPDATE context SET summary = NULL WHERE seq IN ${freed}`, project);
   db.run(`UPDATE source SET title = NULL WHERE project = ? AND (${source})`, project);

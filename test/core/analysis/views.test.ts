@@ -51,6 +51,30 @@ test('[Q3] files are those that tool calls name, and the arguments contain the p
   expect(unnamed).toEqual([]);
 });
 
+test('[Q3] tool calls are those of context.entries, once, with their results', async () => {
+  const { client, ask, tips } = await imported();
+  const calls = new Map<string, Set<number>>();
+  for (const { id } of tips) {
+    const { entries } = await client.context.entries({ id, stop: 'root', limit: 10_000 });
+    const results = new Map(entries.flatMap((one) => (one.kind === 'tool_result' ? [[one.toolCallId, one.isError ? 1 : 0] as const] : [])));
+    for (const { kind, key, toolName = '', toolCallId, arguments: given } of entries) {
+      if (kind !== 'tool_call') continue;
+      const call = JSON.stringify([key, toolName, given ?? null]);
+      // A branch may end at a call whose result is on another one.
+      calls.set(call, (calls.get(call) ?? new Set()).union(new Set([results.get(toolCallId)].filter((one) => one !== undefined))));
+    }
+  }
+  expect(calls.size).toBeGreaterThan(20);
+  const view = await ask('SELECT entry_key, name, arguments, is_error FROM tool_calls');
+  const named = (key: unknown, name: unknown, given: unknown) => JSON.stringify([key, name, given]);
+  expect([...new Set(view.map(([key, name, given]) => named(key, name, JSON.parse(String(given)))))].sort()).toEqual([...calls.keys()].sort());
+  const wrong = view.filter(([key, name, given, error]) => {
+    const errors = calls.get(named(key, name, JSON.parse(String(given))));
+    return errors === undefined || (errors.size === 0 ? error !== null : !errors.has(Number(error)));
+  });
+  expect(wrong).toEqual([]);
+});
+
 test('[Q3] entries of every commit are those of context.entries', async () => {
   const { client, ask } = await imported();
   const view = Map.groupBy(

@@ -24,7 +24,9 @@ const madeAgain = /^(?:search|derived)/;
 function move(raw: Database.Database, mark: string | undefined): void {
   const inside = new Set(raw.prepare('SELECT name FROM main.sqlite_schema').pluck().all());
   for (const table of derivedTables.filter((name) => inside.has(name) && !madeAgain.test(name))) {
-    const columns = (raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, 'derived') as string[])
+    const before = columnsOf(raw, table, 'main');
+    const columns = columnsOf(raw, table, 'derived')
+      .filter((name) => before.includes(name))
       .map((name) => `"${name}"`)
       .join(', ');
     raw.exec(`INSERT INTO derived."${table}" (${columns}) SELECT ${columns} FROM main."${table}"`);
@@ -32,3 +34,7 @@ function move(raw: Database.Database, mark: string | undefined): void {
   raw.exec('INSERT INTO derived.derivedProgress (project, name, value) SELECT project, name, value FROM main.progress');
   raw.prepare(writeFromSql).run(mark ?? null);
 }
+
+/** The columns of a table. Later layouts have more than the format that kept the rows inside; those are filled when the facts are made again. */
+const columnsOf = (raw: Database.Database, table: string, schema: string): string[] =>
+  raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, schema) as string[];

@@ -1,5 +1,5 @@
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 1;
+export const derivedLayout = 2;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
