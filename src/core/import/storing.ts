@@ -180,7 +180,7 @@ class Storer {
 
   *#commitsUntil(until: number, counted: CountedCommit[]): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     const { chain, made } = this;
-    const { found, file, plan, last, grown, waiting } = this.storing;
+    const { found, file, plan, last, waiting } = this.storing;
     const tip = plan.tips.at(-1);
     while (!this.hasAll) {
       const number = made.seqs.length;
@@ -195,7 +195,6 @@ class Storer {
         content,
         made,
         signed: { ...this.#own, checkpoint },
-        hasGrown: grown !== undefined,
       });
       made.add(stored.row);
       takeRecordsBack(chain, stored.row.seq, planned.records, waiting);
@@ -325,14 +324,12 @@ interface Addition {
   readonly content: Content;
   readonly made: MadeCommits;
   readonly signed?: Signed & { readonly checkpoint?: Checkpoint | undefined };
-  /** The file was imported before, when it was shorter. */
-  readonly hasGrown?: boolean;
 }
 
 /** Adds a commit whose content is stored. */
 function addPlanned(
   chain: WriteChain,
-  { file, bytes, format, planned, content, made, signed = {}, hasGrown = false }: Addition,
+  { file, bytes, format, planned, content, made, signed = {} }: Addition,
 ): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean } {
   const parent = parentOf(chain, planned, made);
   const { no, ref, counts, calls } = content;
@@ -358,7 +355,8 @@ function addPlanned(
     // A turn without a time gets that of its parent or of the file's last change.
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
   });
-  if (hasGrown && planned.parent && 'record' in planned.parent) noteGrowth(chain, row);
+  // A shorter copy of the file was imported before, from here or from elsewhere.
+  if (planned.parent && 'record' in planned.parent) noteGrowth(chain, row);
   if (planned.startedBy)
     chain.db.run(
       'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',

@@ -85,17 +85,29 @@ function windowIn(usage: Json | undefined): number | undefined {
   return (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) || undefined;
 }
 
-/** The calls of advisors whom a reply asked. Their tokens are not in the reply's own counts. */
-function advisorsOf(record: JsonObject, first: ParsedEntry): CallPart[] | undefined {
+/**
+ * The calls that the provider made beside a reply: advisors whom it asked, and summaries that it wrote of the conversation before. Their tokens are not
+ * in the reply's own counts. A model that declined before another one answered is not billed, and is no call.
+ */
+function besidesOf(record: JsonObject, first: ParsedEntry): CallPart[] | undefined {
   const message = isObject(record.message) ? record.message : {};
   if (stepsIn(message.usage).length === 0) return undefined;
   return stepsIn(message.usage).flatMap((step, at): CallPart[] => {
-    if (step.type !== 'advisor_message') return [];
-    const terms = { ...termsIn(step), advisor: true as const };
-    const id = `${besidePrefix}advisor:${messageIdOf(record) ?? first.key}:${at}`;
-    const model = stringAt(step, 'model') ?? stringAt(record, 'advisorModel') ?? null;
-    return [{ at: first.at, prompt: 'advisor', reply: { id, key: first.key, model, ...countsOfUsage(step), terms, isFinal: true } }];
+    const isAdvisor = step.type === 'advisor_message';
+    if (!isAdvisor && step.type !== 'compaction') return [];
+    const prompt = isAdvisor ? 'advisor' : 'compaction';
+    const id = `${besidePrefix}${prompt}:${messageIdOf(record) ?? first.key}:${at}`;
+    const model = stringAt(step, 'model') ?? stringAt(isAdvisor ? record : message, isAdvisor ? 'advisorModel' : 'model') ?? null;
+    const terms = isAdvisor ? { ...termsIn(step), advisor: true as const } : termsIn({ ...speedOf(message.usage), ...step });
+    return [{ at: first.at, prompt, reply: { id, key: first.key, model, ...countsOfUsage(step), terms, isFinal: true } }];
   });
+}
+
+/** The speed, tier and place of a reply, which hold for its summaries too. */
+function speedOf(usage: Json | undefined): JsonObject {
+  if (!isObject(usage)) return {};
+  const { speed = null, service_tier = null, inference_geo = null } = usage;
+  return { speed, service_tier, inference_geo };
 }
 
 /**
@@ -149,7 +161,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = countsOfUsage(message.usage);
   return {
     at: first.at,
-    others: advisorsOf(record, first),
+    others: besidesOf(record, first),
     reply: {
       id: messageIdOf(record) ?? first.key,
       key: first.key,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { say } from '../../parts';
 import type { Range } from './ranges';
 import { askSql } from './selection';
-import { callsSql } from './statements';
+import { callsSql, toolCallsSql } from './statements';
 import { type Chosen, hitShare, isLowerBound, type Sums } from './sums';
 import { changePercent, dollars, measuredSum, million, share } from './words';
 
@@ -16,6 +16,7 @@ interface FiguresProps {
 /** The key figures of the range, each with its change and with what was not counted. */
 export function Figures({ sums, before, range, chosen }: FiguresProps) {
   const list = (more: string) => () => askSql(callsSql(range, chosen, [more]));
+  const listTools = (more: string) => () => askSql(toolCallsSql(range, chosen, [more]));
   const errorRate = ({ errors, results }: Sums) => (results === 0 ? undefined : (errors / results) * 100);
   const [rate, oldRate] = [errorRate(sums), before && errorRate(before)];
   const tokens = [
@@ -87,8 +88,16 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         }
         isGood={rate !== undefined && oldRate != null && rate < oldRate}
       >
-        <span>in {say.plural(sums.results, 'tool call')}</span>
-        {sums.toolCalls > sums.results && <span>{say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result</span>}
+        {sums.results > 0 && (
+          <button type="button" className="link-button" onClick={listTools('is_error IS NOT NULL')}>
+            in {say.plural(sums.results, 'tool call')}
+          </button>
+        )}
+        {sums.toolCalls > sums.results && (
+          <button type="button" className="link-button" onClick={listTools('is_error IS NULL')}>
+            {say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result
+          </button>
+        )}
       </Figure>
     </div>
   );

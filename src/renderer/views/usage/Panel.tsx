@@ -5,7 +5,7 @@ import { go } from '../../state';
 import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
-import { callsSql, quoted, toolCallsSql } from './statements';
+import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
 import { amountOf, type Chosen, groupsOf, isLowerBound, type Measure, type Slice, sumOf } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, million, share } from './words';
@@ -79,8 +79,8 @@ export function Panel(props: PanelProps) {
       </section>
       <Largest {...props} />
       <Tools {...props} />
-      {events && <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" />}
-      {events && <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" />}
+      {events && <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" sql={forksSql} />}
+      {events && <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" sql={compactionsSql} />}
       <section>
         <h3>Findings</h3>
         <button type="button" className="link-button" onClick={() => go({ view: 'findings' })}>
@@ -145,9 +145,14 @@ function Tools({ slices, range, chosen }: PanelProps) {
     <section>
       <h3 className="row">
         <span className="grow">Errors per 100 tool calls</span>
-        <span className="muted">
+        <button
+          type="button"
+          className="link-button"
+          title="List the failed tool calls"
+          onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))}
+        >
           {((all.errors / all.results) * 100).toFixed(1)}, {say.exact(all.errors)} of {say.exact(all.results)}
-        </span>
+        </button>
       </h3>
       <ul className="usage-rates">
         {ordered.slice(0, mostTools).map(([tool, { errors, results }]) => (
@@ -181,8 +186,9 @@ function EventList({
   events,
   title,
   one,
+  sql,
   sessions,
-}: Pick<PanelProps, 'slices' | 'range' | 'sessions'> & { title: string; events: readonly Event[]; one: string }) {
+}: Pick<PanelProps, 'slices' | 'range' | 'sessions'> & { title: string; events: readonly Event[]; one: string; sql: string }) {
   const inside = useMemo(() => new Set(slices.map(({ session }) => session)), [slices]);
   const found = events.filter(({ session, day }) => day >= range.from && day <= range.to && inside.has(session));
   if (found.length === 0) return null;
@@ -215,6 +221,13 @@ function EventList({
             <span className="num muted">{rangeWords({ from: day, to: day })}</span>
           </li>
         ))}
+        {found.length > mostSessions && (
+          <li>
+            <button type="button" className="link-button" onClick={() => askSql(sql)}>
+              List all
+            </button>
+          </li>
+        )}
       </ul>
     </section>
   );

@@ -2,11 +2,11 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { AgentMark, agentName, Button, say } from '../../parts';
 import { go } from '../../state';
-import { type Column, callColumns, type Row, toolColumns } from './columns';
+import { Cell, type Column, callColumns, type Row, toolColumns } from './columns';
 import type { SessionFact } from './facts';
 import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
-import { callsSql, quoted, toolCallsSql } from './statements';
+import { listSql } from './statements';
 import { amountOf, type Chosen, facets, type Grouping, groupsOf, isLowerBound, type Measure, noSums, type Slice, type Sums, sumOf } from './sums';
 import { changeWords, groupName, groupNames, measured } from './words';
 
@@ -20,20 +20,11 @@ interface TableProps {
   readonly sessions: ReadonlyMap<string, SessionFact>;
 }
 
-/** The selection and condition of one row. */
-function narrowed({ by, range, chosen }: TableProps, key: string): { range: Range; chosen: Chosen; more: readonly string[] } {
-  if (by === 'day') return { range: { from: key, to: key }, chosen, more: [] };
-  const facet = facets.find((one) => one === by);
-  if (facet) return { range, chosen: { ...chosen, [facet]: [key] }, more: [] };
-  return { range, chosen, more: [by === 'session' ? `ifnull(session_id, '') = ${quoted(key)}` : `name = ${quoted(key)}`] };
-}
-
-function rowOf(props: TableProps, key: string, sums: Sums, session?: string): Row {
-  const { range, chosen, more } = narrowed(props, key);
-  const all = session === undefined ? more : [...more, `session_id = ${quoted(session)}`];
-  const list = props.by === 'tool' ? toolCallsSql : callsSql;
-  return { key: session ?? key, sums, calls: list(range, chosen, all), errors: toolCallsSql(range, chosen, [...all, 'is_error']) };
-}
+const rowOf = ({ by, range, chosen }: TableProps, key: string, sums: Sums, session?: string): Row => ({
+  key: session ?? key,
+  sums,
+  list: (what) => listSql(what, { by, range, chosen }, key, session),
+});
 
 const shownAtFirst = 100;
 const shownSessions = 8;
@@ -175,9 +166,9 @@ const amountOfAll = (groups: ReadonlyMap<string, Sums>, measure: Measure, isTool
   [...groups.values()].reduce((sum, sums) => sum + amountOf(sums, measure, isTool), 0);
 
 const Cells = ({ columns, row }: { columns: readonly Column[]; row: Row }) =>
-  columns.map(({ id, isLow, shown }) => (
-    <td key={id} className={isLow ? 'num c-lo' : 'num'}>
-      {shown(row.sums, row)}
+  columns.map((column) => (
+    <td key={column.id} className={column.isLow ? 'num c-lo' : 'num'}>
+      <Cell column={column} row={row} />
     </td>
   ));
 
@@ -253,7 +244,7 @@ function Inside(props: TableProps & { group: string; columns: readonly Column[];
     else if (facet) {
       choose(chosen, facet, [group]);
       setGroup('session');
-    } else askSql(rowOf(props, group, noSums()).calls);
+    } else askSql(rowOf(props, group, noSums()).list('calls'));
   };
   return (
     <>
@@ -285,8 +276,7 @@ function Total(props: TableProps & { columns: readonly Column[]; whole: number }
   const isTool = by === 'tool';
   const all = useMemo(() => sumOf(isTool ? slices.filter(({ tool }) => tool !== undefined) : slices), [slices, isTool]);
   const old = (before ?? []).reduce((sum, slice) => sum + (isTool && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
-  const list = isTool ? toolCallsSql : callsSql;
-  const row: Row = { key: 'total', sums: all, calls: list(range, chosen), errors: toolCallsSql(range, chosen, ['is_error']) };
+  const row: Row = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
   return (
     <tr>
       <th scope="row">Total</th>

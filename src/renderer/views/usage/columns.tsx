@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { say } from '../../parts';
 import { askSql } from './selection';
+import type { Listed } from './statements';
 import { hitShare, type Sums, tokensOf } from './sums';
 import { dollars, measured, measuredSum, million, share } from './words';
 
@@ -12,76 +13,79 @@ export interface Column {
   /** Columns that narrow windows leave out. */
   readonly isLow?: true;
   readonly value: (sums: Sums) => number;
-  readonly shown: (sums: Sums, row: Row) => ReactNode;
+  readonly shown: (sums: Sums) => ReactNode;
+  /** What a click on the number lists, and in words. */
+  readonly lists: Listed;
+  readonly words: (sums: Sums) => string;
 }
 
 /** A row of the table. */
 export interface Row {
   readonly key: string;
   readonly sums: Sums;
-  /** The statement that lists the calls of this row. */
-  readonly calls: string;
-  readonly errors: string;
+  /** The statement that lists what a number of this row consists of. */
+  readonly list: (what: Listed) => string;
 }
 
-const Ask = ({ sql, label, children }: { sql: string; label: string; children: ReactNode }) => (
-  <button type="button" className="usage-ask" aria-label={label} title={label} onClick={() => askSql(sql)}>
-    {children}
-  </button>
-);
+/** A number, which opens what it consists of. */
+export function Cell({ column, row }: { column: Column; row: Row }) {
+  const { value, shown, lists, words } = column;
+  if (value(row.sums) <= 0) return shown(row.sums);
+  const label = `List ${words(row.sums)}`;
+  return (
+    <button type="button" className="usage-ask" aria-label={label} title={label} onClick={() => askSql(row.list(lists))}>
+      {shown(row.sums)}
+    </button>
+  );
+}
+
+const theCalls = { lists: 'calls', words: () => 'the calls' } as const;
 
 const sessionsColumn: Column = {
-  ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call, subagents included' },
+  ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call, subagents included', lists: 'sessions' },
   value: ({ sessions }) => sessions.size,
   shown: ({ sessions }) => say.exact(sessions.size),
+  words: ({ sessions }) => say.plural(sessions.size, 'session'),
 };
 const errorsColumn: Column = {
-  ...{ id: 'errors', name: 'Errors', hint: 'Failed tool calls' },
+  ...{ id: 'errors', name: 'Errors', hint: 'Failed tool calls', lists: 'errors' },
   value: ({ errors }) => errors,
-  shown: ({ errors }, row) =>
-    errors === 0 ? (
-      '0'
-    ) : (
-      <Ask sql={row.errors} label={`List ${say.plural(errors, 'failed tool call')}`}>
-        {say.exact(errors)}
-      </Ask>
-    ),
+  shown: ({ errors }) => say.exact(errors),
+  words: ({ errors }) => say.plural(errors, 'failed tool call'),
 };
 
 /** The columns of calls to models. */
 export const callColumns: readonly Column[] = [
   sessionsColumn,
   {
-    ...{ id: 'calls', name: 'Calls', hint: 'Calls to models. A call counts once, however many files contain it' },
+    ...{ id: 'calls', name: 'Calls', hint: 'Calls to models. A call counts once, however many files contain it', lists: 'calls' },
     value: ({ calls }) => calls,
-    shown: ({ calls }, row) =>
-      calls === 0 ? (
-        '0'
-      ) : (
-        <Ask sql={row.calls} label={`List ${say.plural(calls, 'call')}`}>
-          {say.exact(calls)}
-        </Ask>
-      ),
+    shown: ({ calls }) => say.exact(calls),
+    words: ({ calls }) => say.plural(calls, 'call'),
   },
-  { id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output', value: tokensOf, shown: (sums) => million(tokensOf(sums)) },
   {
-    ...{ id: 'hit', name: 'Cache hit', hint: 'The share of the input that was read from the cache', isLow: true },
+    ...{ id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output', ...theCalls },
+    value: tokensOf,
+    shown: (sums) => million(tokensOf(sums)),
+  },
+  {
+    ...{ id: 'hit', name: 'Cache hit', hint: 'The share of the input that was read from the cache', isLow: true, ...theCalls },
     value: (sums) => hitShare(sums) ?? -1,
     shown: (sums) => share(hitShare(sums)),
   },
   {
-    ...{ id: 'loss', name: 'Cache loss', hint: 'What cache misses cost beyond a cache read' },
+    ...{ id: 'loss', name: 'Cache loss', hint: 'What cache misses cost beyond a cache read', lists: 'misses', words: () => 'the cache misses' },
     value: ({ loss }) => loss,
     shown: ({ loss }) => dollars(loss),
   },
   errorsColumn,
   {
-    ...{ id: 'time', name: 'Wait', hint: 'The time from questions to the ends of the replies', isLow: true },
+    ...{ id: 'time', name: 'Wait', hint: 'The time from questions to the ends of the replies', isLow: true, ...theCalls },
     value: ({ waitMs }) => waitMs,
     shown: ({ waitMs }) => measured(waitMs, 'time'),
   },
   {
-    ...{ id: 'cost', name: 'Cost', hint: 'At API prices. A subscription does not pay them. ≥: a price or an output is missing' },
+    ...{ id: 'cost', name: 'Cost', hint: 'At API prices. A subscription does not pay them. ≥: a price or an output is missing', ...theCalls },
     value: ({ cost }) => cost,
     shown: (sums) => <b>{measuredSum(sums, 'cost')}</b>,
   },
@@ -91,27 +95,26 @@ export const callColumns: readonly Column[] = [
 export const toolColumns: readonly Column[] = [
   sessionsColumn,
   {
-    ...{ id: 'calls', name: 'Tool calls', hint: 'Calls of the tool' },
+    ...{ id: 'calls', name: 'Tool calls', hint: 'Calls of the tool', lists: 'calls' },
     value: ({ toolCalls }) => toolCalls,
-    shown: ({ toolCalls }, row) => (
-      <Ask sql={row.calls} label={`List ${say.plural(toolCalls, 'tool call')}`}>
-        {say.exact(toolCalls)}
-      </Ask>
-    ),
+    shown: ({ toolCalls }) => say.exact(toolCalls),
+    words: ({ toolCalls }) => say.plural(toolCalls, 'tool call'),
   },
   errorsColumn,
   {
-    ...{ id: 'rate', name: 'Errors per 100', hint: 'Failed calls per 100 calls with a recorded result' },
+    ...{ id: 'rate', name: 'Errors per 100', hint: 'Failed calls per 100 calls with a recorded result', lists: 'errors' },
     value: ({ errors, results }) => (results === 0 ? -1 : errors / results),
     shown: ({ errors, results }) => (results === 0 ? 'not recorded' : ((errors / results) * 100).toFixed(1)),
+    words: () => 'the failed tool calls',
   },
   {
-    ...{ id: 'unknown', name: 'No result', hint: 'Calls whose result was not recorded', isLow: true },
+    ...{ id: 'unknown', name: 'No result', hint: 'Calls whose result was not recorded', isLow: true, lists: 'unknown' },
     value: ({ toolCalls, results }) => toolCalls - results,
     shown: ({ toolCalls, results }) => say.exact(toolCalls - results),
+    words: ({ toolCalls, results }) => `${say.plural(toolCalls - results, 'tool call')} without a recorded result`,
   },
   {
-    ...{ id: 'time', name: 'Time', hint: 'The time from the calls to their results' },
+    ...{ id: 'time', name: 'Time', hint: 'The time from the calls to their results', ...theCalls },
     value: ({ toolMs }) => toolMs,
     shown: ({ toolMs }) => measured(toolMs, 'time'),
   },

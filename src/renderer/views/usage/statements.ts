@@ -1,5 +1,5 @@
 import type { Range } from './ranges';
-import { type Chosen, facets } from './sums';
+import { type Chosen, facets, type Grouping } from './sums';
 
 /** A text as a literal of SQL. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -37,3 +37,35 @@ export const toolCallsSql = (range: Range, chosen: Chosen, more: readonly string
 FROM tool_calls
 WHERE ${conditions(range, chosen, more)}
 ORDER BY is_error DESC, at DESC`;
+
+/** The sessions with a call of a selection, or with a tool call of it. */
+const sessionsSql = (view: 'calls' | 'tool_calls', range: Range, chosen: Chosen, more: readonly string[]): string =>
+  `SELECT session_id, title, agent, repository, branch, started_at, ended_at, turns, calls, errors, cost
+FROM sessions
+WHERE session_id IN (SELECT session_id FROM ${view} WHERE ${conditions(range, chosen, more)})
+ORDER BY ended_at DESC`;
+
+/** What a number of the table consists of. */
+export type Listed = 'sessions' | 'calls' | 'misses' | 'errors' | 'unknown';
+
+/** The statement that lists what a number consists of: of a row, or of a session in it, or of all rows. */
+export function listSql(
+  what: Listed,
+  { by, range, chosen }: { readonly by: Grouping; readonly range: Range; readonly chosen: Chosen },
+  key?: string,
+  session?: string,
+): string {
+  const facet = facets.find((one) => one === by);
+  const days = by === 'day' && key !== undefined ? { from: key, to: key } : range;
+  const values = facet && key !== undefined ? { ...chosen, [facet]: [key] } : chosen;
+  const more = [
+    ...(by === 'session' && key !== undefined ? [`ifnull(session_id, '') = ${quoted(key)}`] : []),
+    ...(by === 'tool' && key !== undefined ? [`name = ${quoted(key)}`] : []),
+    ...(session === undefined ? [] : [`session_id = ${quoted(session)}`]),
+  ];
+  const isTool = by === 'tool';
+  if (what === 'sessions') return sessionsSql(isTool ? 'tool_calls' : 'calls', days, values, more);
+  if (what === 'misses') return callsSql(days, values, [...more, 'cache_hit = 0']);
+  if (what === 'calls') return (isTool ? toolCallsSql : callsSql)(days, values, more);
+  return toolCallsSql(days, values, [...more, what === 'errors' ? 'is_error' : 'is_error IS NULL']);
+}

@@ -4,6 +4,7 @@ import {
   besidePrefix,
   type CallCount,
   type CallPart,
+  type CallTerms,
   type CodexLine,
   codexDelta,
   codexLines,
@@ -103,7 +104,7 @@ export function callsOfRollout(delta: Delta): readonly CallCount[] {
           ...common,
           ...counts,
           ...{ cacheWrite1h, reasoning, flaw, isFinal: true, model: state.model ?? common.model, limit: reply.limit },
-          ...(state.tier !== undefined && { terms: { tier: state.tier } }),
+          terms: termsOf(reply),
           ...(replayed && { replayed }),
         },
       },
@@ -111,6 +112,17 @@ export function callsOfRollout(delta: Delta): readonly CallCount[] {
   });
   return joinCalls([...late, ...parts, ...beside.flatMap((part) => [{ prompt: notRecorded }, part])]);
 }
+
+/** What the price of a reply depends on beside its tokens. */
+function termsOf({ state: { tier }, entries }: Reply): CallTerms | undefined {
+  const webSearch = entries.filter(isSearch).length;
+  const terms = { ...(tier !== undefined && { tier }), ...(webSearch > 0 && { serverTools: { webSearch } }) };
+  return Object.keys(terms).length > 0 ? terms : undefined;
+}
+
+/** Whether an entry is a search of the provider, which costs a fee. Opening a page that was found costs none. */
+const isSearch = ({ kind, toolName, marks, arguments: given }: ParsedEntry): boolean =>
+  kind === 'tool_call' && toolName === 'web_search' && (marks?.includes('server') ?? false) && (stringAt(given, 'type') ?? 'search') === 'search';
 
 /** Finds the replies of a delta, and reads the lines between them in order. */
 function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {

@@ -1,0 +1,56 @@
+// Every number of the place Usage leads to what it consists of: its list has as many rows.
+import './page.js';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { AnalysisSums } from '../../src/core/contract/index.js';
+import { sessionsIn, slicesIn, toolSlicesIn } from '../../src/renderer/views/usage/facts.js';
+import { type Listed, listSql } from '../../src/renderer/views/usage/statements.js';
+import { type Chosen, type Grouping, groupsOf, inRange, matching, type Sums, sumOf } from '../../src/renderer/views/usage/sums.js';
+import { door } from '../support/door.js';
+
+const fixture = (name: string): string => join(import.meta.dirname, '..', 'fixtures', name);
+const range = { from: '2000-01-01', to: '2100-01-01' };
+const groups: readonly Grouping[] = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'];
+
+/** The numbers of a row, by what they list. */
+const numbersOf = ({ sessions, calls, toolCalls, misses, errors, results }: Sums, isTool: boolean): Readonly<Partial<Record<Listed, number>>> => ({
+  ...{ sessions: sessions.size, calls: isTool ? toolCalls : calls, errors },
+  ...(isTool ? { unknown: toolCalls - results } : { misses }),
+});
+
+test('[Q8] the numbers of every row lead to as many sessions, calls, misses and errors', async () => {
+  const { client } = door();
+  for await (const _ of await client.import.run({ paths: ['usage', 'codex', 'pi', 'copilot-cli'].map(fixture) })) void _;
+  const sums = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
+  const sessions = sessionsIn(sums.sessions);
+  const slices = [...slicesIn(sums.calls, sessions), ...toolSlicesIn(sums.tools, sessions)];
+  const wrong: unknown[] = [];
+  let compared = 0;
+  const compare = async (by: Grouping, chosen: Chosen, found: Sums, key?: string, session?: string): Promise<void> => {
+    for (const [what, shown] of Object.entries(numbersOf(found, by === 'tool')) as [Listed, number][]) {
+      if (shown === 0) continue;
+      const sql = listSql(what, { by, range, chosen }, key, session);
+      const { rows } = await client.analysis.sql({ sql, limit: 100_000 });
+      compared++;
+      if (rows.length !== shown) wrong.push({ by, key, session, what, shown, listed: rows.length });
+    }
+  };
+  const model = [...groupsOf(slices, 'model').keys()].find((name) => name !== '') ?? '';
+  for (const chosen of [{}, { model: [model] }] as Chosen[]) {
+    const shown = matching(inRange(slices, range), chosen);
+    for (const by of groups) {
+      const inTable = by === 'tool' ? shown.filter(({ tool }) => tool !== undefined) : shown;
+      await compare(by, chosen, sumOf(inTable));
+      for (const [key, found] of [...groupsOf(inTable, by)].slice(0, 6)) await compare(by, chosen, found, key);
+    }
+  }
+  const [[key, ofModel] = ['', undefined]] = groupsOf(slices, 'model');
+  const [[session, found] = ['', undefined]] = groupsOf(
+    slices.filter((one) => one.model === key),
+    'session',
+  );
+  expect(ofModel).toBeDefined();
+  if (found) await compare('model', {}, found, key, session);
+  expect(compared).toBeGreaterThan(80);
+  expect(wrong).toEqual([]);
+});
