@@ -16,9 +16,6 @@ interface FiguresProps {
 /** The key figures of the range, each with its change and with what was not counted. */
 export function Figures({ sums, before, range, chosen }: FiguresProps) {
   const list = (more: string) => () => askSql(callsSql(range, chosen, [more]));
-  const listTools = (more: string) => () => askSql(toolCallsSql(range, chosen, [more]));
-  const errorRate = ({ errors, results }: Sums) => (results === 0 ? undefined : (errors / results) * 100);
-  const [rate, oldRate] = [errorRate(sums), before && errorRate(before)];
   const tokens = [
     ['Input', sums.input, 'u-input'],
     ['Cache read', sums.cacheRead, 'u-read'],
@@ -78,28 +75,38 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
           </button>
         )}
       </Figure>
-      <Figure
-        name="Errors per 100 tool calls"
-        value={rate === undefined ? '–' : rate.toFixed(1)}
-        change={
-          rate !== undefined && oldRate != null
-            ? `${rate > oldRate ? '+' : rate < oldRate ? '−' : ''}${Math.abs(rate - oldRate).toFixed(1)}`
-            : undefined
-        }
-        isGood={rate !== undefined && oldRate != null && rate < oldRate}
-      >
-        {sums.results > 0 && (
-          <button type="button" className="link-button" onClick={listTools('is_error IS NOT NULL')}>
-            in {say.plural(sums.results, 'tool call')}
-          </button>
-        )}
-        {sums.toolCalls > sums.results && (
-          <button type="button" className="link-button" onClick={listTools('is_error IS NULL')}>
-            {say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result
-          </button>
-        )}
-      </Figure>
+      <ErrorFigure {...{ sums, before, range, chosen }} />
     </div>
+  );
+}
+
+/** The errors of tools, with the calls whose result was not recorded. */
+function ErrorFigure({ sums, before, range, chosen }: FiguresProps) {
+  const list = (more: string) => () => askSql(toolCallsSql(range, chosen, [more]));
+  const errorRate = ({ errors, results }: Sums) => (results === 0 ? undefined : (errors / results) * 100);
+  const [rate, oldRate] = [errorRate(sums), before && errorRate(before)];
+  return (
+    <Figure
+      name="Errors per 100 tool calls"
+      value={rate === undefined ? '–' : rate.toFixed(1)}
+      change={
+        rate !== undefined && oldRate != null
+          ? `${rate > oldRate ? '+' : rate < oldRate ? '−' : ''}${Math.abs(rate - oldRate).toFixed(1)}`
+          : undefined
+      }
+      isGood={rate !== undefined && oldRate != null && rate < oldRate}
+    >
+      {sums.results > 0 && (
+        <button type="button" className="link-button" onClick={list('is_error IS NOT NULL')}>
+          in {say.plural(sums.results, 'tool call')}
+        </button>
+      )}
+      {sums.toolCalls > sums.results && (
+        <button type="button" className="link-button" onClick={list('is_error IS NULL')}>
+          {say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result
+        </button>
+      )}
+    </Figure>
   );
 }
 
