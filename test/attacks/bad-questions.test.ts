@@ -99,7 +99,7 @@ const bad: readonly Bad[] = [
 
 const endless = `${numbers} SELECT count(*) FROM n`;
 
-test('[Q1, Q2, Q4] bad questions are refused by name at every door, also beside one without an end', async () => {
+test('[Q1, Q2, Q4] bad questions are refused by name at every door, beside an endless one', async () => {
   const { own, dir, doors } = world;
   const before = await contentOf(own, dir);
   const [, server] = doors;

@@ -291,7 +291,7 @@ describe('rollouts of Codex', () => {
     ]);
   });
 
-  test('[N20] calls around compactions add up to the sums of the rollout, with nothing to tell replies apart', () => {
+  test('[N20] calls around compactions add up to the sums, with nothing to tell replies apart', () => {
     const lines: Line[] = [meta(), started('t1'), context('t1', 'gpt-5.5'), ask('Work')];
     const total = [0, 0, 0];
     const add = (last: readonly number[]): Line => {
