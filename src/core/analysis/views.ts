@@ -91,6 +91,7 @@ const calls = columns([
   ['cost', 'number', 'u.cost', 'The cost in US dollars at API prices; null without a price.'],
   ['cost_is_lower_bound', 'yes-no', 'u.cost IS NOT NULL AND u.output IS NULL', 'Whether the output was not counted.'],
   ['cache_hit', 'yes-no', 'l.hit', 'Whether it read from the cache what its predecessor left there.'],
+  ['cache_miss', 'yes-no', 'l.miss', 'Whether it paid again for what the cache held. A first call misses nothing.'],
   ['miss_cause', 'text', 'l.cause', 'Why it missed the cache: first, expired, system, tools, message, model, parameters or unknown.'],
   ['lost_tokens', 'count', 'l.lostTokens', 'Cached tokens that were paid again.'],
   ['lost_cost', 'number', 'l.lostCost', 'What they cost beyond a cache read.'],

@@ -41,13 +41,13 @@ test('Storage: space, cleanup, a check that finds and repairs damage, and a repl
   await expect(prices.getByRole('row', { name: /^claude/ }).first()).toContainText('built in');
   await prices.getByRole('button', { name: 'Add prices…' }).click();
   const own = page.getByRole('dialog', { name: 'Prices of a model' });
-  await own.getByLabel('Model').fill('claude-*');
-  await own.getByLabel('From').fill('2020-01-01');
-  await own.getByLabel('Input', { exact: true }).fill('-1');
-  await own.getByLabel('Output', { exact: true }).fill('2');
+  await own.getByLabel('Model (required)').fill('claude-*');
+  await own.getByLabel('From (required)').fill('2020-01-01');
+  await own.getByLabel('Input (required)').fill('-1');
+  await own.getByLabel('Output (required)').fill('2');
   await own.getByRole('button', { name: 'Save' }).click();
   await expect(own).toContainText(/negative|at least 0|>= ?0/);
-  await own.getByLabel('Input', { exact: true }).fill('1');
+  await own.getByLabel('Input (required)').fill('1');
   await own.getByRole('button', { name: 'Save' }).click();
   await expect(prices.getByRole('list', { name: 'Your own prices' })).toContainText('claude-* from 2020-01-01: $1 in, $2 out');
   await expect(prices.getByRole('row', { name: /^claude/ }).first()).toContainText('your own');

@@ -70,7 +70,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
       >
         <span>{share(hitShare(sums))} of the input came from the cache</span>
         {sums.misses > 0 && (
-          <button type="button" className="link-button" onClick={list('cache_hit = 0')}>
+          <button type="button" className="link-button" onClick={list('cache_miss')}>
             {say.plural(sums.misses, 'miss', 'misses')}
           </button>
         )}

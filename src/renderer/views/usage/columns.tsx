@@ -42,7 +42,7 @@ export function Cell({ column, row }: { column: Column; row: Row }) {
 const theCalls = { lists: 'calls', words: () => 'the calls' } as const;
 
 const sessionsColumn: Column = {
-  ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call, subagents included', lists: 'sessions' },
+  ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call to a model or a tool, subagents included', lists: 'sessions' },
   value: ({ sessions }) => sessions.size,
   shown: ({ sessions }) => say.exact(sessions.size),
   words: ({ sessions }) => say.plural(sessions.size, 'session'),

@@ -39,10 +39,10 @@ WHERE ${conditions(range, chosen, more)}
 ORDER BY is_error DESC, at DESC`;
 
 /** The sessions with a call of a selection, or with a tool call of it. */
-const sessionsSql = (view: 'calls' | 'tool_calls', range: Range, chosen: Chosen, more: readonly string[]): string =>
+const sessionsSql = (views: readonly ('calls' | 'tool_calls')[], range: Range, chosen: Chosen, more: readonly string[]): string =>
   `SELECT session_id, title, agent, repository, branch, started_at, ended_at, turns, calls, errors, cost
 FROM sessions
-WHERE session_id IN (SELECT session_id FROM ${view} WHERE ${conditions(range, chosen, more)})
+WHERE ${views.map((view) => `session_id IN (SELECT session_id FROM ${view} WHERE ${conditions(range, chosen, more)})`).join('\n  OR ')}
 ORDER BY ended_at DESC`;
 
 /** What a number of the table consists of. */
@@ -64,8 +64,8 @@ export function listSql(
     ...(session === undefined ? [] : [`session_id = ${quoted(session)}`]),
   ];
   const isTool = by === 'tool';
-  if (what === 'sessions') return sessionsSql(isTool ? 'tool_calls' : 'calls', days, values, more);
-  if (what === 'misses') return callsSql(days, values, [...more, 'cache_hit = 0']);
+  if (what === 'sessions') return sessionsSql(isTool ? ['tool_calls'] : ['calls', 'tool_calls'], days, values, more);
+  if (what === 'misses') return callsSql(days, values, [...more, 'cache_miss']);
   if (what === 'calls') return (isTool ? toolCallsSql : callsSql)(days, values, more);
   return toolCallsSql(days, values, [...more, what === 'errors' ? 'is_error' : 'is_error IS NULL']);
 }
