@@ -79,6 +79,10 @@ function ownRates({ prices }: UsageSettings, call: Counted): Rates | undefined {
   return row && { ...ratesIn(row), webSearch: row.webSearch };
 }
 
+/** Whether a person gave prices for the model, from this time or an earlier one on. */
+export const hasOwnRates = ({ prices }: UsageSettings, model: string, at: number): boolean =>
+  prices.some((row) => isNamed(row.model, model) && at >= Date.parse(row.from));
+
 /** Whether a name is the model's; a star at its end stands for any ending. */
 const isNamed = (name: string, model: string | null): boolean =>
   model !== null && (name.endsWith('*') ? model.startsWith(name.slice(0, -1)) : name === model);

@@ -3,7 +3,7 @@ import type { OwnPriced, PriceTable } from '../contract/index.js';
 import { quarterMs } from './facts.js';
 import { limitOf } from './limits.js';
 import { priceTable } from './price-table.js';
-import { currency, priceDate, ratesOf, stepsOf } from './prices.js';
+import { currency, hasOwnRates, priceDate, ratesOf, stepsOf } from './prices.js';
 import { settingsFrom, settingsOf } from './settings.js';
 
 /** The prices and windows of this machine, for a person to check. `text`: the content of `usage.json`. */
@@ -37,7 +37,7 @@ function modelsOf(chain: ReadChain): PriceTable['models'] {
       const { webSearch, ...prices } = rates;
       return [{ ...(above > 0 && { above }), ...prices, ...(webSearch !== undefined && { webSearch }) }];
     });
-    const isOwn = settings.modelOf(model)?.input !== undefined || settings.prices.some((row) => row.model === model);
+    const isOwn = settings.modelOf(model)?.input !== undefined || hasOwnRates(settings, model, at);
     const source = rows.length === 0 ? ('unknown' as const) : isOwn ? ('own' as const) : ('list' as const);
     return { model, calls, rows, limit: limitOf(chain, model), source };
   });

@@ -140,4 +140,9 @@ test('[N25] own prices replace the table from their day on, and bad ones are ref
   await call.price.remove({ model: 'claude-opus-4-8' });
   expect((await call.usage.sessions({})).totals.cost?.amount).toBe(90);
   expect(existsSync(join(dataDir, 'usage.json'))).toBe(true);
+  // A star stands for any ending. Prices from a later day on are not those of the calls before it.
+  await call.price.set({ model: 'claude-*', from: '2026-12-01', rows: [{ input: 1, output: 2 }] });
+  expect((await call.price.list({})).models).toMatchObject([{ source: 'list', rows: [{ input: 5 }] }]);
+  await call.price.set({ model: 'claude-*', from: '2026-01-01', rows: [{ input: 1, output: 2 }] });
+  expect((await call.price.list({})).models).toMatchObject([{ source: 'own', rows: [{ input: 1 }] }]);
 });
