@@ -1,5 +1,5 @@
 /** One entry of the page, as `core/export/html` writes it. */
-export interface Item {
+export interface PageItem {
   readonly key: string;
   readonly kind: string;
   readonly role?: string;
@@ -58,7 +58,7 @@ export const startOf = (block: number): number => starts[block] ?? 0;
 export const blockOf = (at: number): number => starts.findLastIndex((start) => start <= at);
 
 /** The entries of a block. */
-export const itemsOf = (block: number): Item[] => JSON.parse(sources[block] ?? '[]');
+export const itemsOf = (block: number): PageItem[] => JSON.parse(sources[block] ?? '[]');
 
 /** Milliseconds between an entry and the previous entry; 0 if a time is not recorded. */
 export const gapBefore = (at: number): number => (at === 0 ? 0 : (index.times[at] ?? 0) - (index.times[at - 1] ?? index.times[at] ?? 0));

@@ -1,12 +1,12 @@
 import { sizeText } from './words.js';
 
-export type Content = Node | string | undefined;
+export type ElementContent = Node | string | undefined;
 
 /** Makes an element from texts and elements, never from markup. */
 export function make<T extends keyof HTMLElementTagNameMap>(
   tag: T,
   attributes: Readonly<Record<string, string | boolean | undefined>> = {},
-  ...content: readonly Content[]
+  ...content: readonly ElementContent[]
 ): HTMLElementTagNameMap[T] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes))
@@ -47,7 +47,7 @@ export function iconButton(path: string, name: string, act: () => void) {
 }
 
 /** A fold that makes its content when it opens. */
-export function fold(head: readonly Content[], body: () => Node): HTMLDetailsElement {
+export function fold(head: readonly ElementContent[], body: () => Node): HTMLDetailsElement {
   const element = make('details', {}, make('summary', {}, ...head));
   element.addEventListener('toggle', () => element.open && element.childElementCount === 1 && element.append(body()));
   return element;

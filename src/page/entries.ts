@@ -1,5 +1,5 @@
-import { gapBefore, type Item, index } from './data.js';
-import { type Content, fold, make, verbatim } from './elements.js';
+import { gapBefore, index, type PageItem } from './data.js';
+import { type ElementContent, fold, make, verbatim } from './elements.js';
 import { markdown } from './markdown.js';
 import { clock, durationText, firstLine, lengthText, shortId, sizeText, tokensText } from './words.js';
 
@@ -7,7 +7,7 @@ import { clock, durationText, firstLine, lengthText, shortId, sizeText, tokensTe
 const longPause = 5 * 60_000;
 
 /** Draws one entry, or the mark of a compaction or of branches. */
-export function drawEntry(item: Item, at: number): HTMLElement {
+export function drawEntry(item: PageItem, at: number): HTMLElement {
   const letter = index.kinds[at] ?? 's';
   const isSeam = letter === 'b' || letter === 'c';
   const article = make(
@@ -28,7 +28,7 @@ const name = (text: string): HTMLElement => make('span', { class: 'name' }, text
 const size = (text: string): HTMLElement => make('span', { class: 'size muted' }, text);
 const prose = (text: string): HTMLElement => make('div', { class: 'said' }, markdown(text));
 
-function drawBody(item: Item, letter: string): Node[] {
+function drawBody(item: PageItem, letter: string): Node[] {
   const text = item.command ?? item.output ?? item.text ?? '';
   if (item.kind === 'image') return [drawAuthor(item, letter), drawImage(item)];
   switch (letter) {
@@ -52,7 +52,7 @@ function drawBody(item: Item, letter: string): Node[] {
   }
 }
 
-function resultHead({ tool, text = '' }: Item, letter: string): Content[] {
+function resultHead({ tool, text = '' }: PageItem, letter: string): ElementContent[] {
   return [
     name(letter === 'e' ? 'failed' : 'result'),
     tool === undefined ? undefined : make('span', { class: 'tool muted' }, tool),
@@ -61,12 +61,12 @@ function resultHead({ tool, text = '' }: Item, letter: string): Content[] {
   ];
 }
 
-const systemName = ({ kind, tool, role, output }: Item): string =>
+const systemName = ({ kind, tool, role, output }: PageItem): string =>
   output !== undefined ? 'Output of the command' : kind === 'event' ? (tool ?? 'event') : role === 'system' ? 'System' : 'Added by the runtime';
 
 const authors: Readonly<Record<string, string>> = { u: 'User', a: 'Assistant', m: 'Summary of what came before', r: 'Tool', s: 'System' };
 
-function drawAuthor(item: Item, letter: string): HTMLElement {
+function drawAuthor(item: PageItem, letter: string): HTMLElement {
   const time = item.at === undefined ? undefined : make('time', { class: 'muted', datetime: new Date(item.at).toISOString() }, clock.format(item.at));
   const model = letter === 'a' && item.by ? make('span', { class: 'muted' }, item.by) : undefined;
   const anchor = make('a', { class: 'anchor', href: `#${encodeURIComponent(item.key)}`, title: 'Link to this entry' }, '#');
@@ -93,14 +93,14 @@ function drawFields(input: unknown): HTMLElement {
   return make('dl', {}, ...Object.entries(input).flatMap(([field, value]) => [make('dt', {}, field), make('dd', {}, verbatim(textOf(value)))]));
 }
 
-function drawImage({ media }: Item): HTMLElement {
+function drawImage({ media }: PageItem): HTMLElement {
   if (!media) return make('p', { class: 'muted' }, 'An image that the session only links to: not loaded.');
   const facts = `${media.type}, ${sizeText(media.size)}`;
   if (media.data === undefined) return make('p', { class: 'muted' }, `A file, ${facts}: not shown.`);
   return make('img', { src: `data:${media.type};base64,${media.data}`, alt: `Image, ${facts}`, loading: 'lazy' });
 }
 
-function drawSeam(item: Item): HTMLElement {
+function drawSeam(item: PageItem): HTMLElement {
   if (item.branches) {
     const count = item.branches.length;
     return make(

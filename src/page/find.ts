@@ -1,5 +1,5 @@
 import { articleAt, main } from './blocks.js';
-import { type Item, itemsOf, sources, startOf } from './data.js';
+import { itemsOf, type PageItem, sources, startOf } from './data.js';
 import { jump, stop } from './player.js';
 import { changed, state } from './state.js';
 
@@ -47,7 +47,7 @@ function searchFrom(first: number, ownRun: number): void {
   if (!search.isDone) setTimeout(() => searchFrom(block, ownRun));
 }
 
-const textOf = ({ text, tool, input, said = [], branches = [] }: Item): string =>
+const textOf = ({ text, tool, input, said = [], branches = [] }: PageItem): string =>
   [text, tool, input === undefined ? '' : inputText(input), ...said, ...branches.map(({ head }) => head)].join('\n');
 const inputText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value)?.replaceAll('\\n', '\n').replaceAll('\\"', '"') ?? '');

@@ -1,7 +1,7 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { type Content, make, verbatim } from './elements.js';
+import { type ElementContent, make, verbatim } from './elements.js';
 
 type Root = ReturnType<typeof fromMarkdown>;
 type Tree = Root | Root['children'][number];
@@ -48,7 +48,7 @@ class Drawing {
     return nodes.map((node) => this.#one(node)).filter((content) => content !== undefined);
   }
 
-  #one(node: Tree): Content {
+  #one(node: Tree): ElementContent {
     switch (node.type) {
       case 'text':
         return node.value;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { filesBelow, isSource, parseSource } from '../support/source.js';
-import { functionSizes, importCycles, undocumentedExports } from '../support/structure.js';
+import { functionSizes, importCycles, typesDeclaredTwice, undocumentedExports } from '../support/structure.js';
 
 const maxLinesOfFile = 400;
 const maxLinesOfFunction = 80;
@@ -26,7 +26,13 @@ describe('structure', () => {
     expect(sources.flatMap(undocumentedExports)).toEqual([]);
   });
 
+  test('the name of an exported type has one declaration', () => {
+    expect(typesDeclaredTwice(sources)).toEqual([]);
+  });
+
   test('these checks can fail', () => {
+    const twice = ['export interface Place {}', 'export type Place = string;', 'interface Own {}', 'export class Own {}'];
+    expect(typesDeclaredTwice(twice.map((text, at) => parseSource(`${at}.ts`, text)))).toEqual(['Place: 0.ts, 1.ts']);
     const body = '  call();\n'.repeat(maxLinesOfFunction);
     const source = parseSource('bad.ts', `export function long() {\n${body}}\n/** Long because it is a table. */\nfunction table() {\n${body}}\n`);
     expect(functionSizes(source).map(({ name, lines, explained }) => [name, lines, explained])).toEqual([

@@ -5,7 +5,7 @@ import { addCard } from '../../src/core/cards/index.js';
 import type { WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
-import { type Item, inOrder, keyOf, packParcel, pull, push, unpackParcel } from '../../src/core/sync/index.js';
+import { inOrder, keyOf, packParcel, pull, push, type SentItem, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket } from '../../src/core/tickets/index.js';
 import { hubAt } from '../../src/main/team/index.js';
 import { chainWith, commitText, digestsOf, startTestHub, type TestHub } from '../support/hub.js';
@@ -20,8 +20,8 @@ afterAll(() => hub?.close());
 type Body = Record<string, never>;
 
 /** The items of a project of the hub, in their order. */
-async function itemsOf(project: string): Promise<Item[]> {
-  const all: Item[] = [];
+async function itemsOf(project: string): Promise<SentItem[]> {
+  const all: SentItem[] = [];
   for (let after = 0, isLast = false; !isLast; ) {
     const page = await hub.client().sync.items({ project, after });
     all.push(...unpackParcel(new Uint8Array(await page.parcel.arrayBuffer()), keyOf).items);
@@ -33,9 +33,9 @@ async function itemsOf(project: string): Promise<Item[]> {
 const sendTo = (project: string, items: readonly { readonly kind: string; readonly body: object }[], token = hub.admin) =>
   hub.client(token).sync.send({
     project,
-    parcel: new Blob([packParcel({ items: items as Item[], objects: [] }) as Uint8Array<ArrayBuffer>]),
+    parcel: new Blob([packParcel({ items: items as SentItem[], objects: [] }) as Uint8Array<ArrayBuffer>]),
   });
-const bodyOf = (items: readonly Item[], kind: string): Body => items.find((item) => item.kind === kind)?.body as Body;
+const bodyOf = (items: readonly SentItem[], kind: string): Body => items.find((item) => item.kind === kind)?.body as Body;
 const member = async (project: string, name: string, role: 'writer' | 'reviewer' = 'writer') =>
   (await hub.client().members.add({ project, name, role })).token;
 
@@ -122,7 +122,9 @@ describe('what the hub stores', () => {
     const send = (project: string, bodies: readonly object[], token?: string) =>
       hub.client(token).sync.send({
         project,
-        parcel: new Blob([packParcel({ items: bodies.map((body) => ({ kind: 'context', body })) as Item[], objects }) as Uint8Array<ArrayBuffer>]),
+        parcel: new Blob([
+          packParcel({ items: bodies.map((body) => ({ kind: 'context', body })) as SentItem[], objects }) as Uint8Array<ArrayBuffer>,
+        ]),
       });
     const [one, two] = items.map(({ body }) => body as Body);
     // In one parcel: before, between and after valid versions.

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/core/base/index.js';
 import type { WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
-import { type Item, keyOf, packParcel, pull, push, ticketKinds, unpackParcel } from '../../src/core/sync/index.js';
+import { keyOf, packParcel, pull, push, type SentItem, ticketKinds, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket } from '../../src/core/tickets/index.js';
 import { hubAt } from '../../src/main/team/index.js';
 import { commitText, startTestHub, type TestHub } from '../support/hub.js';
@@ -50,8 +50,8 @@ afterAll(() => hub?.close());
 const linkOf = async (role: 'reader' | 'reviewer') => (await hub.client().members.share({ project, commit: shared.digest, name: role, role })).token;
 
 /** The items of the project as a token sees them, by their names. */
-async function itemsOf(token: string): Promise<Map<string, Item>> {
-  const all = new Map<string, Item>();
+async function itemsOf(token: string): Promise<Map<string, SentItem>> {
+  const all = new Map<string, SentItem>();
   for (let after = 0, isLast = false; !isLast; ) {
     const page = await hub.client(token).sync.items({ project, after });
     for (const item of unpackParcel(new Uint8Array(await page.parcel.arrayBuffer()), keyOf).items) all.set(`${item.kind} ${item.key}`, item);
@@ -134,7 +134,7 @@ describe('the holder of a share link', () => {
       const send = (items: readonly { readonly kind: string; readonly body: unknown }[]) =>
         hub.client(token).sync.send({
           project,
-          parcel: new Blob([packParcel({ items: items as Item[], objects: [] }) as Uint8Array<ArrayBuffer>]),
+          parcel: new Blob([packParcel({ items: items as SentItem[], objects: [] }) as Uint8Array<ArrayBuffer>]),
         });
       for (const { kind, body } of kinds.values()) {
         const changed = Object.keys(body).flatMap((field) => values.map((value) => ({ kind, body: { ...body, [field]: value } })));

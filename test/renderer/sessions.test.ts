@@ -2,7 +2,16 @@ import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, SessionRow } from '../../src/core/contract/index.js';
 import { partFound, refusals } from '../../src/renderer/views/sessions/refused.js';
-import { type Found, fromWords, joinSessions, type Narrowing, narrow, rowsOf, sorted, valuesOf } from '../../src/renderer/views/sessions/rows.js';
+import {
+  fromWords,
+  joinSessions,
+  type ListedHistory,
+  narrow,
+  rowsOf,
+  type SessionNarrowing,
+  sorted,
+  valuesOf,
+} from '../../src/renderer/views/sessions/rows.js';
 
 const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow => ({
   sessionId,
@@ -27,18 +36,18 @@ const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow 
   ...more,
 });
 
-const found = (sessionId: string, more: Partial<Found> = {}): Found => ({
+const found = (sessionId: string, more: Partial<ListedHistory> = {}): ListedHistory => ({
   path: `/home/${sessionId}.jsonl`,
   sessionId,
   agent: 'codex',
   bytes: 10,
-  modifiedAt: '2026-01-12T10:00:00.000Z' as Found['modifiedAt'],
+  modifiedAt: '2026-01-12T10:00:00.000Z' as ListedHistory['modifiedAt'],
   subagents: 0,
   imported: false,
   ...more,
 });
 
-const all: Narrowing = {
+const all: SessionNarrowing = {
   text: '',
   chosen: { agent: new Set(), repository: new Set(), model: new Set() },
   days: undefined,
@@ -107,7 +116,7 @@ describe('[W7] the list of sessions', () => {
       ],
       [found('d')],
     );
-    const keys = (more: Partial<Narrowing>) => narrow(listed, { ...all, ...more }, now.getTime()).map(({ key }) => key);
+    const keys = (more: Partial<SessionNarrowing>) => narrow(listed, { ...all, ...more }, now.getTime()).map(({ key }) => key);
     expect(keys({ chosen: { ...all.chosen, agent: new Set(['codex']) } })).toEqual(['/home/d.jsonl']);
     expect(keys({ chosen: { ...all.chosen, model: new Set(['opus']) } })).toEqual(['a']);
     expect(keys({ days: 7 })).toEqual(['a', '/home/d.jsonl']);

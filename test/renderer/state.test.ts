@@ -1,7 +1,7 @@
 import './page.js';
 import { describe, expect, test, vi } from 'vitest';
-import { api, type Client, connect, type Line, onNewLine, useConnection } from '../../src/renderer/client/index.js';
-import { Memory } from '../../src/renderer/state/memory.js';
+import { api, type Client, connect, type EngineLine, onNewLine, useConnection } from '../../src/renderer/client/index.js';
+import { AnswerMemory } from '../../src/renderer/state/memory.js';
 import { createRanges } from '../../src/renderer/state/ranges.js';
 import { groupSkips } from '../../src/renderer/views/sessions/skips.js';
 
@@ -9,7 +9,11 @@ describe('[W69] what was loaded for a view', () => {
   const never = new AbortController().signal;
 
   test('is known at once, and valid until the project changes', async () => {
-    const [byProject, fixed, outside] = [new Memory<string[]>(2), new Memory<string[]>(2, 'always'), new Memory<string[]>(2, 'never')];
+    const [byProject, fixed, outside] = [
+      new AnswerMemory<string[]>(2),
+      new AnswerMemory<string[]>(2, 'always'),
+      new AnswerMemory<string[]>(2, 'never'),
+    ];
     for (const memory of [byProject, fixed, outside]) await memory.ask('turn', 1, async () => ['answer'], never);
     expect([byProject, fixed, outside].map((memory) => memory.get('turn'))).toEqual([['answer'], ['answer'], ['answer']]);
     expect([byProject, fixed, outside].map((memory) => memory.isValid('turn', 1))).toEqual([true, true, false]);
@@ -17,7 +21,7 @@ describe('[W69] what was loaded for a view', () => {
   });
 
   test('stays the same object if the new answer is equal', async () => {
-    const memory = new Memory<string[]>(2);
+    const memory = new AnswerMemory<string[]>(2);
     const first = await memory.ask('turn', 1, async () => ['same'], never);
     expect(await memory.ask('turn', 2, async () => ['same'], never)).toBe(first);
     expect(await memory.ask('turn', 3, async () => ['new'], never)).toEqual(['new']);
@@ -25,7 +29,7 @@ describe('[W69] what was loaded for a view', () => {
   });
 
   test('is asked once by two askers, and canceled when neither waits', async () => {
-    const memory = new Memory<string>(2);
+    const memory = new AnswerMemory<string>(2);
     const ask = vi.fn(
       (signal: AbortSignal) => new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(new Error('canceled')))),
     );
@@ -39,7 +43,7 @@ describe('[W69] what was loaded for a view', () => {
   });
 
   test('appears while the project changes faster than it loads', async () => {
-    const memory = new Memory<number>(2);
+    const memory = new AnswerMemory<number>(2);
     let revision = 1;
     const answers: number[] = [];
     const ask = async (): Promise<number> => {
@@ -58,7 +62,7 @@ describe('[W69] what was loaded for a view', () => {
   });
 
   test('keeps the answers used last', async () => {
-    const memory = new Memory<string>(2);
+    const memory = new AnswerMemory<string>(2);
     for (const key of ['a', 'b', 'a', 'c']) await memory.ask(key, 1, async () => key, never);
     expect(['a', 'b', 'c'].map((key) => memory.get(key))).toEqual(['a', undefined, 'c']);
   });
@@ -134,7 +138,7 @@ describe('the connection to the engine', () => {
   test('calls wait for it, and a lost connection is reported and retried', async () => {
     const said: string[] = [];
     const lines: ((reason: string) => void)[] = [];
-    const carrier = async (): Promise<Line> => {
+    const carrier = async (): Promise<EngineLine> => {
       const { promise, resolve } = Promise.withResolvers<string | undefined>();
       const number = lines.push(resolve);
       const call = async (path: readonly string[]) => {

@@ -4,16 +4,19 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AnalysisSums } from '../../src/core/contract/index.js';
 import { sessionsIn, slicesIn, toolSlicesIn } from '../../src/renderer/views/usage/facts.js';
-import { type Listed, listSql } from '../../src/renderer/views/usage/statements.js';
-import { type Chosen, type Grouping, groupsOf, inRange, matching, type Sums, sumOf } from '../../src/renderer/views/usage/sums.js';
+import { type ListedCalls, listSql } from '../../src/renderer/views/usage/statements.js';
+import { type ChosenFacets, groupsOf, inRange, matching, type ShownGrouping, type Sums, sumOf } from '../../src/renderer/views/usage/sums.js';
 import { door } from '../support/door.js';
 
 const fixture = (name: string): string => join(import.meta.dirname, '..', 'fixtures', name);
 const range = { from: '2000-01-01', to: '2100-01-01' };
-const groups: readonly Grouping[] = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'];
+const groups: readonly ShownGrouping[] = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'];
 
 /** The numbers of a row, by what they list. */
-const numbersOf = ({ sessions, calls, toolCalls, misses, errors, results }: Sums, isTool: boolean): Readonly<Partial<Record<Listed, number>>> => ({
+const numbersOf = (
+  { sessions, calls, toolCalls, misses, errors, results }: Sums,
+  isTool: boolean,
+): Readonly<Partial<Record<ListedCalls, number>>> => ({
   ...{ sessions: sessions.size, calls: isTool ? toolCalls : calls, errors },
   ...(isTool ? { unknown: toolCalls - results } : { misses }),
 });
@@ -26,8 +29,8 @@ test('[Q8] the numbers of every row lead to as many sessions, calls, misses and 
   const slices = [...slicesIn(sums.calls, sessions), ...toolSlicesIn(sums.tools, sessions)];
   const wrong: unknown[] = [];
   let compared = 0;
-  const compare = async (by: Grouping, chosen: Chosen, found: Sums, key?: string, session?: string): Promise<void> => {
-    for (const [what, shown] of Object.entries(numbersOf(found, by === 'tool')) as [Listed, number][]) {
+  const compare = async (by: ShownGrouping, chosen: ChosenFacets, found: Sums, key?: string, session?: string): Promise<void> => {
+    for (const [what, shown] of Object.entries(numbersOf(found, by === 'tool')) as [ListedCalls, number][]) {
       if (shown === 0) continue;
       const sql = listSql(what, { by, range, chosen }, key, session);
       const { rows } = await client.analysis.sql({ sql, limit: 100_000 });
@@ -36,7 +39,7 @@ test('[Q8] the numbers of every row lead to as many sessions, calls, misses and 
     }
   };
   const model = [...groupsOf(slices, 'model').keys()].find((name) => name !== '') ?? '';
-  for (const chosen of [{}, { model: [model] }] as Chosen[]) {
+  for (const chosen of [{}, { model: [model] }] as ChosenFacets[]) {
     const shown = matching(inRange(slices, range), chosen);
     for (const by of 'model' in chosen ? (['day', 'tool', 'session'] as const) : groups) {
       const inTable = by === 'tool' ? shown.filter(({ tool }) => tool !== undefined) : shown;

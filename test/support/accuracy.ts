@@ -1,4 +1,4 @@
-import { fitFactors, type Growth, isUsable, sizeBy } from '../../src/core/usage/index.js';
+import { type CountedGrowth, fitFactors, isUsable, sizeBy } from '../../src/core/usage/index.js';
 
 /** The errors of factors on growths that they were not fitted to. */
 interface Accuracy {
@@ -8,7 +8,7 @@ interface Accuracy {
 }
 
 /** Fits to every second growth and predicts the others, both ways. */
-export function holdOut(growths: readonly Growth[]): Accuracy {
+export function holdOut(growths: readonly CountedGrowth[]): Accuracy {
   const usable = growths.filter(isUsable);
   const errors = [0, 1].flatMap((side) => {
     const factors = fitFactors(usable.filter((_, at) => at % 2 === side));

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tips } from '../../src/core/chain/index.js';
-import type { ProblemKind } from '../../src/core/contract/index.js';
+import type { SessionProblemKind } from '../../src/core/contract/index.js';
 import { exportContext } from '../../src/core/export/index.js';
 import { importInto } from './imports.js';
 import { emptyChain, scratch } from './project.js';
@@ -44,7 +44,7 @@ const isCall = (value: Value): boolean =>
 const isSeal = (_: Value, name: string): boolean => /^(signature|thinkingSignature|thoughtSignature|encrypted_content)$/.test(name);
 
 /** The lines of a sound session with one kind of damage. */
-const damages: Readonly<Record<ProblemKind, (line: Line) => (Line | string)[]>> = {
+const damages: Readonly<Record<SessionProblemKind, (line: Line) => (Line | string)[]>> = {
   orphan_result: (line) =>
     holds(line, 'first command') && !holds(line, 'first answer') ? [] : without((value, name) => name === '' && isCall(value))(line),
   unanswered_call: (line) => (holds(line, 'first output') ? [] : [line]),
@@ -64,7 +64,7 @@ const damages: Readonly<Record<ProblemKind, (line: Line) => (Line | string)[]>> 
   },
 };
 
-export const damageKinds = Object.keys(damages) as readonly ProblemKind[];
+export const damageKinds = Object.keys(damages) as readonly SessionProblemKind[];
 
 /** Lines whose predecessors are gone follow what was before these. */
 function joined(before: readonly Line[], after: readonly (Line | string)[]): (Line | string)[] {
@@ -132,7 +132,7 @@ function claudeLines(): string {
 }
 
 /** The file of a session of an agent with one kind of damage, or with none. */
-export function damagedSession(agent: DamagedAgent, kind: ProblemKind | null): string {
+export function damagedSession(agent: DamagedAgent, kind: SessionProblemKind | null): string {
   const before = soundSession(agent);
   const after = kind === null ? before : joined(before, before.flatMap(damages[kind]));
   return after.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');

@@ -1,11 +1,11 @@
 import { blake3Of } from '../../src/core/artifacts/index.js';
 import type { JsonObject } from '../../src/core/base/index.js';
-import { type Hub, type Item, keyOf, packParcel, type Sender, type SentObject, unpackParcel } from '../../src/core/sync/index.js';
+import { type Hub, keyOf, packParcel, type Sender, type SentItem, type SentObject, unpackParcel } from '../../src/core/sync/index.js';
 
 /** A hub in memory that stores and returns whatever it is given, so that a test can play a hostile hub or member. */
 export interface FakeHub extends Hub {
   /** The items in the order in which they arrived. */
-  readonly list: Item[];
+  readonly list: SentItem[];
   readonly stored: Map<string, SentObject>;
   /** The name of the sender of what is sent from now on. */
   sender: Sender | undefined;
@@ -19,7 +19,7 @@ const itemsAtOnce = 5_000;
 
 /** Makes a hub in memory. `changed` replaces some of its calls. */
 export function fakeHub(changed: Partial<Hub> = {}): FakeHub {
-  const list: Item[] = [];
+  const list: SentItem[] = [];
   const stored = new Map<string, SentObject>();
   const newest = (): Map<string, string> => new Map(list.map(({ kind, key, digest }) => [`${kind} ${key}`, digest]));
   return {

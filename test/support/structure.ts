@@ -100,3 +100,15 @@ function namesOfFunctions(declaration: Node): string[] {
 }
 
 const hasDocstring = (text: string, at: number): boolean => /\*\/\s*$/.test(text.slice(0, at));
+
+/** Exported types with more than one declaration: one name has one meaning. */
+export function typesDeclaredTwice(sources: readonly Source[]): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const { path, program } of sources)
+    for (const node of nodesOf(program)) {
+      const { type, id } = (node.type === 'ExportNamedDeclaration' ? (node.declaration ?? {}) : {}) as { type?: string; id?: { name: string } };
+      if (!id || !/^(?:TSInterface|TSTypeAlias|TSEnum|Class)Declaration$/.test(type ?? '')) continue;
+      places.set(id.name, (places.get(id.name) ?? new Set()).add(path));
+    }
+  return [...places].flatMap(([name, paths]) => (paths.size > 1 ? [`${name}: ${[...paths].join(', ')}`] : []));
+}

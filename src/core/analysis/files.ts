@@ -7,10 +7,10 @@ import type { ConfinedDatabase } from '../store/index.js';
 import { type ParquetColumn, type ParquetFile, type ParquetValue, parquetFile } from './parquet.js';
 import type { Statement } from './question.js';
 import { schemaPage } from './schema-page.js';
-import { type ColumnKind, type View, viewList } from './views.js';
+import { type View, type ViewColumnKind, viewList } from './views.js';
 
 /** What was written. */
-export interface Written {
+export interface WrittenFile {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
@@ -20,7 +20,7 @@ export interface Written {
 const atOnce = 256 * 1024;
 
 /** Writes the rows of a statement to a new file. If it fails, no file remains. @throws as `ConfinedDatabase.select`; CONFLICT if the path is taken */
-export function writeAnswer(db: ConfinedDatabase, statement: Statement, format: AnalysisFormat, path: string): Written {
+export function writeAnswer(db: ConfinedDatabase, statement: Statement, format: AnalysisFormat, path: string): WrittenFile {
   // A wrong statement leaves no file.
   const { columns } = db.select(statement.sql, statement.values);
   const encode = encoderOf(db, statement, format, columns);
@@ -97,8 +97,8 @@ const csvLine = (row: Row): string =>
   `${row.map((value) => (typeof value === 'string' ? (value === '' || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value) : (value ?? ''))).join(',')}\n`;
 
 /** The kinds of the columns of a statement, from all of its values: SQLite has types of values and none of columns. */
-function kindsOf(db: ConfinedDatabase, { sql, values }: Statement, columns: number): ColumnKind[] {
-  const kinds = new Array<ColumnKind | undefined>(columns).fill(undefined);
+function kindsOf(db: ConfinedDatabase, { sql, values }: Statement, columns: number): ViewColumnKind[] {
+  const kinds = new Array<ViewColumnKind | undefined>(columns).fill(undefined);
   let left = columns;
   for (const row of db.select(sql, values).rows()) {
     for (let at = 0; at < columns && left > 0; at++) {
@@ -121,7 +121,7 @@ const mostWaiting = 16_384;
  * Writes all views as a folder: `VIEW/month=2026-01/part-0.parquet`, and a page with the schema. The database gives times as numbers. If it fails, no
  * folder remains.
  */
-export function writeDataset(db: ConfinedDatabase, path: string, projectName: string): Written {
+export function writeDataset(db: ConfinedDatabase, path: string, projectName: string): WrittenFile {
   makeFolders(path);
   try {
     let [rows, bytes] = [0, 0];

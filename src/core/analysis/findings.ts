@@ -2,10 +2,10 @@ import { StemmaError } from '../base/index.js';
 import type { Finding } from '../contract/index.js';
 import type { ConfinedDatabase } from '../store/index.js';
 import { answer } from './answer.js';
-import type { Rule } from './rules.js';
+import type { SqlRule } from './rules.js';
 
 /** What the rules found, and what is wrong with some of them. */
-export interface Found {
+export interface RuleResults {
   readonly findings: readonly Finding[];
   readonly problems: readonly { readonly rule: string; readonly message: string }[];
 }
@@ -14,12 +14,12 @@ export interface Found {
 const mostOfRule = 5_000;
 
 /** Applies rules. A rule that is wrong is named, and the others go on. */
-export function applyRules(db: ConfinedDatabase, rules: readonly Rule[]): Found {
+export function applyRules(db: ConfinedDatabase, rules: readonly SqlRule[]): RuleResults {
   const titles = new Map(
     answer(db, { sql: 'SELECT session_id, title FROM sessions', values: [] }, Number.MAX_SAFE_INTEGER).rows.map(([id, title]) => [id, String(title)]),
   );
   const findings: Finding[] = [];
-  const problems: Found['problems'][number][] = [];
+  const problems: RuleResults['problems'][number][] = [];
   for (const rule of rules)
     try {
       findings.push(...findingsOf(db, rule, titles));
@@ -32,7 +32,7 @@ export function applyRules(db: ConfinedDatabase, rules: readonly Rule[]): Found 
 
 const byTime = (a: Finding, b: Finding): number => ((b.at ?? '') < (a.at ?? '') ? -1 : (b.at ?? '') > (a.at ?? '') ? 1 : 0);
 
-function findingsOf(db: ConfinedDatabase, { rule, title, severity, sql }: Rule, titles: ReadonlyMap<unknown, string>): Finding[] {
+function findingsOf(db: ConfinedDatabase, { rule, title, severity, sql }: SqlRule, titles: ReadonlyMap<unknown, string>): Finding[] {
   const { columns, rows } = answer(db, { sql, values: [] }, mostOfRule);
   const missing = ['session_id', 'detail'].filter((name) => !columns.includes(name));
   if (missing.length > 0)

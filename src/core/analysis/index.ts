@@ -2,10 +2,10 @@
 // answer.ts answers a statement in a process that can be killed; findings.ts and files.ts are built on it.
 // It keeps the rules of test/spec/analysis.md.
 export { answer, limits, openViews } from './answer.js';
-export { checkExport, type Written, writeAnswer, writeDataset } from './files.js';
-export { applyRules, type Found } from './findings.js';
+export { checkExport, type WrittenFile, writeAnswer, writeDataset } from './files.js';
+export { applyRules, type RuleResults } from './findings.js';
 export { analysisIsDue, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
-export { builtInRules, type Rule, ruleOf } from './rules.js';
+export { builtInRules, ruleOf, type SqlRule } from './rules.js';
 export { analysisSums } from './sums.js';
 export { viewList, viewsVersion } from './views.js';

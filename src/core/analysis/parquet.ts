@@ -3,18 +3,18 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { bytesOf } from '../base/index.js';
 import { i32, i64, list, struct, type Thrift, text } from './thrift.js';
-import type { ColumnKind } from './views.js';
+import type { ViewColumnKind } from './views.js';
 
 export interface ParquetColumn {
   readonly name: string;
-  readonly kind: ColumnKind;
+  readonly kind: ViewColumnKind;
 }
 
 export type ParquetValue = string | number | null;
 
 /** Numbers of the format. */
-const physical: Readonly<Record<ColumnKind, number>> = { 'yes-no': 0, count: 2, time: 2, number: 5, text: 6 };
-const converted: Readonly<Partial<Record<ColumnKind, number>>> = { text: 0, time: 9 };
+const physical: Readonly<Record<ViewColumnKind, number>> = { 'yes-no': 0, count: 2, time: 2, number: 5, text: 6 };
+const converted: Readonly<Partial<Record<ViewColumnKind, number>>> = { text: 0, time: 9 };
 const encoding = { plain: 0, rle: 3, dictionary: 8 } as const;
 const page = { data: 0, dictionary: 2 } as const;
 const zstd = 6;
@@ -223,7 +223,7 @@ function varint(value: number): Uint8Array {
 
 const wide = 2 ** 32;
 
-function plain(kind: ColumnKind, values: readonly ParquetValue[]): Uint8Array {
+function plain(kind: ViewColumnKind, values: readonly ParquetValue[]): Uint8Array {
   if (kind === 'text') return plainTexts(values as readonly string[]);
   if (kind === 'yes-no') {
     const bytes = Buffer.alloc(Math.ceil(values.length / 8));

@@ -2,7 +2,7 @@
 import { rules as files } from 'virtual:finding-rules';
 
 /** A rule: SQL with a title and a sentence. */
-export interface Rule {
+export interface SqlRule {
   readonly rule: string;
   readonly title: string;
   readonly what: string;
@@ -14,18 +14,18 @@ export interface Rule {
 const severities: readonly string[] = ['high', 'medium', 'low'];
 
 /** A rule from the text of its file: comments `-- title:`, `-- severity:` and `-- what:` before the statement. */
-export function ruleOf(rule: string, sql: string, isBuiltIn: boolean): Rule {
+export function ruleOf(rule: string, sql: string, isBuiltIn: boolean): SqlRule {
   const head = (name: string): string | undefined => new RegExp(`^--\\s*${name}:\\s*(.+?)\\s*$`, 'im').exec(sql)?.[1];
   const severity = head('severity')?.toLowerCase() ?? '';
   return {
     rule,
     title: head('title') ?? rule,
     what: head('what') ?? '',
-    severity: (severities.includes(severity) ? severity : 'medium') as Rule['severity'],
+    severity: (severities.includes(severity) ? severity : 'medium') as SqlRule['severity'],
     isBuiltIn,
     sql,
   };
 }
 
 /** The rules of Stemma. Each is a file in `rules`. */
-export const builtInRules: readonly Rule[] = files.map(({ name, sql }) => ruleOf(name, sql, true));
+export const builtInRules: readonly SqlRule[] = files.map(({ name, sql }) => ruleOf(name, sql, true));

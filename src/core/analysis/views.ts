@@ -1,11 +1,11 @@
 import { type AnalysisView, analysisViews } from '../contract/index.js';
 
 /** How a column is stored in a file. A time is text in ISO 8601 for SQL, and an instant in Parquet. */
-export type ColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
+export type ViewColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
 
 export interface ViewColumn {
   readonly name: string;
-  readonly kind: ColumnKind;
+  readonly kind: ViewColumnKind;
   readonly what: string;
   /** The SQL expression over the view's tables. A time is a number of milliseconds. */
   readonly sql: string;
@@ -25,7 +25,7 @@ export interface View {
 /** Raise this when a column changes its meaning or is removed. New columns do not change it. */
 export const viewsVersion = 1;
 
-type Row = readonly [name: string, kind: ColumnKind, sql: string, what: string, isContent?: true];
+type Row = readonly [name: string, kind: ViewColumnKind, sql: string, what: string, isContent?: true];
 const columns = (rows: readonly Row[]): ViewColumn[] =>
   rows.map(([name, kind, sql, what, isContent = false]) => ({ name, kind, sql, what, isContent }));
 

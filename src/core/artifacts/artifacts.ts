@@ -11,7 +11,7 @@ import { openPackFiles, openPacks } from './packs.js';
 import { dropCaches, expire, expiryIsDue, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
-import { type Facts, factColumns, type Gone, isStoredSql, type ReadShelf, type Shelf } from './shelf.js';
+import { factColumns, type Gone, isStoredSql, type ObjectRow, type ReadShelf, type Shelf } from './shelf.js';
 
 export interface ArtifactStat {
   readonly no: ArtifactNo;
@@ -221,8 +221,8 @@ function readsOf(shelf: ReadShelf): Omit<ReadArtifacts, 'copies' | 'close'> {
 /** For a lost row, an index may still have the beginning of the hash. */
 const isBeginning = (hash: Buffer): boolean => hash.subarray(keyLength).every((byte) => byte === 0);
 
-function factsAt(shelf: ReadShelf, no: ArtifactNo): Facts {
-  const row = shelf.db.one<Facts>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
+function factsAt(shelf: ReadShelf, no: ArtifactNo): ObjectRow {
+  const row = shelf.db.one<ObjectRow>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }
@@ -260,7 +260,7 @@ function find(shelf: ReadShelf, name: string): ArtifactNo {
   }
   const digits = name.slice('art-'.length);
   const rows = shelf.db
-    .all<Facts>(`SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`, Number.parseInt(digits.slice(0, 12), 16), shelf.project)
+    .all<ObjectRow>(`SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`, Number.parseInt(digits.slice(0, 12), 16), shelf.project)
     .filter((row) => row.hash.toString('hex').startsWith(digits));
   const [row, other] = rows;
   if (!row) throw notFound(name, `this project has no artifact ${name}`);

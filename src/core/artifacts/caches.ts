@@ -11,7 +11,7 @@ import {
   statInside,
   unlessRefused,
 } from '../files/index.js';
-import type { Place } from '../store/index.js';
+import type { OpenedPlace } from '../store/index.js';
 import { blake3Of, blake3Parts } from './hash.js';
 import { onDisk } from './io.js';
 
@@ -47,7 +47,7 @@ const cacheName = new RegExp(`^([0-9a-f]{64}(\\.${uuid})?|${uuid}\\.part)$`);
  * @param objects the `objects` folder of a project; the project's folder is the root below which no link is followed.
  * @param behind for a read-only project, its own `objects` folder; `objects` then belongs to a copy.
  */
-export function openCaches(objects: string, newName: () => string, place: Place, behind?: string): Caches {
+export function openCaches(objects: string, newName: () => string, place: OpenedPlace, behind?: string): Caches {
   const root = dirname(objects);
   const folder = join(objects, 'snapshots');
   const fileOf = (hash: Buffer): string => join(folder, hash.toString('hex'));

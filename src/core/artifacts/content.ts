@@ -2,11 +2,11 @@ import { zstdDecompressSync } from 'node:zlib';
 import { type ArtifactNo, concatBytes, corrupt, notFound, StemmaError } from '../base/index.js';
 import { type Chunk, decodeChunks } from './chunk-list.js';
 import { blake3Of, blake3Parts, hasHash, hashLength, refOfHash } from './hash.js';
-import { type Content, contentColumns, type ReadShelf } from './shelf.js';
+import { type ContentRow, contentColumns, type ReadShelf } from './shelf.js';
 
 /** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
-export function contentAt(shelf: ReadShelf, no: ArtifactNo): Content {
-  const row = shelf.db.one<Content>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
+export function contentAt(shelf: ReadShelf, no: ArtifactNo): ContentRow {
+  const row = shelf.db.one<ContentRow>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }
@@ -82,7 +82,7 @@ export function* readParts(shelf: ReadShelf, no: ArtifactNo): Generator<Uint8Arr
   else yield proved(shelf, row);
 }
 
-function* packedParts(shelf: ReadShelf, row: Content, pack: number): Generator<Uint8Array> {
+function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generator<Uint8Array> {
   const hasher = blake3Parts();
   for (let at = 0; at < row.size; at += heldAtOnce) {
     const part = partOf(shelf, pack, (row.packStart ?? 0) + at, Math.min(heldAtOnce, row.size - at));
@@ -106,7 +106,7 @@ function partOf({ packs }: ReadShelf, pack: number, start: number, length: numbe
   }
 }
 
-function* cachedParts(shelf: ReadShelf, row: Content): Generator<Uint8Array> {
+function* cachedParts(shelf: ReadShelf, row: ContentRow): Generator<Uint8Array> {
   try {
     yield* shelf.caches.readParts(row.hash);
   } catch {
@@ -130,7 +130,7 @@ export function readRange(shelf: ReadShelf, no: ArtifactNo, start: number, end: 
 }
 
 /** @throws CORRUPT if the list does not match its checksum. */
-export function chunkListOf(row: Pick<Content, 'chunks' | 'hash'>): Chunk[] {
+export function chunkListOf(row: Pick<ContentRow, 'chunks' | 'hash'>): Chunk[] {
   const chunks = row.chunks && decodeChunks(row.chunks, row.hash);
   if (!chunks) throw damaged(row.hash);
   return chunks;
@@ -146,7 +146,7 @@ const damaged = (hash: Buffer): StemmaError =>
  * The row's bytes if they match its hash. Otherwise the row is read once more: another process may have moved the content to another pack or
  * block since.
  */
-export function proved(shelf: ReadShelf, row: Content): Uint8Array {
+export function proved(shelf: ReadShelf, row: ContentRow): Uint8Array {
   refuseGone(shelf, row);
   shelf.used?.set(row.no, shelf.clock());
   const bytes = attempt(shelf, row);
@@ -160,7 +160,7 @@ export function proved(shelf: ReadShelf, row: Content): Uint8Array {
   return second;
 }
 
-function refuseGone(shelf: ReadShelf, row: Content): void {
+function refuseGone(shelf: ReadShelf, row: ContentRow): void {
   if (row.gone === null && row.expiresAt === null) return;
   const ref = refOfHash(row.hash);
   if (row.gone === 'expired' || (row.expiresAt !== null && row.expiresAt <= shelf.clock()))
@@ -173,7 +173,7 @@ function refuseGone(shelf: ReadShelf, row: Content): void {
 /** The reason why content is missing, if a replica may have it. */
 export const elsewhere = 'elsewhere';
 
-function attempt(shelf: ReadShelf, row: Content): Uint8Array | undefined {
+function attempt(shelf: ReadShelf, row: ContentRow): Uint8Array | undefined {
   if (isCache(row)) return cached(shelf, row);
   try {
     const bytes = fetch(shelf, row);
@@ -186,9 +186,9 @@ function attempt(shelf: ReadShelf, row: Content): Uint8Array | undefined {
 }
 
 /** Whether a row has no content of its own: its bytes are in the caches. */
-export const isCache = (row: Content): boolean => row.data === null && row.pack === null && row.block === null && row.chunks === null;
+export const isCache = (row: ContentRow): boolean => row.data === null && row.pack === null && row.block === null && row.chunks === null;
 
-function fetch(shelf: ReadShelf, row: Content): Uint8Array {
+function fetch(shelf: ReadShelf, row: ContentRow): Uint8Array {
   if (row.data !== null) return row.data;
   if (row.block !== null) return plainBlock(shelf, row.block).subarray(row.blockStart ?? 0, (row.blockStart ?? 0) + row.size);
   if (row.chunks !== null)
@@ -233,7 +233,7 @@ function unpacked(stored: Uint8Array, size: number): Uint8Array {
   }
 }
 
-function cached(shelf: ReadShelf, row: Content): Uint8Array {
+function cached(shelf: ReadShelf, row: ContentRow): Uint8Array {
   const kept = shelf.caches.read(row.hash, row.size);
   if (kept) return kept;
   const made = shelf.remake(row.no);

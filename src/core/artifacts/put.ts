@@ -2,7 +2,7 @@ import type { ArtifactNo, ArtifactRef } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { chunkType } from '../store/index.js';
 import { blake3Of, refOfHash } from './hash.js';
-import { type Facts, factColumns, type ReadShelf, type Shelf } from './shelf.js';
+import { factColumns, type ObjectRow, type ReadShelf, type Shelf } from './shelf.js';
 
 export interface PutOptions {
   readonly contentType: string;
@@ -37,8 +37,8 @@ export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
 const factsByKey = `SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`;
 
 /** The row of a hash, if the project knows it. */
-export const known = (shelf: ReadShelf, hash: Buffer): Facts | undefined =>
-  shelf.db.all<Facts>(factsByKey, keyOf(hash), shelf.project).find((row) => row.hash.equals(hash));
+export const known = (shelf: ReadShelf, hash: Buffer): ObjectRow | undefined =>
+  shelf.db.all<ObjectRow>(factsByKey, keyOf(hash), shelf.project).find((row) => row.hash.equals(hash));
 
 /** Stores the bytes unless they are stored already. Call it inside a transaction: they are durable after it. */
 export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
@@ -118,7 +118,7 @@ export function restore(shelf: Shelf, no: ArtifactNo, bytes: Uint8Array, bulk = 
 /** Policies from the weakest to the strongest. An object that is put twice gets the stronger one. */
 const strength: readonly Policy[] = ['ephemeral', 'default', 'replicate', 'pin'];
 
-function refresh(shelf: Shelf, row: Facts, options: PutOptions, expiresAt: number | null, isHere: boolean): void {
+function refresh(shelf: Shelf, row: ObjectRow, options: PutOptions, expiresAt: number | null, isHere: boolean): void {
   const now = shelf.clock();
   const asked = options.policy ?? 'default';
   const stronger = isHere ? strength[Math.max(strength.indexOf(row.policy), strength.indexOf(asked))] : asked;

@@ -5,7 +5,7 @@ import { chunkType, progressOf, setProgress } from '../store/index.js';
 import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
 import { putChunks } from './join.js';
-import { type Content, contentColumns, type ReadShelf, type Shelf } from './shelf.js';
+import { type ContentRow, contentColumns, type ReadShelf, type Shelf } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface RepackOptions {
@@ -95,20 +95,20 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
   return { rows: rows.length, objects: loose.length, before, after };
 }
 
-const isLoose = (row: Content): boolean => row.gone === null && row.expiresAt === null && (row.data !== null || row.pack !== null);
+const isLoose = (row: ContentRow): boolean => row.gone === null && row.expiresAt === null && (row.data !== null || row.pack !== null);
 
-const smallGroups = (loose: readonly Content[], limits: PackLimits): Content[][] =>
+const smallGroups = (loose: readonly ContentRow[], limits: PackLimits): ContentRow[][] =>
   groups(
     loose.filter(({ size }) => size <= limits.wholeBytes),
     limits,
   );
 
 /** The rows of the next step. If more rows would join the last block, its rows are left for the step after it. */
-function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): Content[] {
-  const rows: Content[] = [];
+function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): ContentRow[] {
+  const rows: ContentRow[] = [];
   let bytes = 0;
   let hasMore = false;
-  for (const row of shelf.db.each<Content & { createdAt: number; contentType: string }>(
+  for (const row of shelf.db.each<ContentRow & { createdAt: number; contentType: string }>(
     `SELECT ${contentColumns}, createdAt, contentType FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
     progressOf(shelf, 'repack'),
     shelf.project,
@@ -145,7 +145,7 @@ export function groups<Row extends { readonly size: number }>(rows: readonly Row
 const pressed = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, { params: compression });
 
 /** Returns the stored bytes of the group. A damaged object stays in its place, so that a check can name it. */
-function packGroup(shelf: Shelf, group: readonly Content[]): number {
+function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
   const { db, packs, project } = shelf;
   const sound = group.flatMap((row) => {
     const bytes = soundBytes(shelf, row);
@@ -182,7 +182,7 @@ function packGroup(shelf: Shelf, group: readonly Content[]): number {
 }
 
 /** Cuts a large object into chunks, which are objects of their own and are packed later. */
-function chunk(shelf: Shelf, row: Content): number {
+function chunk(shelf: Shelf, row: ContentRow): number {
   const bytes = soundBytes(shelf, row);
   if (!bytes) return row.storedSize;
   const { chunks, added } = putChunks(shelf, bytes);
@@ -191,7 +191,7 @@ function chunk(shelf: Shelf, row: Content): number {
   return added + list.length;
 }
 
-function soundBytes(shelf: Shelf, row: Content): Uint8Array | undefined {
+function soundBytes(shelf: Shelf, row: ContentRow): Uint8Array | undefined {
   try {
     return proved(shelf, row);
   } catch {

@@ -31,7 +31,7 @@ export interface Shelf extends ReadShelf {
 export type Gone = (typeof goneReasons)[number];
 
 /** The columns that reading needs: few, because a chain has thousands of rows. */
-export interface Content {
+export interface ContentRow {
   readonly no: ArtifactNo;
   readonly hash: Buffer;
   readonly size: number;
@@ -49,7 +49,7 @@ export interface Content {
 export const contentColumns = 'no, hash, size, storedSize, pack, packStart, data, block, blockStart, chunks, expiresAt, gone';
 
 /** A row without its content. */
-export interface Facts {
+export interface ObjectRow {
   readonly no: ArtifactNo;
   readonly hash: Buffer;
   readonly size: number;

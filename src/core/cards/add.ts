@@ -1,7 +1,7 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, CardContent, CardVersion } from '../contract/index.js';
-import { type CardRow, type Draft, draftOf, meaningOf, meaningOfRow, type NewCard, projectIdOf, selectCard, toCard } from './card.js';
+import { type CardDraft, type CardRow, draftOf, meaningOf, meaningOfRow, type NewCard, projectIdOf, selectCard, toCard } from './card.js';
 import { holderOf } from './sealed.js';
 
 /**
@@ -21,7 +21,7 @@ export function addCards(chain: WriteChain, given: readonly NewCard[]): Card[] {
   return chain.db.transaction(() => drafts.map((draft) => toCard(write(chain, draft), projectId, chain.clock())));
 }
 
-function write(chain: WriteChain, draft: Draft): CardRow {
+function write(chain: WriteChain, draft: CardDraft): CardRow {
   const known = chain.db.one<CardRow>(`${selectCard} WHERE cardId = ?`, draft.cardId);
   // B10: the error says only that the id is taken, nothing about the other project.
   if (known && known.project !== chain.project)
@@ -76,7 +76,7 @@ function refuseSealed(chain: ReadChain, cardId: string): void {
 }
 
 /** B8: refuses a second result of a call, for instance from a replay. @throws CONFLICT */
-function refuseSecondResult(chain: ReadChain, draft: Draft): void {
+function refuseSecondResult(chain: ReadChain, draft: CardDraft): void {
   if (draft.type !== 'tool.result' || draft.toolCallId === null || draft.entryKey !== null) return;
   const other = chain.db.one<{ cardId: string }>(
     "SELECT cardId FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL AND cardId <> ?",

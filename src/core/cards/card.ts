@@ -34,7 +34,7 @@ export const whereIds = 'WHERE cardId IN (SELECT value FROM json_each(?)) AND +p
 export type NewCard = CardInput & { readonly entryKey?: EntryKey };
 
 /** A checked card before it is written. Two cards are equal if these fields are equal. */
-export interface Draft {
+export interface CardDraft {
   readonly cardId: string;
   readonly type: string;
   readonly content: CardContent;
@@ -66,7 +66,7 @@ const ownNames = ['project_id', 'author_id', 'created_at'];
 const deepest = 200;
 
 /** Checks a card. @throws BAD_REQUEST with the invalid field (B2, B4). */
-export function draftOf(chain: ReadChain, given: NewCard): Draft {
+export function draftOf(chain: ReadChain, given: NewCard): CardDraft {
   const projectId = projectIdOf(chain);
   if (given.projectId !== undefined && given.projectId !== projectId)
     throw badRequest('projectId', `The card belongs to project ${inWords(given.projectId)}, but this is ${inWords(projectId)}.`);
@@ -97,7 +97,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** A string that is equal for equal cards. Times of writing do not count. */
-export function meaningOf(draft: Draft): string {
+export function meaningOf(draft: CardDraft): string {
   const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = draft;
   return canonicalJson({ content: content as Json, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId });
 }

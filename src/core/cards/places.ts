@@ -7,16 +7,16 @@ export interface BoxPlace {
   readonly boxId: string;
 }
 
-export interface BoxRow extends BoxPlace {
+export interface SharedBoxPlace extends BoxPlace {
   readonly readers: number;
 }
 
 /** Finds a box of this project by its id. */
-export const boxNamed = (chain: ReadChain, boxId: string): BoxRow | undefined =>
-  chain.db.one<BoxRow>('SELECT no, boxId, readers FROM box WHERE project = ? AND boxId = ?', chain.project, boxId);
+export const boxNamed = (chain: ReadChain, boxId: string): SharedBoxPlace | undefined =>
+  chain.db.one<SharedBoxPlace>('SELECT no, boxId, readers FROM box WHERE project = ? AND boxId = ?', chain.project, boxId);
 
 /** Reads the row of a box. @throws NOT_FOUND, also for a box of another project. */
-export function boxAt(chain: ReadChain, boxId: string): BoxRow {
+export function boxAt(chain: ReadChain, boxId: string): SharedBoxPlace {
   const row = boxNamed(chain, boxId);
   if (!row) throw notFound(boxId, `This project has no box ${boxId}.`);
   return row;

@@ -4,10 +4,10 @@ import type { Tier } from '../contract/index.js';
 import {
   describeRaw,
   type Format,
+  type FormatLosses,
   findFormat,
   isHidden,
   joinLosses,
-  type Losses,
   lossesOf,
   noLosses,
   type ParsedEntry,
@@ -21,7 +21,7 @@ import { entriesAlong } from './entries.js';
 import type { Walk } from './walk.js';
 
 /** An assembled conversation: its bytes, its translation tier and its losses. */
-export interface Assembled extends Losses {
+export interface Assembled extends FormatLosses {
   readonly bytes: Uint8Array;
   readonly tier: Tier;
   /** For a raw result, the known facts about its format. */
@@ -44,7 +44,7 @@ export function assemble(chain: ReadChain, way: Walk, target: Format, options: A
   const writing = { newId: idsOf(way.tip.id), now: timestampOf(way.tip.createdAt), ...limits };
   const all = entriesAlong(chain, contributing);
   const pieces: Uint8Array[] = [];
-  const lost: Losses[] = [];
+  const lost: FormatLosses[] = [];
   for (const { how, steps } of groupsOf(contributing, target)) {
     if (how.kept) pieces.push(...chain.artifacts.readAll(steps.map((step) => step.artifact)).map(how.kept));
     else {

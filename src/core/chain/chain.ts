@@ -2,10 +2,10 @@ import { type Artifacts, type Cached, type ReadArtifacts, refOfHash } from '../a
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
 import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type OutputOf, type Tier } from '../contract/index.js';
-import { findFormat, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
+import { type DeltaOutline, findFormat, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { matchingRow, type ReadableDb, type WritableDb } from '../store/index.js';
 import { isDigestOfRow, isIdOf } from './digest.js';
-import type { Verified } from './verified.js';
+import type { VerifiedRows } from './verified.js';
 
 /** One project's tables, objects, clock and ids, for reading: a function that takes it cannot write. */
 export interface ReadChain {
@@ -23,14 +23,14 @@ export interface ReadChain {
   /** A new UUID. */
   readonly newId: () => string;
   /** Recently parsed outlines and deltas, by artifact and format. */
-  readonly outlines: Recent<string, Outline>;
+  readonly outlines: Recent<string, DeltaOutline>;
   readonly parsed: Recent<string, ParsedDelta>;
   /** Entries of recently paged contexts, by commit and stop, so that the next page is a slice. */
-  readonly placed: Recent<string, Placed>;
+  readonly placed: Recent<string, PlacedEntries>;
   /** What else is derived from the project and kept in memory (`kept`). */
   readonly derived: Recent<string, unknown>;
   /** The commits that this process has verified. Ask once for each walk. */
-  readonly verified: () => Verified;
+  readonly verified: () => VerifiedRows;
   /** Derived data that reads computed and that is not stored yet. */
   readonly offers: Offer[];
 }
@@ -113,7 +113,7 @@ export interface ContextRow {
 export type Step = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'run' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount'>;
 
 /** The position of an entry in a context: its commit, and its index there. */
-export interface Place {
+export interface EntryPlace {
   readonly step: Step;
   /** Index among all entries of the delta, hidden ones included. */
   readonly index: number;
@@ -123,8 +123,8 @@ export interface Place {
 }
 
 /** Every entry of a context, in order, without content. */
-export interface Placed {
-  readonly places: readonly Place[];
+export interface PlacedEntries {
+  readonly places: readonly EntryPlace[];
   /** Tool names by call id, because results do not name their tool. */
   readonly toolNames: ReadonlyMap<string, string>;
 }

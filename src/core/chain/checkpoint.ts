@@ -9,7 +9,7 @@ import {
   type Timestamp,
 } from '../base/index.js';
 import type { Commit, CommitType, InputOf } from '../contract/index.js';
-import { type Counts, countsOfParsed, type Format, findFormat, formats, outlined, readerOf } from '../formats/index.js';
+import { countsOfParsed, type Format, findFormat, formats, type OutlineCounts, outlined, readerOf } from '../formats/index.js';
 import { type ContextRow, type ReadChain, toCommit, type WriteChain } from './chain.js';
 import { digestOf } from './digest.js';
 import { commitAt, type Parent, parentOf } from './find.js';
@@ -80,7 +80,7 @@ function readableFormat(id: string): Format {
   );
 }
 
-const noCounts: Counts = { messages: 0, tokens: 0, errors: 0, entries: 0 };
+const noCounts: OutlineCounts = { messages: 0, tokens: 0, errors: 0, entries: 0 };
 
 function stored(chain: WriteChain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
   const no = chain.artifacts.find(name);
@@ -90,7 +90,7 @@ function stored(chain: WriteChain, name: string): { readonly no: ArtifactNo; rea
 
 /** Counts of a commit's content, and its outline if counting built one. A missing outline is built at the first read. */
 interface Content {
-  readonly counts: Counts;
+  readonly counts: OutlineCounts;
   readonly outline?: string;
 }
 
@@ -113,7 +113,7 @@ function contentOf(input: CheckpointInput, read: () => Uint8Array, isCounted: bo
 const contentField = ({ data, text }: CheckpointInput): string => (data !== undefined ? 'data' : text !== undefined ? 'text' : 'artifactRef');
 
 /** Message counts must be exact. Token counts may come from another tokenizer, so only impossible ones are refused. */
-function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, counts: Counts, size: number): void {
+function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, counts: OutlineCounts, size: number): void {
   const isOther = messageCount !== undefined && messageCount !== counts.messages && !(type === 'compaction' && messageCount === 0);
   if (isOther)
     throw badRequest(

@@ -1,6 +1,6 @@
 import { type ArtifactNo, badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
-import { type Counts, countTokens, type Format, findFormat, outlined, readerOf, type WritableEntry } from '../formats/index.js';
+import { countTokens, type Format, findFormat, type OutlineCounts, outlined, readerOf, type WritableEntry } from '../formats/index.js';
 import { assemble, idsOf } from './assemble.js';
 import { personOf, type Step, toCommit, type WriteChain } from './chain.js';
 import { addCommit } from './checkpoint.js';
@@ -86,7 +86,7 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
  * The counts of a snapshot: what its content holds. Over a compaction, that includes the summary, which the commits do not count as a message. Content
  * of an unknown format is not read.
  */
-function countsOf(chain: WriteChain, artifact: ArtifactNo, format: Format, bytes: Uint8Array, steps: readonly Step[]): Counts {
+function countsOf(chain: WriteChain, artifact: ArtifactNo, format: Format, bytes: Uint8Array, steps: readonly Step[]): OutlineCounts {
   if (!findFormat(format.id)) {
     const sum = (of: (step: Step) => number): number => steps.reduce((total, step) => total + of(step), 0);
     return { messages: sum((step) => step.messageCount), tokens: sum((step) => step.tokenCount), errors: 0, entries: 0 };

@@ -1,6 +1,6 @@
 // Turns that were imported in parts, because their file was read while the agent wrote it.
 import type { CommitSeq } from '../base/index.js';
-import { type Outline, promptAt, queuedPrefix } from '../formats/index.js';
+import { type DeltaOutline, promptAt, queuedPrefix } from '../formats/index.js';
 import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
 import { outlineOf } from './outline.js';
@@ -49,13 +49,13 @@ export const grownCommits = (chain: ReadChain): ReadonlySet<CommitSeq> =>
 const typedLater = { role: 'user', kind: 'text', head: 'typed' } as const;
 
 /** Whether neither the model nor a person said anything, but for commands of the agent. */
-const isSilent = ({ entries }: Outline): boolean => {
+const isSilent = ({ entries }: DeltaOutline): boolean => {
   const visible = entries.filter(({ hidden }) => !hidden);
   return !visible.some(({ role }) => role === 'assistant') && promptAt([...visible, typedLater]) === visible.length;
 };
 
 /** The beginning of the prompt that a person typed before the first reply of a delta; undefined if nobody typed one. */
-export function openingOf({ entries }: Outline): string | undefined {
+export function openingOf({ entries }: DeltaOutline): string | undefined {
   // What a person typed while the agent worked belongs to the turn that took it up.
   const visible = entries.filter(({ hidden, key }) => !hidden && !key.startsWith(queuedPrefix));
   const reply = visible.findIndex(({ role }) => role === 'assistant');

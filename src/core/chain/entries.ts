@@ -1,8 +1,8 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { isHidden, type Outline, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
-import { offer, type Place, type Placed, type ReadChain, type Step } from './chain.js';
+import { type DeltaOutline, isHidden, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
+import { type EntryPlace, offer, type PlacedEntries, type ReadChain, type Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
 import { lastSteps, walk } from './walk.js';
@@ -15,7 +15,7 @@ export interface ContextQuery {
 }
 
 /** Lists the entries of a context. Commits never change, so the result is cached. */
-function placedOf(chain: ReadChain, query: ContextQuery): Placed {
+function placedOf(chain: ReadChain, query: ContextQuery): PlacedEntries {
   const reading = placedInPieces(chain, query);
   for (let read = reading.next(); ; read = reading.next()) if (read.done) return read.value;
 }
@@ -24,14 +24,14 @@ function placedOf(chain: ReadChain, query: ContextQuery): Placed {
 const commitsInPiece = 200;
 
 /** Lists the entries of a context in pieces, so that the engine can answer other calls in between. */
-export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, Placed> {
+export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, PlacedEntries> {
   const tip = commitOf(chain, id);
   const end = stop === 'compaction' || stop === 'root' ? stop : commitOf(chain, stop, 'stop').id;
   const name = `${tip.seq} ${end} ${hidden}`;
   const recent = chain.placed.get(name);
   if (recent) return recent;
   const { contributing } = walk(chain, tip, end);
-  const outlines: Outline[] = [];
+  const outlines: DeltaOutline[] = [];
   for (let from = 0; from < contributing.length; from += commitsInPiece) {
     if (from > 0) yield;
     outlines.push(...outlinesOf(chain, contributing.slice(from, from + commitsInPiece)));
@@ -41,12 +41,12 @@ export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hid
   return placed;
 }
 
-const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): Placed => placedIn(steps, outlinesOf(chain, steps), hidden);
+const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): PlacedEntries => placedIn(steps, outlinesOf(chain, steps), hidden);
 
-function placedIn(contributing: readonly Step[], outlines: readonly Outline[], hidden: boolean): Placed {
+function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline[], hidden: boolean): PlacedEntries {
   const elided = elisionsOf(outlines);
   const places = contributing.flatMap((step, at) =>
-    (outlines[at]?.entries ?? []).flatMap((outline, index): Place[] => {
+    (outlines[at]?.entries ?? []).flatMap((outline, index): EntryPlace[] => {
       if (outline.hidden && !hidden) return [];
       const text = outline.kind === 'tool_result' && outline.toolCallId !== undefined ? elided.get(outline.toolCallId) : undefined;
       return [{ step, index, outline, ...(text !== undefined && { elided: text }) }];
@@ -56,10 +56,10 @@ function placedIn(contributing: readonly Step[], outlines: readonly Outline[], h
 }
 
 /** Replacement texts of elided results, by call id. */
-const elisionsOf = (outlines: readonly Outline[]): ReadonlyMap<string, string> =>
+const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, string> =>
   new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
-const tokensOf = (place: Place): number =>
+const tokensOf = (place: EntryPlace): number =>
   place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
 
 /** Lists every entry of a context without its content. */
@@ -74,7 +74,7 @@ const summed = (rows: OutlineRow[]): { total: number; tokens: number; rows: Outl
   rows,
 });
 
-const rowsOf = (places: readonly Place[], prompts: ReadonlySet<Place>): OutlineRow[] =>
+const rowsOf = (places: readonly EntryPlace[], prompts: ReadonlySet<EntryPlace>): OutlineRow[] =>
   places.map((place) => {
     const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
     return {
@@ -123,8 +123,8 @@ export function entriesNear(
 }
 
 /** The prompts of the commits, one each. */
-function promptsOf(places: readonly Place[]): ReadonlySet<Place> {
-  const prompts = new Set<Place>();
+function promptsOf(places: readonly EntryPlace[]): ReadonlySet<EntryPlace> {
+  const prompts = new Set<EntryPlace>();
   for (let from = 0; from < places.length; ) {
     let end = from + 1;
     while (end < places.length && places[end]?.step === places[from]?.step) end++;
@@ -197,20 +197,20 @@ export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generato
 }
 
 /** Tool names by call id, because results do not name their tool. */
-const toolNamesOf = (places: readonly Place[]): ReadonlyMap<string, string> =>
+const toolNamesOf = (places: readonly EntryPlace[]): ReadonlyMap<string, string> =>
   new Map(
     places.flatMap(({ outline }) =>
       outline.kind === 'tool_call' && outline.toolCallId && outline.head ? [[outline.toolCallId, outline.head] as const] : [],
     ),
   );
 
-function parsedEntryAt(chain: ReadChain, place: Place): ParsedEntry {
+function parsedEntryAt(chain: ReadChain, place: EntryPlace): ParsedEntry {
   const entry = parsedOf(chain, place.step.artifact, place.step.format).entries[place.index];
   if (!entry) throw new Error(`The outline of ${place.step.id} lists entry ${place.index}, but its delta has no such entry.`);
   return entry;
 }
 
-function entryAt(chain: ReadChain, place: Place, toolNames: ReadonlyMap<string, string>): Entry {
+function entryAt(chain: ReadChain, place: EntryPlace, toolNames: ReadonlyMap<string, string>): Entry {
   const parsed = parsedEntryAt(chain, place);
   const { raw, media, messageId: _, usage: __, text, toolName, marks, ...rest } = parsed;
   const shown = place.elided ?? text;
@@ -284,11 +284,11 @@ function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: Read
   return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };
 }
 
-function* withContent(chain: ReadChain, { places, toolNames }: Placed): Generator<ContextEntry> {
+function* withContent(chain: ReadChain, { places, toolNames }: PlacedEntries): Generator<ContextEntry> {
   let at = 0;
   for (const { step, parsed } of parsedAlong(chain, [...new Set(places.map((place) => place.step))]))
     for (; places[at]?.step === step; at++) {
-      const { index, elided } = places[at] as Place;
+      const { index, elided } = places[at] as EntryPlace;
       const found = parsed.entries[index];
       if (!found) throw new Error(`The outline of ${step.id} lists entry ${index}, but its delta has no such entry.`);
       const entry = asSeen(found, elided, toolNames);

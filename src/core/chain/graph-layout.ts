@@ -3,7 +3,7 @@ import type { CommitSeq } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
 import { type Families, type Family, familiesOf, overlaps, runsOf } from './families.js';
-import { drawnNodes, type End, endsIn, matchingTrees, nodesOf } from './graph-nodes.js';
+import { drawnNodes, endsIn, type FileEnd, matchingTrees, nodesOf } from './graph-nodes.js';
 import { type Hidden, hiddenBy, hiddenIn, hidingState } from './hidden.js';
 import { kept } from './kept.js';
 import { type LaneRow, type Lanes, layOut } from './lanes.js';
@@ -24,15 +24,15 @@ interface Picture {
 }
 
 /** Neighboring rows of a graph, and what is drawn in them. */
-export interface Group {
+export interface RowGroup {
   readonly total: number;
   readonly families: readonly Family[];
-  place(): Place;
+  place(): GroupPlace;
   picture(): Picture;
 }
 
 /** A name of a group, and a text that changes with its rows. */
-export interface Place {
+export interface GroupPlace {
   readonly name: string;
   readonly state: string;
 }
@@ -45,9 +45,9 @@ export interface DrawnRows {
 }
 
 /** A graph in groups of rows. Only the groups of a range are read and laid out. */
-export interface Layout {
+export interface GraphLayout {
   readonly total: number;
-  readonly groups: readonly Group[];
+  readonly groups: readonly RowGroup[];
   /** The groups of rows, in order; each is read when it is reached. */
   rows(offset: number, limit: number): Generator<DrawnRows>;
 }
@@ -56,7 +56,7 @@ export interface Layout {
 export const forgetGraph = ({ derived }: ReadChain): void => derived.clear();
 
 /** The layout of the graph. */
-export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): Layout {
+export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): GraphLayout {
   const families = familiesOf(chain);
   const hidden = hiddenBy(chain, families, { archived, session: filter.sessionId });
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
@@ -94,11 +94,11 @@ interface View {
   readonly asked: ReadonlySet<number>;
   /** The ids under which agents continued sessions. */
   readonly resumed: ReadonlySet<string>;
-  readonly ends: () => readonly End[];
+  readonly ends: () => readonly FileEnd[];
 }
 
 /** One group for each family, that with the newest row first. */
-function groupsByFamily(view: View, among: readonly Family[]): Group[] {
+function groupsByFamily(view: View, among: readonly Family[]): RowGroup[] {
   const sorted = among.map((family) => ({ ...sizeOf(view, [family]), families: [family] }));
   return sorted.sort((a, b) => b.at - a.at || b.seq - a.seq).map(({ families, total }) => groupOf(view, families, total));
 }
@@ -121,7 +121,7 @@ function sizeOf(view: View, families: readonly Family[]): { readonly total: numb
 const bytesPerSize = 200;
 
 /** Groups of families whose times overlap, newest first. */
-function groupsByTime(view: View, among: readonly Family[]): Group[] {
+function groupsByTime(view: View, among: readonly Family[]): RowGroup[] {
   const groups: { families: Family[]; oldest: number }[] = [];
   for (const family of among.toSorted((a, b) => b.newest - a.newest || b.last - a.last)) {
     const group = groups.at(-1);
@@ -134,7 +134,7 @@ function groupsByTime(view: View, among: readonly Family[]): Group[] {
   return groups.map(({ families }) => groupOf(view, families, sizeOf(view, families).total));
 }
 
-const groupOf = (view: View, families: readonly Family[], total: number): Group => ({
+const groupOf = (view: View, families: readonly Family[], total: number): RowGroup => ({
   total,
   families,
   place: () => placeOf(view, families),
@@ -166,7 +166,7 @@ function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...
 const bytesPerCommit = 400;
 
 /** The name of the picture of families, and its state: it changes when one of them has a new commit, or when what is hidden changes. */
-function placeOf(view: View, families: readonly Family[]): Place {
+function placeOf(view: View, families: readonly Family[]): GroupPlace {
   const { chain, filter, archived, together, hidden, resumed } = view;
   const sum = (of: (family: Family) => number): number => families.reduce((total, family) => total + of(family), 0);
   const last = families.reduce((most, family) => Math.max(most, family.last), 0);

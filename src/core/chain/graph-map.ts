@@ -3,7 +3,7 @@ import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
 import { runsOf } from './families.js';
 import { titlesOf } from './graph.js';
-import { type Group, layoutOf } from './graph-layout.js';
+import { layoutOf, type RowGroup } from './graph-layout.js';
 import { kept } from './kept.js';
 
 interface Row {
@@ -42,7 +42,7 @@ export function graphMap(chain: ReadChain, { filter = {}, together = false, text
   return text === '' ? map : { ...map, places: placesWith(chain, groups, text.toLowerCase()) };
 }
 
-function partOf(chain: ReadChain, group: Group): Part {
+function partOf(chain: ReadChain, group: RowGroup): Part {
   const { name, state } = group.place();
   return kept(
     chain,
@@ -54,7 +54,7 @@ function partOf(chain: ReadChain, group: Group): Part {
   );
 }
 
-function readPart(chain: ReadChain, { families, picture }: Group): Part {
+function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const all = chain.db.all<Row>(
     `SELECT seq, parent, type, contextTokens, errors, forked, EXISTS (SELECT 1 FROM started s WHERE s.context = c.seq) AS started
        FROM context c WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?`,
@@ -83,7 +83,7 @@ function readPart(chain: ReadChain, { families, picture }: Group): Part {
 }
 
 /** The positions of the rows whose title, branch name, id, template, principal, type or tags contain the text. */
-function placesWith(chain: ReadChain, groups: readonly Group[], needle: string): number[] {
+function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: string): number[] {
   const found = new Set(
     chain.db
       .all<{ seq: CommitSeq }>(

@@ -2,11 +2,11 @@
 import type { CommitSeq } from '../base/index.js';
 import type { ContextRow, ReadChain } from './chain.js';
 import { type Family, runsOf, startedSql } from './families.js';
-import type { Node } from './lanes.js';
+import type { LaneNode } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 import { placesOf, type TurnParts } from './turn-parts.js';
 
-export type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
+export type GraphNode = LaneNode & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
 
 /** The commits that have rows, each below the row of the turn before it. An answer to an edited prompt belongs to the fork with the prompt. */
 export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): readonly GraphNode[] {
@@ -36,7 +36,7 @@ const storedNodes = (chain: ReadChain, families: readonly Family[]): StoredNode[
  * The commits of families, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
  * which its agent continued last.
  */
-export function nodesOf(chain: ReadChain, families: readonly Family[], ends: readonly End[]): GraphNode[] {
+export function nodesOf(chain: ReadChain, families: readonly Family[], ends: readonly FileEnd[]): GraphNode[] {
   const nodes = storedNodes(chain, families);
   const started = new Map(
     chain.db
@@ -58,14 +58,14 @@ export function nodesOf(chain: ReadChain, families: readonly Family[], ends: rea
 }
 
 /** The newest end of an imported file, and whether an agent wrote the file after Resume. */
-export interface End {
+export interface FileEnd {
   readonly tip: CommitSeq | null;
   readonly isResumed: 0 | 1;
 }
 
 /** The ends of all imported files, in the order of import. */
-export const endsIn = (chain: ReadChain): readonly End[] =>
-  chain.db.all<End>(
+export const endsIn = (chain: ReadChain): readonly FileEnd[] =>
+  chain.db.all<FileEnd>(
     `SELECT CASE WHEN json_array_length(s.tips) = 1 THEN s.tips ->> 0
                  ELSE (SELECT c.seq FROM json_each(s.tips) t JOIN context c ON c.seq = t.value ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1) END AS tip,
             EXISTS (SELECT 1 FROM resumed r WHERE r.project = s.project AND r.sessionId = s.sessionId) AS isResumed
@@ -77,10 +77,10 @@ export const endsIn = (chain: ReadChain): readonly End[] =>
  * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
  * such an end, and nowhere else: it never moves the trunk of the session that it left.
  */
-function currentTimes(nodes: readonly StoredNode[], all: readonly End[]): ReadonlyMap<CommitSeq, number> {
+function currentTimes(nodes: readonly StoredNode[], all: readonly FileEnd[]): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
   const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
-  const endOf = ({ tip }: End): StoredNode[] => {
+  const endOf = ({ tip }: FileEnd): StoredNode[] => {
     const end = tip === null ? undefined : bySeq.get(tip);
     return end ? [end] : [];
   };

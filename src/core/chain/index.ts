@@ -29,7 +29,7 @@ export { forgetGraph } from './graph-layout.js';
 export { graphMap } from './graph-map.js';
 export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
 export { keep, kept, recalled } from './kept.js';
-export { layOut, type Node } from './lanes.js';
+export { type LaneNode, layOut } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
 export { outlineOf, outlinesOf, outlineVersion, packed, parsedOf, rememberParsed, saveOutline, storedOutline, unpacked } from './outline.js';
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';

@@ -1,7 +1,7 @@
 import type { CommitSeq } from '../base/index.js';
 
 /** The fields of a commit that the layout needs. */
-export interface Node {
+export interface LaneNode {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
   /** Milliseconds since 1970. */
@@ -51,7 +51,7 @@ type Active = (CommitSeq | null)[];
  * the agent's own side branches, then forks. So a fork never moves a trunk. With `together`, a session, its forks and its
  * subagents occupy adjacent rows, and no lane passes another session.
  */
-export function layOut(nodes: readonly Node[], options: { readonly together?: boolean } = {}): Lanes {
+export function layOut(nodes: readonly LaneNode[], options: { readonly together?: boolean } = {}): Lanes {
   const tree = treeOf(nodes);
   const times = shownTimes(tree);
   const byTime = newestFirst(nodes, times);
@@ -64,7 +64,7 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
   const remembered: Active[] = [[]];
   const advance = (active: Active, row: number): LaneRow => {
     const at = order[row] as number;
-    const node = nodes[at] as Node;
+    const node = nodes[at] as LaneNode;
     const lane = laneOf[at] as number;
     while (active.length < lane) active.push(null);
     active[lane] = node.parent;
@@ -81,7 +81,7 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
       if (awaited === next?.seq && from !== target) active[from] = null;
     }
     while (active.length && active.at(-1) === null) active.pop();
-    const start = (nodes[firstOf[at] as number] as Node).seq;
+    const start = (nodes[firstOf[at] as number] as LaneNode).seq;
     return { seq: node.seq, lane, start, edges, width: Math.max(lane, last) + 1 };
   };
   const stateAt = (block: number): Active => {
@@ -94,7 +94,7 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
   };
   return {
     total: order.length,
-    newest: byTime.length === 0 ? undefined : { at: times[byTime[0] as number] as number, seq: (nodes[byTime[0] as number] as Node).seq },
+    newest: byTime.length === 0 ? undefined : { at: times[byTime[0] as number] as number, seq: (nodes[byTime[0] as number] as LaneNode).seq },
     rows(offset, limit) {
       const end = Math.min(offset + limit, order.length);
       if (offset >= end) return [];
@@ -112,12 +112,12 @@ export function layOut(nodes: readonly Node[], options: { readonly together?: bo
 
 /** The commits by their position in the list, with the position of each parent, or -1. A parent precedes its children. */
 interface Tree {
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly LaneNode[];
   readonly placeOf: ReadonlyMap<CommitSeq, number>;
   readonly parents: Int32Array;
 }
 
-function treeOf(nodes: readonly Node[]): Tree {
+function treeOf(nodes: readonly LaneNode[]): Tree {
   const placeOf = new Map<CommitSeq, number>();
   const parents = new Int32Array(nodes.length);
   nodes.forEach(({ seq, parent }, at) => {
@@ -166,7 +166,7 @@ function branchesOf(tree: Tree, rowOf: Int32Array): { readonly laneOf: Int32Arra
 }
 
 /** Trunks, then subagents, then branches that the agent made, then forks. */
-function rankOf(first: Node): 0 | 1 | 2 | 3 {
+function rankOf(first: LaneNode): 0 | 1 | 2 | 3 {
   if (first.parent !== null) return first.forked ? 3 : 2;
   return first.startedBy === undefined ? 0 : 1;
 }
@@ -228,7 +228,7 @@ function shownTimes({ nodes, parents }: Tree): Float64Array {
 }
 
 /** The positions by time, newest first. */
-const newestFirst = (nodes: readonly Node[], times: Float64Array): Int32Array =>
+const newestFirst = (nodes: readonly LaneNode[], times: Float64Array): Int32Array =>
   Int32Array.from(nodes, (_, at) => at).sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
 
 /** Groups the rows of each session with its forks and subagents. The session with the newest row comes first. */
@@ -236,7 +236,7 @@ function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array):
   const roots = new Int32Array(nodes.length).fill(-1);
   const up = (at: number): number => {
     const parent = parents[at] as number;
-    const { startedBy } = nodes[at] as Node;
+    const { startedBy } = nodes[at] as LaneNode;
     return parent >= 0 ? parent : startedBy === undefined ? -1 : (placeOf.get(startedBy) ?? -1);
   };
   const rootOf = (from: number): number => {

@@ -2,10 +2,10 @@ import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zli
 import { type ArtifactNo, StemmaError, textOf } from '../base/index.js';
 import {
   countTokens,
+  type DeltaOutline,
   decodeOutline,
   type Elision,
   encodeOutline,
-  type Outline,
   outlineOfParsed,
   type ParsedDelta,
   readerOf,
@@ -16,7 +16,7 @@ import { offer, type ReadChain, type WriteChain } from './chain.js';
 export const outlineVersion = 6;
 
 /** The outline of a stored delta. It is built from the content if it is not stored. */
-export function outlineOf(chain: ReadChain, artifact: ArtifactNo, format: string): Outline {
+export function outlineOf(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline {
   const known = knownOutline(chain, artifact, format);
   if (known) return known;
   const outline = outlineOfParsed(parsedOf(chain, artifact, format));
@@ -30,8 +30,8 @@ type Delta = { readonly artifact: ArtifactNo; readonly format: string };
 const outlinesAtOnce = 500;
 
 /** Outlines of many deltas. */
-export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): Outline[] {
-  const found: Outline[] = [];
+export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): DeltaOutline[] {
+  const found: DeltaOutline[] = [];
   for (let from = 0; from < deltas.length; from += outlinesAtOnce) {
     const some = deltas.slice(from, from + outlinesAtOnce);
     const known = storedOutlines(
@@ -44,8 +44,8 @@ export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): Outline[
 }
 
 /** The stored outlines of deltas, by the names of the deltas. Those that cannot be read are left out. */
-function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap<string, Outline> {
-  const found = new Map<string, Outline>();
+function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap<string, DeltaOutline> {
+  const found = new Map<string, DeltaOutline>();
   if (deltas.length < 2) return found;
   const rows = chain.db.all<Delta & StoredRow>(
     'SELECT artifact, format, data FROM outline WHERE artifact IN (SELECT value FROM json_each(?)) AND parser = ?',
@@ -66,14 +66,14 @@ interface StoredRow {
 }
 
 /** An outline that was read before or is stored. */
-function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
+function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
   const recent = chain.outlines.get(nameOf(artifact, format));
   if (recent) return recent;
   const stored = readableOutline(chain, artifact, format);
   return stored && remembered(chain, artifact, format, stored);
 }
 
-function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outline: Outline): Outline {
+function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outline: DeltaOutline): DeltaOutline {
   chain.outlines.set(nameOf(artifact, format), outline, outline.entries.length + 1);
   return outline;
 }
@@ -81,10 +81,10 @@ function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outl
 const nameOf = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
 
 /** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
-const readableOutline = (chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined =>
+const readableOutline = (chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined =>
   ifReadable(() => storedOutline(chain, artifact, format));
 
-function ifReadable(read: () => Outline | undefined): Outline | undefined {
+function ifReadable(read: () => DeltaOutline | undefined): DeltaOutline | undefined {
   try {
     return read();
   } catch (error) {
@@ -94,12 +94,12 @@ function ifReadable(read: () => Outline | undefined): Outline | undefined {
 }
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
-export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): Outline | undefined {
+export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
   const row = chain.db.one<StoredRow>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
   return row && outlineIn(artifact, format, row.data);
 }
 
-function outlineIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): Outline {
+function outlineIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): DeltaOutline {
   const text = unpacked(stored);
   const data = text.slice(sumLength);
   if (text.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');

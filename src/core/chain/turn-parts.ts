@@ -1,6 +1,6 @@
 // Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
-import { type Outline, promptAt } from '../formats/index.js';
+import { type DeltaOutline, promptAt } from '../formats/index.js';
 import type { ReadChain } from './chain.js';
 import { grownCommits, openingOf } from './continued-turns.js';
 import { type Families, type Family, familiesOf, runsOf } from './families.js';
@@ -220,7 +220,7 @@ class Parts implements TurnParts {
   }
 
   /** The outline of a commit. One whose content is missing here counts as empty, and is read again next time. */
-  #outline(seq: CommitSeq): Outline {
+  #outline(seq: CommitSeq): DeltaOutline {
     const { artifact, format } = commitAt(this.#chain, seq);
     try {
       return outlineOf(this.#chain, artifact, format);
@@ -232,8 +232,8 @@ class Parts implements TurnParts {
   }
 }
 
-const joined = (entries: Outline['entries']): string => entries.map(({ key }) => key).join('\n');
-const keysOf = ({ entries }: Outline): string => joined(entries.filter(({ hidden }) => !hidden));
+const joined = (entries: DeltaOutline['entries']): string => entries.map(({ key }) => key).join('\n');
+const keysOf = ({ entries }: DeltaOutline): string => joined(entries.filter(({ hidden }) => !hidden));
 
 /** Where the graph draws a commit: below which parent, and whether as the answer to a prompt that was edited here. */
 export interface Drawn {

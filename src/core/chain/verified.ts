@@ -2,7 +2,7 @@ import type { CommitSeq } from '../base/index.js';
 import type { ReadableDb } from '../store/index.js';
 
 /** Commits whose rows matched their checksum. */
-export interface Verified {
+export interface VerifiedRows {
   has(seq: CommitSeq): boolean;
   add(seq: CommitSeq): void;
 }
@@ -11,10 +11,10 @@ export interface Verified {
  * Remembers which rows this process has verified, because a checksum costs more than reading a row. Call it for each walk: after another
  * connection has committed, nothing counts as verified.
  */
-export function openVerified(db: ReadableDb): () => Verified {
+export function openVerified(db: ReadableDb): () => VerifiedRows {
   let version = db.version();
   let bits = new Uint8Array(128);
-  const verified: Verified = {
+  const verified: VerifiedRows = {
     has: (seq) => ((bits[seq >> 3] ?? 0) & (1 << (seq & 7))) !== 0,
     add: (seq) => {
       const at = seq >> 3;

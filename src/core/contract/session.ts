@@ -130,7 +130,7 @@ export const problemKinds = [
   'torn_line',
   'broken_parent',
 ] as const;
-export type ProblemKind = (typeof problemKinds)[number];
+export type SessionProblemKind = (typeof problemKinds)[number];
 
 const problem = z.object({
   kind: z.enum(problemKinds),
@@ -139,7 +139,7 @@ const problem = z.object({
   /** What a repair does; null if it can do nothing. */
   fix: z.string().nullable(),
 });
-export type Problem = z.output<typeof problem>;
+export type SessionProblem = z.output<typeof problem>;
 
 /** One change of a repair. `after` is null for an entry that is left out. */
 const change = z.object({ key: entryKey, kind: z.enum(problemKinds), before: z.string(), after: z.string().nullable() });

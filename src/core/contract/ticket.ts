@@ -23,10 +23,10 @@ const found = z.enum(['given', 'resolved']).nullable();
 const known = z.boolean();
 
 /** The effect of a move on the assignee: the move keeps, clears or requires an assignee. */
-export type Holder = 'kept' | 'cleared' | 'needed';
+export type AssigneeEffect = 'kept' | 'cleared' | 'needed';
 
 /** Every allowed move (rule K1). Any other is a CONFLICT. */
-export const ticketMoves: Readonly<Record<TicketStatus, Partial<Record<TicketStatus, Holder>>>> = {
+export const ticketMoves: Readonly<Record<TicketStatus, Partial<Record<TicketStatus, AssigneeEffect>>>> = {
   open: { in_progress: 'needed', review: 'kept', blocked: 'kept', deferred: 'kept', closed: 'kept' },
   in_progress: { open: 'cleared', review: 'kept', blocked: 'kept', closed: 'kept' },
   review: { in_progress: 'kept', blocked: 'kept', open: 'cleared', closed: 'cleared' },

@@ -8,7 +8,7 @@ export const format = 'stemma-evidence-v1';
 export const names = { manifest: 'manifest.json', signature: 'signature.json', page: 'verify.html' } as const;
 
 /** What a pack contains: facts about it, and its items. Both are leaves of the tree. */
-export interface Manifest {
+export interface PackManifest {
   readonly format: string;
   readonly createdAt: string;
   readonly project: { readonly projectId: string; readonly name: string };
@@ -18,12 +18,12 @@ export interface Manifest {
 }
 
 /** The root of a manifest: the first leaf is the manifest without items and root, and each further leaf is an item, as canonical JSON (RFC 8785). */
-export function rootOf({ items, root: _, ...facts }: Pick<Manifest, 'items'> & Partial<Manifest>): string {
+export function rootOf({ items, root: _, ...facts }: Pick<PackManifest, 'items'> & Partial<PackManifest>): string {
   return merkleRoot([facts as JsonObject, ...items].map((leaf) => bytesOf(canonicalJson(leaf)))).toString('hex');
 }
 
 /** The bytes of a manifest: canonical JSON. */
-export const manifestBytes = (manifest: Manifest): Uint8Array => bytesOf(canonicalJson(manifest as unknown as Json));
+export const manifestBytes = (manifest: PackManifest): Uint8Array => bytesOf(canonicalJson(manifest as unknown as Json));
 
 /** What a signature signs: the name of the format and the root. */
 export const signedBytes = (root: string): Uint8Array => bytesOf(`${format}\n${root}`);

@@ -18,9 +18,9 @@ import { openNamed, readOpened, writeNewParts } from '../files/index.js';
 import { listSources, sourceContent } from '../import/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
 import { ticketOf, ticketsOfContexts } from '../tickets/index.js';
-import { format, type Manifest, manifestBytes, names, rootOf, sha256, signedBytes } from './manifest.js';
+import { format, manifestBytes, names, type PackManifest, rootOf, sha256, signedBytes } from './manifest.js';
 import { pageWith } from './page.js';
-import { type Member, memberOf, zipParts } from './zip.js';
+import { memberOf, type ZipMember, zipParts } from './zip.js';
 
 interface PackInput {
   readonly ids: readonly string[];
@@ -29,7 +29,7 @@ interface PackInput {
 }
 
 /** A pack that was written. */
-export interface Packed {
+export interface WrittenPack {
   readonly path: string;
   readonly bytes: number;
   readonly digest: string;
@@ -40,14 +40,14 @@ export interface Packed {
 /** Items and files of a pack, each once. */
 interface Contents {
   readonly items: Map<string, JsonObject>;
-  readonly members: Map<string, Member>;
+  readonly members: Map<string, ZipMember>;
 }
 
 /**
  * Writes a pack of evidence. Contents are read twice, so that no more than one is in memory. @throws NOT_FOUND for an unknown id; BAD_REQUEST for a
  * key that cannot sign; CONFLICT if the path is taken
  */
-export function packEvidence(chain: ReadChain, project: Manifest['project'], { ids, path, key }: PackInput): Packed {
+export function packEvidence(chain: ReadChain, project: PackManifest['project'], { ids, path, key }: PackInput): WrittenPack {
   const signer = key === undefined ? undefined : keyOf(key);
   const contents: Contents = { items: new Map(), members: new Map() };
   for (const id of ids) {

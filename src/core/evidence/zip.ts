@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { badRequest, bytesOf } from '../base/index.js';
 
 /** A file in a ZIP. */
-export interface Member {
+export interface ZipMember {
   readonly name: string;
   readonly size: number;
   readonly crc: number;
@@ -20,11 +20,11 @@ const version = 20;
 const day = 0x0021;
 
 /** A file in a ZIP, from its bytes or a function that reads them. */
-export function memberOf(name: string, bytes: Uint8Array, read: () => Uint8Array = () => bytes): Member {
+export function memberOf(name: string, bytes: Uint8Array, read: () => Uint8Array = () => bytes): ZipMember {
   return { name, size: bytes.length, crc: crc32(bytes), read };
 }
 
-function common({ name, size, crc }: Member, bytes: Buffer, at: number): void {
+function common({ name, size, crc }: ZipMember, bytes: Buffer, at: number): void {
   bytes.writeUInt16LE(version, at);
   bytes.writeUInt16LE(utf8, at + 2);
   bytes.writeUInt16LE(0, at + 4);
@@ -36,7 +36,7 @@ function common({ name, size, crc }: Member, bytes: Buffer, at: number): void {
   bytes.writeUInt16LE(Buffer.byteLength(name), at + 22);
 }
 
-function localHeader(member: Member): Buffer {
+function localHeader(member: ZipMember): Buffer {
   const name = bytesOf(member.name);
   const bytes = Buffer.alloc(30 + name.length);
   bytes.writeUInt32LE(0x04034b50, 0);
@@ -45,7 +45,7 @@ function localHeader(member: Member): Buffer {
   return bytes;
 }
 
-function centralHeader(member: Member, offset: number): Buffer {
+function centralHeader(member: ZipMember, offset: number): Buffer {
   const name = bytesOf(member.name);
   const bytes = Buffer.alloc(46 + name.length);
   bytes.writeUInt32LE(0x02014b50, 0);
@@ -57,7 +57,7 @@ function centralHeader(member: Member, offset: number): Buffer {
 }
 
 /** The bytes of a ZIP, one part after the other. @throws BAD_REQUEST if it would be too large */
-export function* zipParts(members: readonly Member[]): Generator<Uint8Array> {
+export function* zipParts(members: readonly ZipMember[]): Generator<Uint8Array> {
   const total = members.reduce((sum, { size, name }) => sum + size + 76 + 2 * Buffer.byteLength(name), 22);
   if (total > most.bytes || members.length > most.members)
     throw badRequest('ids', `The pack would have ${total} bytes in ${members.length} files. A pack has at most 4 GB. Give fewer ids.`);

@@ -3,10 +3,10 @@ import { fromJSONSchema, type ZodType } from 'zod';
 import { badRequest, canonicalJson, inWords, isObject, type Json, parseJson } from '../base/index.js';
 import type { Entry, ExperimentResult, ReplyCheck } from '../contract/index.js';
 
-export type Checked = ExperimentResult['checks'][number];
+export type CheckOutcome = ExperimentResult['checks'][number];
 
 /** Checks a reply. The reply is only read: nothing in it is run or followed. */
-export function checkReply(reply: readonly Entry[], checks: readonly ReplyCheck[]): Checked[] {
+export function checkReply(reply: readonly Entry[], checks: readonly ReplyCheck[]): CheckOutcome[] {
   const text = reply.flatMap((entry) => (entry.role === 'assistant' && entry.kind === 'text' ? [entry.text ?? ''] : [])).join('\n');
   return checks.map((check) => {
     const why = failureOf(reply, text, check);

@@ -8,7 +8,7 @@ import {
   replyOf,
   resultRow,
   resultRows,
-  type Stored,
+  type StoredExperiment,
   storedExperiment,
   storedExperiments,
   toExperiment,
@@ -59,7 +59,7 @@ function newExperiment(chain: WriteChain): number {
 const addVersion = (chain: WriteChain, no: number, definition: Definition): void =>
   void chain.db.run('INSERT INTO experimentVersion (experiment, at, definition) VALUES (?, ?, ?)', no, chain.clock(), JSON.stringify(definition));
 
-function storedAt(chain: ReadChain, no: number): Stored {
+function storedAt(chain: ReadChain, no: number): StoredExperiment {
   const row = chain.db.one<{ experimentId: string }>('SELECT experimentId FROM experiment WHERE no = ?', no);
   return storedExperiment(chain, row?.experimentId ?? '');
 }
@@ -175,7 +175,7 @@ export interface CaseState {
   readonly key: string;
 }
 
-const statesOf = (chain: ReadChain, { no, experimentId, definition }: Stored): CaseState[] =>
+const statesOf = (chain: ReadChain, { no, experimentId, definition }: StoredExperiment): CaseState[] =>
   definition.cases.map((of) => ({ experimentId, of, missing: missingOf(chain, no, of), key: `${of.samples ?? 1} ${askedBy(of)}` }));
 
 /** The cases of the experiments with this id or title that lack replies. */

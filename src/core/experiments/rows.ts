@@ -3,7 +3,7 @@ import { commitAt, commitOf, entries, type ReadChain } from '../chain/index.js';
 import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow, Outcome, ReplyCheck } from '../contract/index.js';
 import { ownRun } from '../requests/index.js';
 import { sumOf } from '../turns/index.js';
-import type { Checked } from './checks.js';
+import type { CheckOutcome } from './checks.js';
 
 /** A saved version of an experiment. */
 export interface Definition {
@@ -14,7 +14,7 @@ export interface Definition {
   readonly removed?: true;
 }
 
-export interface Stored {
+export interface StoredExperiment {
   readonly no: number;
   readonly experimentId: string;
   readonly createdAt: number;
@@ -27,18 +27,18 @@ SELECT e.no, e.experimentId, e.createdAt, v.at AS updatedAt, v.definition
   FROM experiment e JOIN experimentVersion v ON v.no = (SELECT MAX(no) FROM experimentVersion WHERE experiment = e.no)
  WHERE e.project = ?`;
 
-type StoredText = Omit<Stored, 'definition'> & { readonly definition: string };
-const fromText = (row: StoredText): Stored => ({ ...row, definition: JSON.parse(row.definition) as Definition });
+type StoredText = Omit<StoredExperiment, 'definition'> & { readonly definition: string };
+const fromText = (row: StoredText): StoredExperiment => ({ ...row, definition: JSON.parse(row.definition) as Definition });
 
 /** The experiments that are not removed, most recently saved first. */
-export const storedExperiments = (chain: ReadChain): Stored[] =>
+export const storedExperiments = (chain: ReadChain): StoredExperiment[] =>
   chain.db
     .all<StoredText>(`${selectExperiments} ORDER BY v.no DESC`, chain.project)
     .map(fromText)
     .filter((row) => !row.definition.removed);
 
 /** @throws NOT_FOUND for an unknown experiment. */
-export function storedExperiment(chain: ReadChain, experimentId: string): Stored {
+export function storedExperiment(chain: ReadChain, experimentId: string): StoredExperiment {
   const row = chain.db.one<StoredText>(`${selectExperiments} AND e.experimentId = ?`, chain.project, experimentId);
   if (!row) throw notFound(experimentId, `this project has no experiment ${experimentId}`);
   return fromText(row);
@@ -77,7 +77,11 @@ export function resultRow(chain: ReadChain, resultId: string): ResultRow {
 }
 
 /** The outcome of a reply: a person's verdict overrides the checks. Without either it is unjudged. */
-export function outcomeOf({ problem, verdict, checks }: Pick<ResultRow, 'problem' | 'verdict'> & { readonly checks: readonly Checked[] }): Outcome {
+export function outcomeOf({
+  problem,
+  verdict,
+  checks,
+}: Pick<ResultRow, 'problem' | 'verdict'> & { readonly checks: readonly CheckOutcome[] }): Outcome {
   if (verdict) return verdict;
   if (problem !== null) return 'problem';
   if (!checks.length) return 'unjudged';
@@ -89,7 +93,7 @@ const headLength = 200;
 /** A result as the contract has it. */
 export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
   const ran = JSON.parse(row.ran) as ExperimentCase;
-  const checks = JSON.parse(row.checks) as Checked[];
+  const checks = JSON.parse(row.checks) as CheckOutcome[];
   const commit = row.context === null ? undefined : commitAt(chain, row.context);
   const own = commit && ownRun(chain, commit.id);
   const calls = own?.calls ?? [];
@@ -149,7 +153,7 @@ function editsText({ edits, request }: ExperimentCase): string {
   return [...counted, ...(request?.system ? ['system prompt'] : []), ...(request?.tools ? ['tools'] : [])].join(', ');
 }
 
-const about = ({ experimentId, createdAt, updatedAt, definition: { title, note } }: Stored) => ({
+const about = ({ experimentId, createdAt, updatedAt, definition: { title, note } }: StoredExperiment) => ({
   experimentId,
   title,
   note,
@@ -158,7 +162,7 @@ const about = ({ experimentId, createdAt, updatedAt, definition: { title, note }
 });
 
 /** An experiment with its results, as the contract has it. */
-export const toExperiment = (chain: ReadChain, stored: Stored): Experiment => ({
+export const toExperiment = (chain: ReadChain, stored: StoredExperiment): Experiment => ({
   ...about(stored),
   removed: stored.definition.removed === true,
   checks: [...stored.definition.checks],
@@ -167,8 +171,8 @@ export const toExperiment = (chain: ReadChain, stored: Stored): Experiment => ({
 });
 
 /** An experiment as a row of the list, with its counts. */
-export function toRow(chain: ReadChain, stored: Stored): ExperimentRow {
-  const found = resultRows(chain, stored.no).map((row) => outcomeOf({ ...row, checks: JSON.parse(row.checks) as Checked[] }));
+export function toRow(chain: ReadChain, stored: StoredExperiment): ExperimentRow {
+  const found = resultRows(chain, stored.no).map((row) => outcomeOf({ ...row, checks: JSON.parse(row.checks) as CheckOutcome[] }));
   return {
     ...about(stored),
     cases: stored.definition.cases.length,

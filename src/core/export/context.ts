@@ -18,9 +18,9 @@ import { writeNewParts } from '../files/index.js';
 import {
   entriesIn,
   type Format,
+  type FormatLosses,
   isSealed,
   joinLosses,
-  type Losses,
   lossCounter,
   lossesOf,
   type ParsedEntry,
@@ -30,7 +30,7 @@ import {
 import { databaseBytes } from '../store/index.js';
 import { callsKnown } from './called.js';
 import { contentOf, type DocumentContent } from './content.js';
-import { type Document, idOf, type Target, targetOf } from './documents.js';
+import { type DocumentKind, type ExportTarget, idOf, targetOf } from './documents.js';
 import {
   type Findings,
   type NamedText,
@@ -95,16 +95,16 @@ const findingsOf = (chain: ReadChain): Findings =>
 interface Rendering {
   readonly parts: Iterable<string | Uint8Array>;
   readonly tier: Tier;
-  losses(): Losses;
+  losses(): FormatLosses;
 }
 
 interface DocumentExport {
-  readonly doc: Document;
+  readonly doc: DocumentKind;
   readonly content: DocumentContent;
 }
 
 /** The document to write. Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
-function documentFor(chain: ReadChain, { doc, format }: Target, { id, stop }: ExportInput): DocumentExport | undefined {
+function documentFor(chain: ReadChain, { doc, format }: ExportTarget, { id, stop }: ExportInput): DocumentExport | undefined {
   if (!doc) return undefined;
   const way = walk(chain, commitOf(chain, id), stop);
   if (format && way.contributing.every((step) => step.format === format.id)) return undefined;
@@ -112,7 +112,7 @@ function documentFor(chain: ReadChain, { doc, format }: Target, { id, stop }: Ex
 }
 
 /** The format of a target that is not a document. */
-function formatIn({ doc, format }: Target): Format {
+function formatIn({ doc, format }: ExportTarget): Format {
   if (!format) throw new Error(`${doc?.id} is a document`);
   return format;
 }
@@ -167,7 +167,7 @@ async function redactWhole(chain: ReadChain, format: Format, input: ExportInput,
       return entries;
     },
   });
-  const lost: Losses[] = [];
+  const lost: FormatLosses[] = [];
   await redact.look(textsIn(translated));
   const change = (entries: readonly ParsedEntry[]): readonly ParsedEntry[] => {
     const changed = replaceIn(entries, redact).map((entry, at) => (isStale(entry, entries[at]) ? withoutSeal(entry) : entry));
@@ -220,7 +220,7 @@ const withoutSeal = ({ result: _, marks, ...entry }: ParsedEntry): ParsedEntry =
   marks: marks?.filter((mark) => mark !== 'signed' && mark !== 'redacted') ?? [],
 });
 
-function deliver(chain: ReadChain, rendering: Rendering, target: Target, input: ExportInput): Exported {
+function deliver(chain: ReadChain, rendering: Rendering, target: ExportTarget, input: ExportInput): Exported {
   let bytes = 0;
   function* counted(): Generator<Uint8Array> {
     for (const part of inDatabase(chain, rendering.parts, target, input)) {
@@ -234,7 +234,7 @@ function deliver(chain: ReadChain, rendering: Rendering, target: Target, input: 
 }
 
 /** Puts the lines of a runtime whose sessions are databases into a new database, so that nothing redacted remains in it. */
-function* inDatabase(chain: ReadChain, parts: Rendering['parts'], { format }: Target, { id }: ExportInput): Generator<string | Uint8Array> {
+function* inDatabase(chain: ReadChain, parts: Rendering['parts'], { format }: ExportTarget, { id }: ExportInput): Generator<string | Uint8Array> {
   if (!format?.sessionTables && !format?.pack) return yield* parts;
   const lines = Buffer.concat([...parts].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   const sessionId = chain.newId();
@@ -246,7 +246,7 @@ function* inDatabase(chain: ReadChain, parts: Rendering['parts'], { format }: Ta
     yield databaseBytes(format.sessionTables(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(chain.clock()) }));
 }
 
-function writeOrReturn(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
+function writeOrReturn(parts: Iterable<Uint8Array>, target: ExportTarget, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
   if (dryRun) {
     for (const _ of parts);
     return {};
@@ -263,9 +263,10 @@ function writeOrReturn(parts: Iterable<Uint8Array>, target: Target, { path, dryR
 const isBinary = (format: Format | undefined): boolean => format?.pack !== undefined && format.about.extension === 'eval';
 
 /** Whether a target can be redacted: text, JSON and CBOR can. */
-export const canRedact = ({ doc, format }: Target): boolean => /json|cbor|^text\//.test((doc ?? format).contentType);
+export const canRedact = ({ doc, format }: ExportTarget): boolean => /json|cbor|^text\//.test((doc ?? format).contentType);
 
-const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && !isBinary(format) && /json|^text\//.test((doc ?? format).contentType);
+const isText = ({ doc, format }: ExportTarget): boolean =>
+  !format?.sessionTables && !isBinary(format) && /json|^text\//.test((doc ?? format).contentType);
 
 function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
   const tip = commitOf(chain, input.id);

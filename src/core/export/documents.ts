@@ -5,7 +5,7 @@ import type { DocumentContent } from './content.js';
 import { html } from './html/index.js';
 
 /** A kind of file for people. It is written in parts and cannot be imported. */
-export interface Document {
+export interface DocumentKind {
   readonly id: string;
   readonly contentType: string;
   readonly about: AboutFormat;
@@ -15,9 +15,11 @@ export interface Document {
 }
 
 /** A target of an export: a document, which is written in parts, or a format. */
-export type Target = { readonly doc: Document; readonly format?: Format | undefined } | { readonly doc?: undefined; readonly format: Format };
+export type ExportTarget =
+  | { readonly doc: DocumentKind; readonly format?: Format | undefined }
+  | { readonly doc?: undefined; readonly format: Format };
 
-const asDocument = (format: Format & Required<Pick<Format, 'writeParts'>>): Document => ({
+const asDocument = (format: Format & Required<Pick<Format, 'writeParts'>>): DocumentKind => ({
   ...format,
   tier: 'rendered',
   parts: (content) => format.writeParts(entriesOf(content)),
@@ -30,20 +32,20 @@ function* entriesOf(content: DocumentContent) {
 const hasParts = (format: Format): format is Format & Required<Pick<Format, 'writeParts'>> => format.writeParts !== undefined;
 
 /** All targets of an export, documents for people first. */
-export const targets: readonly Target[] = [
+export const targets: readonly ExportTarget[] = [
   { doc: html },
   ...formats
-    .map((format): Target => (hasParts(format) ? { doc: asDocument(format), format } : { format }))
+    .map((format): ExportTarget => (hasParts(format) ? { doc: asDocument(format), format } : { format }))
     .sort((a, b) => Number(b.doc !== undefined) - Number(a.doc !== undefined)),
 ];
 /** The name of a target in `export.context`. */
-export const idOf = (target: Target): string => (target.doc ?? target.format).id;
+export const idOf = (target: ExportTarget): string => (target.doc ?? target.format).id;
 
 /**
  * The target of a name.
  * @throws BAD_REQUEST for an unknown name, with the known ones.
  */
-export function targetOf(id: string): Target {
+export function targetOf(id: string): ExportTarget {
   const hidden = findFormat(id);
   const target = targets.find((one) => idOf(one) === id) ?? (hidden && { format: hidden });
   if (!target) throw badRequest('format', `${inWords(id)} is not a format that Stemma writes; the formats are ${targets.map(idOf).join(', ')}`);

@@ -3,7 +3,7 @@ import { commitOf, entriesInTurn, type ReadChain, tierAlong, walk } from '../cha
 import type { ExportFormat, ExportUse, Stop } from '../contract/index.js';
 import { allLosses, lossCountsIn } from '../formats/index.js';
 import { canRedact } from './context.js';
-import { idOf, type Target, targets } from './documents.js';
+import { type ExportTarget, idOf, targets } from './documents.js';
 import { resumedFormats } from './resume.js';
 
 /** The formats that a context can be exported to, with the losses of each. The context is read once for all of them. */
@@ -33,5 +33,5 @@ export function exportFormats(chain: ReadChain, { id, stop }: { id: ContextId; s
   });
 }
 
-const useOf = ({ doc, format }: Target): ExportUse =>
+const useOf = ({ doc, format }: ExportTarget): ExportUse =>
   doc || format.tier === 'rendered' ? 'people' : resumedFormats.has(format.id) ? 'agents' : 'programs';

@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import { type ContextId, StemmaError } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
-import { type Located, statLocated } from '../files/index.js';
+import { type LocatedFile, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
 import { documentOf, type FoundFile, importMember, logOf, mainFileOf, measuredMembers, memberPath, sizeOf, Unreadable } from '../import/index.js';
 import { type Mirror, mirrorOf } from '../store/index.js';
 import { isWithin } from '../system/index.js';
-import type { Growth, GrowthOptions } from './growth.js';
+import type { GrowthOptions, TranscriptGrowth } from './growth.js';
 import { portionOf } from './portion.js';
 
 /**
@@ -15,7 +15,7 @@ import { portionOf } from './portion.js';
  * a conversation shows whether it changed. The finished turns of changed conversations are imported.
  */
 export interface FollowedDatabase {
-  readonly file: Located;
+  readonly file: LocatedFile;
   readonly mirror: Mirror;
   /** The last known stamp of each conversation. */
   readonly stamps: Map<string, string>;
@@ -26,7 +26,7 @@ export interface FollowedDatabase {
 }
 
 /** Begins to follow a database. Nothing is read yet. */
-export const followDatabase = (file: Located): FollowedDatabase => ({
+export const followDatabase = (file: LocatedFile): FollowedDatabase => ({
   file,
   mirror: mirrorOf(file),
   stamps: new Map(),
@@ -38,7 +38,7 @@ export const followDatabase = (file: Located): FollowedDatabase => ({
 export const isFollowableDatabase = (path: string): boolean => importableFormats.some(({ database }) => database?.isFollowed?.(basename(path)));
 
 /** The history file that a changed file belongs to: the database of a log, the main file of a file that is read with it, or the file itself. */
-export const historyOf = (file: Located): string => mainFileOf(file) ?? databaseOf(file.path);
+export const historyOf = (file: LocatedFile): string => mainFileOf(file) ?? databaseOf(file.path);
 
 /** The database that a log belongs to. */
 export const databaseOf = (path: string): string => path.replace(/-wal$/, '');
@@ -61,7 +61,7 @@ export function importDatabaseGrowth(
   database: FollowedDatabase,
   { what, granularity, signed }: Omit<GrowthOptions, 'seam'>,
   cwd?: string,
-): Growth {
+): TranscriptGrowth {
   const skipped: Skip[] = [];
   let [commits, entries] = [0, 0];
   let tip: ContextId | undefined;

@@ -28,7 +28,7 @@ export interface Seam {
 }
 
 /** The commits that one import of a growing transcript added, and facts about the rest. */
-export interface Growth {
+export interface TranscriptGrowth {
   readonly format?: string;
   readonly commits: number;
   readonly entries: number;

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { isObject, parseJson, stringAt } from '../base/index.js';
-import { FileRefused, type Located, realPath, statLocated } from '../files/index.js';
+import { FileRefused, type LocatedFile, realPath, statLocated } from '../files/index.js';
 import { type AgentRoot, historyFolders, readEnds, recognized } from '../import/index.js';
 import { outsideProblem, thisSystem } from '../system/index.js';
 import type { GrowthOptions } from './growth.js';
 
 /** An event of an agent about one of its transcripts. `root` is the history folder that contains the transcript. */
-export interface HookEvent extends Located {
+export interface HookEvent extends LocatedFile {
   readonly event: string;
   readonly what: GrowthOptions['what'];
   /** The last line of the agent's answer. The transcript may not contain it yet. */
@@ -57,7 +57,7 @@ export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEv
 }
 
 /** Locates a path in a folder, by the folder's name or its real path; undefined if the path is outside of it. */
-function locatedIn(folder: string, path: string): Located | undefined {
+function locatedIn(folder: string, path: string): LocatedFile | undefined {
   for (const root of [resolve(folder), realPath(folder)]) {
     if (outsideProblem(root, path, thisSystem) === undefined) return { root, path: join(root, relative(root, path)) };
   }
@@ -70,7 +70,7 @@ const lastLineOf = (message: string): string => message.trimEnd().split('\n').at
 const tailLength = 256 * 1024;
 
 /** Whether the transcript ends with the answer. An agent writes its file after it sends the event. */
-export function hasArrived(file: Located, awaited: string): boolean {
+export function hasArrived(file: LocatedFile, awaited: string): boolean {
   const { head, tail } = readEnds(file, tailLength);
   const end = Buffer.from(tail.length > 0 ? tail : head);
   if (!end.includes(JSON.stringify(awaited).slice(1, -1))) return false;

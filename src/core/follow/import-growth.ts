@@ -1,5 +1,5 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import type { Located } from '../files/index.js';
+import type { LocatedFile } from '../files/index.js';
 import { type FileBytes, type ImportableFormat, importableFormats, type Progress, TooManyLines } from '../formats/index.js';
 import {
   type FileResult,
@@ -23,7 +23,7 @@ import {
   Unreadable,
 } from '../import/index.js';
 import { followDatabase, importDatabaseGrowth, isFollowableDatabase } from './database.js';
-import type { Growth, GrowthOptions, Seam } from './growth.js';
+import type { GrowthOptions, Seam, TranscriptGrowth } from './growth.js';
 import { lengthToImport, portionOf, unknownProgress } from './portion.js';
 
 const seamLength = 256;
@@ -35,7 +35,7 @@ const nothing = { commits: 0, entries: 0, skipped: [], bytes: 0, pending: 0, ope
  * Imports the turns that were added to a transcript, which its agent may still write. If no turn is complete, only the new bytes are read.
  * `skipped` names a file that does not exist or cannot be read.
  */
-export function importGrowth(chain: WriteChain, located: Located, options: GrowthOptions): Growth {
+export function importGrowth(chain: WriteChain, located: LocatedFile, options: GrowthOptions): TranscriptGrowth {
   const { path } = located;
   let file: OpenFile | undefined;
   try {
@@ -54,13 +54,13 @@ export function importGrowth(chain: WriteChain, located: Located, options: Growt
 }
 
 /** Imports the conversations of a database that Stemma does not follow. It is read at the end only, when its program has closed it. */
-function importClosedDatabase(chain: WriteChain, found: FoundFile, { what, granularity }: GrowthOptions): Growth {
+function importClosedDatabase(chain: WriteChain, found: FoundFile, { what, granularity }: GrowthOptions): TranscriptGrowth {
   const result = what === 'all' || what === 'end' ? importHolding(chain, found, undefined, granularity) : undefined;
   return { ...nothing, bytes: found.bytes, pending: result ? 0 : found.bytes, ...added(result) };
 }
 
 /** Imports the lines that follow the last import, up to the end of the last complete turn. */
-function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, options: GrowthOptions): Growth {
+function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, options: GrowthOptions): TranscriptGrowth {
   const { what, granularity, seam, signed, regroup } = options;
   const { path } = found;
   const size = file.bytes.length;
@@ -108,7 +108,7 @@ function lastCheckpoint(what: GrowthOptions['what'], { open, ended }: Progress):
 }
 
 /** Imports the complete turns of a document. Agents rewrite a document at every change, so it is read after a moment without changes. */
-function importDocumentGrowth(chain: WriteChain, found: FoundFile, { id }: ImportableFormat, options: GrowthOptions): Growth {
+function importDocumentGrowth(chain: WriteChain, found: FoundFile, { id }: ImportableFormat, options: GrowthOptions): TranscriptGrowth {
   const { what, granularity, signed } = options;
   const { bytes } = found;
   if (what === 'settled') return { ...nothing, format: id, bytes, pending: bytes, rests: true };
@@ -126,7 +126,7 @@ function importDocumentGrowth(chain: WriteChain, found: FoundFile, { id }: Impor
 }
 
 /** The fields of a result that say what an import added. */
-function added(result: Pick<ReturnType<typeof importFile>, 'commits' | 'entries' | 'skipped' | 'tips'> | undefined): Partial<Growth> {
+function added(result: Pick<ReturnType<typeof importFile>, 'commits' | 'entries' | 'skipped' | 'tips'> | undefined): Partial<TranscriptGrowth> {
   if (!result) return {};
   const { commits, entries, skipped, tips } = result;
   const tip = tips.at(-1);
@@ -134,7 +134,7 @@ function added(result: Pick<ReturnType<typeof importFile>, 'commits' | 'entries'
 }
 
 /** The format of a file that holds conversations as one document. */
-function documentFormat(file: Located, head: Uint8Array): ImportableFormat | undefined {
+function documentFormat(file: LocatedFile, head: Uint8Array): ImportableFormat | undefined {
   const { path, bytes } = folderOf(file) ?? { path: file.path, bytes: head };
   return recognized(head, file.path) ? undefined : importableFormats.find(({ exports }) => exports?.recognize(bytes, path));
 }
@@ -151,7 +151,7 @@ const signedHere = ({ machine }: Pick<ReadChain, 'machine'>, signed: GrowthOptio
   machine: signed?.machine ?? machine,
 });
 
-function importDatabaseOnce(chain: WriteChain, file: Located, options: GrowthOptions): Growth {
+function importDatabaseOnce(chain: WriteChain, file: LocatedFile, options: GrowthOptions): TranscriptGrowth {
   const database = followDatabase(file);
   try {
     return importDatabaseGrowth(chain, database, options);
@@ -166,11 +166,11 @@ function continuesSource(file: OpenFile, { resumeAt, resumeHash }: SourceRow, se
 }
 
 /** The hashes of a file that still has the bytes of its last import. At the end of a session, all of it is read and verified. */
-function hashesAt(file: Located, size: number, seam: Seam | undefined): Hashes | undefined {
+function hashesAt(file: LocatedFile, size: number, seam: Seam | undefined): Hashes | undefined {
   if (!seam?.hashes || size < seam.at || Buffer.compare(seamAt(file, seam.at).bytes, seam.bytes) !== 0) return undefined;
   return hashesUpTo(seam.hashes, seam.at);
 }
 
-const seamAt = (file: Located, at: number): Seam => ({ at, bytes: readRange(file, Math.max(0, at - seamLength), at) });
+const seamAt = (file: LocatedFile, at: number): Seam => ({ at, bytes: readRange(file, Math.max(0, at - seamLength), at) });
 
 const importable = (id: string | undefined): ImportableFormat | undefined => importableFormats.find((format) => format.id === id);

@@ -3,7 +3,7 @@ import { watch } from 'chokidar';
 import { type ContextId, defined, type Timestamp, timestampOf } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
-import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
+import { absolutePath, FileRefused, type LocatedFile, statLocated } from '../files/index.js';
 import type { PlanContext } from '../formats/index.js';
 import { filesUnder, ioReason, isWatched, latestSource, maxWatchedBytes, mayBeTranscript, memberPath } from '../import/index.js';
 import { isWithin } from '../system/index.js';
@@ -16,7 +16,7 @@ import {
   isFollowableDatabase,
   markPresentAsKnown,
 } from './database.js';
-import type { Growth, GrowthOptions, Seam } from './growth.js';
+import type { GrowthOptions, Seam, TranscriptGrowth } from './growth.js';
 import { importGrowth } from './import-growth.js';
 import { type NotedRecording, noteRecording, peek } from './recordings.js';
 
@@ -65,7 +65,7 @@ export interface Live {
   close(): Promise<void>;
 }
 
-interface Followed extends Located {
+interface Followed extends LocatedFile {
   /** Times of the first change that is not imported yet (0 if none), and of the last change, in milliseconds since 1970. */
   since: number;
   changedAt: number;
@@ -163,12 +163,12 @@ export async function follow(chain: WriteChain, options: LiveOptions): Promise<L
     }
   };
 
-  const importFrom = (file: Followed, what: GrowthOptions['what']): Growth =>
+  const importFrom = (file: Followed, what: GrowthOptions['what']): TranscriptGrowth =>
     file.database
       ? importDatabaseGrowth(chain, file.database, { what, granularity, signed }, options.cwd)
       : importGrowth(chain, file, { what, granularity, regroup, signed: recording?.signedFor(file) ?? signed, seam: file.seam });
 
-  const noteGrowth = (file: Followed, result: Growth): void => {
+  const noteGrowth = (file: Followed, result: TranscriptGrowth): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);
     if (result.skipped.length > 0 && result.bytes === 0) {
       forget(file);
@@ -389,7 +389,7 @@ function grownFiles(chain: ReadChain, places: readonly WatchedPlace[]): string[]
 }
 
 /** Undefined if the file does not exist or may not be opened. */
-function sizeNow(file: Located): number | undefined {
+function sizeNow(file: LocatedFile): number | undefined {
   try {
     return statLocated(file)?.size;
   } catch (error) {

@@ -2,7 +2,7 @@ import type { ImportableFormat, Lines, Member, Progress } from '../formats/index
 import type { GrowthOptions } from './growth.js';
 
 /** The part of a conversation to import now, and facts about the rest. */
-export interface Portion {
+export interface ConversationPortion {
   /** The conversation up to its last complete turn. Undefined if no turn is complete. */
   readonly member: Member | undefined;
   /** Changes with every turn that becomes complete. */
@@ -24,7 +24,11 @@ export function lengthToImport({ settled, resting, open }: Progress, length: num
 }
 
 /** The complete turns of a conversation that its agent still writes. All of it if the session is over or the turn in progress is wanted too. */
-export function portionOf(format: ImportableFormat, member: Member, { what, granularity }: Pick<GrowthOptions, 'what' | 'granularity'>): Portion {
+export function portionOf(
+  format: ImportableFormat,
+  member: Member,
+  { what, granularity }: Pick<GrowthOptions, 'what' | 'granularity'>,
+): ConversationPortion {
   const isOver = what === 'all' || what === 'end';
   if (isOver) return { member, last: undefined, open: false, rests: false };
   const told = member.over?.(granularity);

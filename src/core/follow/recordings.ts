@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { StemmaError } from '../base/index.js';
 import { commitOf, newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
-import { absolutePath, FileRefused, fileErrorCode, type Located, statLocated } from '../files/index.js';
+import { absolutePath, FileRefused, fileErrorCode, type LocatedFile, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
 import { isWithin } from '../system/index.js';
@@ -34,7 +34,7 @@ export interface RecordingOptions {
 /** A recording that is known to all processes until `close`. */
 export interface NotedRecording {
   /** Returns the owner of the commits of a file's session. The first session that appears gets the given principal (C26). */
-  signedFor(file: Located): Signed;
+  signedFor(file: LocatedFile): Signed;
   close(): void;
 }
 
@@ -116,7 +116,7 @@ export function checkpointInProgress(chain: WriteChain, principal: string, folde
   for (const file of sessionFiles(chain, principal, places)) attempt(() => importNow(chain, file, 'turn_boundary', {}));
 }
 
-function importNow(chain: WriteChain, file: Located, granularity: PlanContext['granularity'], signed: Signed): void {
+function importNow(chain: WriteChain, file: LocatedFile, granularity: PlanContext['granularity'], signed: Signed): void {
   const { path } = file;
   if (statLocated(file)?.size !== latestSource(chain, path)?.size) importGrowth(chain, file, { what: 'now', granularity, signed });
 }
@@ -125,7 +125,7 @@ function importNow(chain: WriteChain, file: Located, granularity: PlanContext['g
 const fileTimeMs = 20;
 
 /** The files of a recording's session. If the session is unknown, all files that changed since the recording began, if they have one session. */
-function filesOf({ places, cwd, sessionId, since }: RecordingRow): Located[] {
+function filesOf({ places, cwd, sessionId, since }: RecordingRow): LocatedFile[] {
   const changed = filesUnder(JSON.parse(places) as string[]).files.filter(({ modifiedAt }) => modifiedAt >= since - fileTimeMs);
   const known = changed.map((file) => ({ file, ...peek(file) }));
   const here = known.filter((each) => each.sessionId !== undefined && (cwd === null || (each.cwd !== undefined && isWithin(each.cwd, cwd))));
@@ -135,7 +135,7 @@ function filesOf({ places, cwd, sessionId, since }: RecordingRow): Located[] {
 }
 
 /** The files of a principal's session: the imported files, or else the files named after the session. */
-function sessionFiles(chain: ReadChain, principal: string, places: readonly string[]): Located[] {
+function sessionFiles(chain: ReadChain, principal: string, places: readonly string[]): LocatedFile[] {
   const named = principal.includes('#') ? principal.slice(principal.lastIndexOf('#') + 1) : undefined;
   const last = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
   const sessionId = last ? (commitOf(chain, last.id).sessionId ?? named) : named;
@@ -154,7 +154,7 @@ function sessionFiles(chain: ReadChain, principal: string, places: readonly stri
 const headBytes = 64 * 1024;
 
 /** The session and the working directory that a transcript names. */
-export function peek(file: Located): { readonly sessionId?: string; readonly cwd?: string } {
+export function peek(file: LocatedFile): { readonly sessionId?: string; readonly cwd?: string } {
   const ends = attempt(() => readEnds(file, headBytes));
   const read = ends ? importableFormats.map((format) => format.peek(ends.head, ends.tail)) : [];
   const { sessionId, cwd } = { sessionId: read.find((each) => each.sessionId)?.sessionId, cwd: read.find((each) => each.cwd)?.cwd };

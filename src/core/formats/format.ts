@@ -3,11 +3,11 @@ import type { Checkpoint, CommitType, EntryDraft, Tier, ToolClass } from '../con
 import type { FileBytes, Lines, Scan } from './lines.js';
 import type { Elision, ParsedDelta, ParsedEntry, Problem, TokenUsage } from './parsed.js';
 import type { CallCount } from './shared/calls.js';
-import type { Outlined } from './shared/outline.js';
+import type { StoredOutline } from './shared/outline.js';
 
 export type { FileBytes, Lines, Scan } from './lines.js';
 export type { Elision, Mutable, ParsedDelta, ParsedEntry, Problem, TokenUsage } from './parsed.js';
-export type { CallCount, Counts as CallCounts } from './shared/calls.js';
+export type { CallCount, CallTokens as CallCounts } from './shared/calls.js';
 
 /** An entry to write into a delta. The writer keeps `key` if the format has a field for it. */
 export type WritableEntry = EntryDraft & {
@@ -211,7 +211,7 @@ export interface PlannedCommit {
   readonly entries: readonly ParsedEntry[];
   readonly elisions: readonly Elision[];
   /** The outline of the delta, if the planner made it while reading the file. */
-  readonly outline?: Outlined;
+  readonly outline?: StoredOutline;
 }
 
 /** The plan by which a file becomes commits and side data. Every byte of the file is in exactly one of them. */

@@ -63,10 +63,10 @@ export { queuedPrefix, recordOfKey } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-records.js';
 export {
   allLosses,
+  type FormatLosses,
   factsOf,
   isSealed,
   joinLosses,
-  type Losses,
   lossCounter,
   lossCountsIn,
   lossesOf,
@@ -74,23 +74,23 @@ export {
   unsealedLosses,
 } from './shared/losses.js';
 export {
-  type Counts,
   countsOf,
   countsOfParsed,
+  type DeltaOutline,
   decodeOutline,
   encodeOutline,
   isHidden,
-  type Outline,
-  type Outlined,
+  type OutlineCounts,
   type OutlineEntry,
   outlined,
   outlineOfParsed,
   receivedOutline,
+  type StoredOutline,
 } from './shared/outline.js';
 export { noResult, pairedCalls } from './shared/paired.js';
 export { patchedFiles } from './shared/patch.js';
 export { planHeading } from './shared/plan-heading.js';
-export { commandIn, commandOutputIn, promptAt, type Told } from './shared/prompt.js';
+export { commandIn, commandOutputIn, type PromptFields, promptAt } from './shared/prompt.js';
 export { textParts } from './shared/result-parts.js';
 export { startOf } from './shared/subagents.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';

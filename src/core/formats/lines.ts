@@ -5,7 +5,7 @@ import type { Problem } from './parsed.js';
  * One record of a JSONL file. `range` starts at the end of the record before it and includes the newline, so the ranges of a file have no
  * gaps and no overlaps.
  */
-export interface Piece {
+export interface RecordPiece {
   readonly line: number;
   readonly range: ByteRange;
   /** The record; absent for a blank line, a request record or an unreadable line. */
@@ -24,7 +24,7 @@ export interface Seen {
 }
 
 export interface Scan extends Seen {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly RecordPiece[];
   /** True if each record is read or made again on demand, because all records would fill the memory. */
   readonly isLazy?: true;
 }

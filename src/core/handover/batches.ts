@@ -5,7 +5,7 @@ import type { BatchResult, Card, Dispatched, InputOf } from '../contract/index.j
 import { textOfContent } from '../formats/index.js';
 import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
 import { type BatchRow, close, hasEnded } from './ending.js';
-import { type TurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
+import { type AgentTurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
 
 /** Project settings for batches. */
 export interface BatchOptions {
@@ -114,7 +114,7 @@ export function batchOf(chain: ReadChain, batchId: string): BatchResult {
 const shownFields = 5;
 
 /** A one-line summary of a deliverable: its first fields, else its text. */
-function digestOf(chain: ReadChain, turn: TurnRow): string | undefined {
+function digestOf(chain: ReadChain, turn: AgentTurnRow): string | undefined {
   const deliverable: Card | undefined = cardsInOrder(chain, idsAt(chain, turn.output))
     .filter(seenByModel)
     .findLast((card) => card.type === 'task.deliverable');

@@ -4,11 +4,11 @@ import { addCards, cardsInOrder, idsAt, insertBox, type NewCard } from '../cards
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, Message, RequestTokens } from '../contract/index.js';
 import { beginningOf, digestOfInput, type TurnCards, turnCards } from './pinned.js';
-import { messagesOf, type Request, requestOf } from './request.js';
-import { type TurnRow, turnNamed } from './turn-rows.js';
+import { type CardRequest, messagesOf, requestOf } from './request.js';
+import { type AgentTurnRow, turnNamed } from './turn-rows.js';
 
 /** One call to a model, as it was sent: the only input of `recordCall`. */
-export interface SentCall extends Request {
+export interface SentCall extends CardRequest {
   /** The model, the sampling settings and the tool choice. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The system prompt and the blocks, recorded apart. */
@@ -64,7 +64,7 @@ interface StoredCall {
   readonly reply: string | null;
 }
 
-const storedCalls = (chain: ReadChain, row: Pick<TurnRow, 'no'>): StoredCall[] =>
+const storedCalls = (chain: ReadChain, row: Pick<AgentTurnRow, 'no'>): StoredCall[] =>
   chain.db.all<StoredCall>(
     `SELECT c.no, c.box, b.boxId, c.outputs, c.note, c.source, c.digest, c.at, c.reply FROM cardCall c JOIN box b ON b.no = c.box
       WHERE c.turn = ? AND c.project = ? ORDER BY c.no`,
@@ -84,7 +84,7 @@ const digestOf = (body: CardCall['body']): string => sha256Of(canonicalJson(body
  * Records a model call of a turn (H19): its rendered prompt, tools and parameters as cards in a request box, and the digest of the whole.
  * The same call as the last one is recorded once. Call it inside a transaction. Returns the number of the record, for `recordReply`.
  */
-export function recordCall(chain: WriteChain, row: TurnRow, call: SentCall): { callNo: number; requestBoxId: string } {
+export function recordCall(chain: WriteChain, row: AgentTurnRow, call: SentCall): { callNo: number; requestBoxId: string } {
   const digest = digestOf(bodyOf(call));
   const last = storedCalls(chain, row).at(-1);
   if (last?.digest === digest && last.source === 'input' && call.source === 'input' && last.outputs === call.outputs)
@@ -110,7 +110,7 @@ export function recordReply(chain: WriteChain, callNo: number, reply: CallReply)
 }
 
 /** Where a card of a turn comes from, for a replay: the model call before it, and the turn in which its delegation began. */
-export function traceOf(chain: ReadChain, row: TurnRow): { readonly step_id: string; readonly trace_id: string } {
+export function traceOf(chain: ReadChain, row: AgentTurnRow): { readonly step_id: string; readonly trace_id: string } {
   const { calls } = chain.db.one<{ calls: number }>('SELECT COUNT(*) AS calls FROM cardCall WHERE turn = ?', row.no) ?? { calls: 0 };
   const turns = [row];
   for (let next = row.parentTurnId; next !== null && turns.every(({ agentTurnId }) => agentTurnId !== next); ) {
@@ -121,7 +121,7 @@ export function traceOf(chain: ReadChain, row: TurnRow): { readonly step_id: str
 }
 
 /** The record cards of a call. An unchanged card of the previous call is used again. */
-function recordCards(chain: WriteChain, row: TurnRow, call: SentCall, last: StoredCall | undefined): string[] {
+function recordCards(chain: WriteChain, row: AgentTurnRow, call: SentCall, last: StoredCall | undefined): string[] {
   const before = last ? cardsInOrder(chain, idsAt(chain, last.box)) : [];
   const drafts: NewCard[] = [
     ...call.prompts.map(
@@ -144,7 +144,7 @@ function recordCards(chain: WriteChain, row: TurnRow, call: SentCall, last: Stor
  * The calls of a turn, each rebuilt from the pinned input and compared with its recorded digest (H19). A turn that has begun has at least
  * one call: without a recorded one, its pinned input.
  */
-export function callsOfTurn(chain: ReadChain, row: TurnRow): CardCall[] {
+export function callsOfTurn(chain: ReadChain, row: AgentTurnRow): CardCall[] {
   const stored = storedCalls(chain, row);
   if (stored.length === 0 && row.startedAt === null) return [];
   const seen = turnCards(chain, row);
@@ -172,9 +172,9 @@ export function callsOfTurn(chain: ReadChain, row: TurnRow): CardCall[] {
   ];
 }
 
-const requestIdOf = (row: Pick<TurnRow, 'agentTurnId'>, number: number): string => `card:${row.agentTurnId}:${number}`;
+const requestIdOf = (row: Pick<AgentTurnRow, 'agentTurnId'>, number: number): string => `card:${row.agentTurnId}:${number}`;
 
-function rebuilt(chain: ReadChain, row: TurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
+function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
   const records = cardsInOrder(chain, idsAt(chain, call.box));
   const prompts = records.flatMap(({ type, content }) => (type === 'sys.rendered_prompt' && content.kind === 'text' ? [content.text] : []));
   const [tools, parameters] = ['sys.tools', 'sys.parameters'].map((type) => records.find((card) => card.type === type)?.content);

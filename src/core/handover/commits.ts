@@ -4,7 +4,7 @@ import { checkpoint, commitAt, commitOf, type ReadChain, type WriteChain } from 
 import type { Card, Checkpoint, CommitType, Packing } from '../contract/index.js';
 import { cardbox, textOfContent } from '../formats/index.js';
 import { type AgentRow, agentAt } from './agents.js';
-import { type TurnRow, turnAt } from './turn-rows.js';
+import { type AgentTurnRow, turnAt } from './turn-rows.js';
 
 interface Link {
   readonly parent: CommitSeq | null;
@@ -13,7 +13,7 @@ interface Link {
   readonly cards: readonly Card[];
   readonly checkpoint: Checkpoint;
   readonly agent: AgentRow;
-  readonly turn: Pick<TurnRow, 'agentTurnId' | 'batchId'>;
+  readonly turn: Pick<AgentTurnRow, 'agentTurnId' | 'batchId'>;
   readonly summary?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ const moveTip = (chain: WriteChain, agent: AgentRow, tip: CommitSeq): CommitSeq 
  * Commits a turn's input on its agent's chain (H14): the new cards as a delta, then the whole context as a snapshot. The
  * parent is the agent's last commit, else the caller's. Without either, the input starts a chain.
  */
-export function commitInput(chain: WriteChain, agent: AgentRow, turn: TurnRow): CommitSeq {
+export function commitInput(chain: WriteChain, agent: AgentRow, turn: AgentTurnRow): CommitSeq {
   const base = agent.tip ?? turn.fromCommit;
   const given = idsAt(chain, turn.context);
   const shared = { agent, turn, checkpoint: 'turn_boundary' } as const;
@@ -68,7 +68,7 @@ export function commitInput(chain: WriteChain, agent: AgentRow, turn: TurnRow): 
 const summaryOf = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
 
 /** Commits the pinned input as a snapshot if the cards differ from those of the commit that the dispatch made. */
-export function recommitInput(chain: WriteChain, turn: TurnRow, cards: readonly Card[]): void {
+export function recommitInput(chain: WriteChain, turn: AgentTurnRow, cards: readonly Card[]): void {
   if (turn.startId === null) return;
   const start = commitOf(chain, turn.startId);
   const committed = textOf(chain.artifacts.read(start.artifact));

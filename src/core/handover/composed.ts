@@ -41,7 +41,7 @@ export function profileRules(profile: Card | undefined): { readonly permitted: r
 }
 
 /** The parts of a call that a profile and a project decide. */
-export interface Shared {
+export interface DecidedParts {
   readonly profile: Card | undefined;
   /** Whether blocks are sent, in place of the profile's and the project's setting. */
   readonly sharing?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface Shared {
 }
 
 /** A call with the layers that the profile permits, and with the switch of the run, else of the profile, else of the project. */
-export function sharedCall(chain: ReadChain, { profile, sharing, sources }: Shared, call: Call): ComposedCall {
+export function sharedCall(chain: ReadChain, { profile, sharing, sources }: DecidedParts, call: Call): ComposedCall {
   const rules = profileRules(profile);
   return composeCall({
     ...call,

@@ -7,25 +7,25 @@ import { commitOutput } from './commits.js';
 import { dispatchTurn } from './ending.js';
 import { packWithInstruction } from './pack.js';
 import { allowDelegation } from './policy.js';
-import { type TurnRow, toTurn } from './turn-rows.js';
+import { type AgentTurnRow, toTurn } from './turn-rows.js';
 
 /** Maximum depth of delegation. A turn at this depth cannot delegate. */
 export const deepestDelegation = 20;
 
 /** The agent that requests a turn. Without `row`, the turn is launched from outside. */
-export interface Caller {
+export interface CallingAgent {
   readonly agentId: string;
   readonly row: AgentRow | undefined;
 }
 
 /** The tool name of a call, and the suffix of its author id. */
-export interface Call {
+export interface DelegateCall {
   readonly tool: string;
   readonly suffix: string;
 }
 
 /** The call of a tool, with its author suffix. */
-export const callOf = (tool: string): Call => ({ tool, suffix: `internal.${tool}` });
+export const callOf = (tool: string): DelegateCall => ({ tool, suffix: `internal.${tool}` });
 const delegateCall = callOf('delegate_async');
 
 /** A checked task before it is written. */
@@ -44,7 +44,7 @@ export type DelegateInput = InputOf<'handover.delegate'>;
  * creates its output box. Either all of it is written, or nothing.
  * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED (H9), CONFLICT
  */
-export function delegate(chain: WriteChain, input: DelegateInput, call: Call = delegateCall): DispatchedOne {
+export function delegate(chain: WriteChain, input: DelegateInput, call: DelegateCall = delegateCall): DispatchedOne {
   if (input.toolName !== undefined && input.toolName !== call.tool)
     throw badRequest('toolName', `tool_name mismatch: expected ${call.tool}, got ${input.toolName}`);
   const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
@@ -57,12 +57,12 @@ export function launchPrincipal(chain: WriteChain, input: InputOf<'handover.laun
     throw badRequest(input.instruction ? 'profileName' : 'instruction', 'launch_principal: args.profile_name and args.instruction are required');
   const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.instruction };
   const { sourceAgentId } = input;
-  const caller: Caller = sourceAgentId === undefined ? nobody : { agentId: sourceAgentId, row: callerOf(chain, sourceAgentId) };
+  const caller: CallingAgent = sourceAgentId === undefined ? nobody : { agentId: sourceAgentId, row: callerOf(chain, sourceAgentId) };
   return handOut(chain, caller, task, callOf('launch_principal'));
 }
 
 /** The parent pointer of a turn that was launched from outside. */
-const nobody: Caller = { agentId: 'user', row: undefined };
+const nobody: CallingAgent = { agentId: 'user', row: undefined };
 
 /** Asks a new agent of a profile. With history, it gets the caller's current output (H12). */
 export function askExpert(
@@ -99,7 +99,7 @@ function taskOf(input: DelegateInput): Task {
 }
 
 /** Checks and dispatches a single task. */
-function handOut(chain: WriteChain, caller: Caller, task: Task, call: Call): DispatchedOne {
+function handOut(chain: WriteChain, caller: CallingAgent, task: Task, call: DelegateCall): DispatchedOne {
   return chain.artifacts.transaction(() => {
     const prepared = prepare(chain, caller, task);
     if (isTooDeep(caller))
@@ -110,12 +110,12 @@ function handOut(chain: WriteChain, caller: Caller, task: Task, call: Call): Dis
   });
 }
 
-const depthBelow = (caller: Caller): number => (caller.row?.depth ?? 0) + 1;
+const depthBelow = (caller: CallingAgent): number => (caller.row?.depth ?? 0) + 1;
 /** Whether the caller is at the maximum depth. */
-export const isTooDeep = (caller: Caller): boolean => depthBelow(caller) >= deepestDelegation;
+export const isTooDeep = (caller: CallingAgent): boolean => depthBelow(caller) >= deepestDelegation;
 
 /** Checks a task: its target, boxes, policy and depth. Writes nothing. */
-export function prepare(chain: ReadChain, caller: Caller, task: Task): Prepared {
+export function prepare(chain: ReadChain, caller: CallingAgent, task: Task): Prepared {
   const { targetStrategy: strategy, targetRef } = task;
   const agent = strategy === 'new' ? undefined : targetAgent(chain, strategy, targetRef);
   const profile = agent ? profileOfAgent(chain, agent) : newProfile(chain, targetRef);
@@ -156,11 +156,11 @@ export function validBoxes(chain: ReadChain, boxIds: readonly (string | null | u
 /** Packs the context, creates the agent if needed, and dispatches the turn. Call it inside a transaction. */
 export function dispatch(
   chain: WriteChain,
-  caller: Caller,
+  caller: CallingAgent,
   { task, profile, agent, boxIds }: Prepared,
-  call: Call,
+  call: DelegateCall,
   batch?: { no: number; taskIndex: number },
-): TurnRow {
+): AgentTurnRow {
   const packed = packWithInstruction(chain, {
     toolSuffix: call.suffix,
     sourceAgentId: caller.agentId,
@@ -188,7 +188,7 @@ export function dispatch(
 }
 
 /** The parent of a new agent is the caller; of a clone, the cloned agent. */
-const madeAgent = (chain: WriteChain, caller: Caller, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
+const madeAgent = (chain: WriteChain, caller: CallingAgent, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
   insertAgent(chain, {
     agentId: `${profile.profileBoxId.toLowerCase()}_${newCardId(chain)}`,
     displayName: profile.name,

@@ -4,7 +4,7 @@ import type { WriteChain } from '../chain/index.js';
 import { type AgentTurn, type BatchResult, type EndStatus, endStatuses, type Strategy } from '../contract/index.js';
 import { type AgentRow, agentAt } from './agents.js';
 import { commitInput, commitOutput } from './commits.js';
-import { type TurnRow, toTurn, turnAt, turnsOfBatch } from './turn-rows.js';
+import { type AgentTurnRow, toTurn, turnAt, turnsOfBatch } from './turn-rows.js';
 
 export interface NewTurn {
   readonly depth: number;
@@ -21,7 +21,7 @@ export interface NewTurn {
 }
 
 /** Gives a turn to an agent. It starts now if the agent is idle, else it is queued (H11). Call it inside a transaction. */
-export function dispatchTurn(chain: WriteChain, agent: AgentRow, turn: NewTurn): TurnRow {
+export function dispatchTurn(chain: WriteChain, agent: AgentRow, turn: NewTurn): AgentTurnRow {
   const { rowId } = chain.db.run(
     `INSERT INTO agentTurn (project, agentTurnId, agent, status, depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex,
        fromCommit, createdAt) VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -55,7 +55,7 @@ function lease(chain: WriteChain, agent: number, turn: number): void {
 }
 
 /** Ends a turn in any state, queued ones included. Call it inside a transaction. */
-export function end(chain: WriteChain, row: TurnRow, status: EndStatus, error?: string): AgentTurn {
+export function end(chain: WriteChain, row: AgentTurnRow, status: EndStatus, error?: string): AgentTurn {
   const isHead = row.headTurn === row.no;
   const tip = isHead ? commitOutput(chain, agentAt(chain, row.agent), 'turn_boundary') : null;
   releaseBox(chain, row.context);
@@ -88,7 +88,7 @@ export interface BatchRow {
 }
 
 /** Whether a turn has ended. */
-export const hasEnded = (row: TurnRow): row is TurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
+export const hasEnded = (row: AgentTurnRow): row is AgentTurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
 
 /**
  * Ends a batch if all its turns have ended, or if one failed and the batch is fail-fast. A closed batch stays closed. Call it
@@ -112,7 +112,7 @@ function joinedStatus(statuses: readonly EndStatus[]): EndStatus {
 }
 
 /** Closes a batch with a status, and ends its open turns with the status `rest`. */
-export function close(chain: WriteChain, row: BatchRow, status: EndStatus, turns: readonly TurnRow[], rest: EndStatus): void {
+export function close(chain: WriteChain, row: BatchRow, status: EndStatus, turns: readonly AgentTurnRow[], rest: EndStatus): void {
   chain.db.run("UPDATE batch SET status = ?, endedAt = ? WHERE no = ? AND status = 'running'", status, chain.clock(), row.no);
   for (const turn of turns) if (!hasEnded(turn)) end(chain, turn, rest, `the batch ${row.batchId} ended as ${status}`);
 }

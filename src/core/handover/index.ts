@@ -4,7 +4,7 @@
 export { agentNamed, agentOf, currentOutput, registerAgent, toAgent } from './agents.js';
 export { batchOf, endDueBatches, endIfDue, forkJoin } from './batches.js';
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
-export { profileRules, type Shared, sharedCall, toMemory, toMessages } from './composed.js';
+export { type DecidedParts, profileRules, sharedCall, toMemory, toMessages } from './composed.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
 export { handoverMap } from './map.js';
 export { adoptCommit, deliver } from './outside.js';
@@ -12,5 +12,5 @@ export { pack, packWithInstruction, previewPack } from './pack.js';
 export { modelCards, turnCards } from './pinned.js';
 export { dataOfProfile, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
-export { newestCommitOf, openTurns, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
+export { type AgentTurnRow, newestCommitOf, openTurns, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
 export { answerTurn, beginTurn, finishTurn, type InputOptions, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';

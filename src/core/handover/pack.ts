@@ -1,14 +1,14 @@
 import { addCard, batchCards, insertBox, type NewCard, roleOfType } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, Packing, PlannedCard } from '../contract/index.js';
-import { type PackInput, type PackPlan, planPack, type Run } from './plan.js';
+import { type CardRun, type PackInput, type PackPlan, planPack } from './plan.js';
 
 export type { PackInput } from './plan.js';
 
-export type Packed = OutputOf<'handover.pack'>;
+export type PackedBox = OutputOf<'handover.pack'>;
 
 /** Packs a context box for another agent (H1 to H6), completely or not at all. @throws BAD_REQUEST, NOT_FOUND */
-export function pack(chain: WriteChain, input: PackInput): Packed {
+export function pack(chain: WriteChain, input: PackInput): PackedBox {
   return chain.db.transaction(() => {
     const plan = planPack(chain, input);
     const ids = plan.runs.map((run) => (run.reason === 'inherited' ? run.cardIds : [addCard(chain, run.card).cardId]));
@@ -23,7 +23,7 @@ const packingOf = ({ runs, dropped }: PackPlan): Packing => ({
   dropped: [...dropped],
 });
 
-const originOf = (run: Run): { reason: Run['reason']; argument?: string; boxId?: string } => ({
+const originOf = (run: CardRun): { reason: CardRun['reason']; argument?: string; boxId?: string } => ({
   reason: run.reason,
   ...(run.reason !== 'parent' && { argument: run.argument }),
   ...(run.reason === 'inherited' && { boxId: run.boxId }),
@@ -67,7 +67,7 @@ const shownNew = (card: NewCard): Pick<PlannedCard, 'type' | 'role' | 'authorId'
 export type InstructionInput = InputOf<'handover.packWithInstruction'>;
 
 /** Packs the context of a delegation (H7): the instruction, the source boxes and the parent pointer. */
-export function packWithInstruction(chain: WriteChain, input: InstructionInput): Packed {
+export function packWithInstruction(chain: WriteChain, input: InstructionInput): PackedBox {
   const boxes = (input.inheritBoxIds ?? []).filter((boxId) => boxId !== null && boxId !== '');
   return pack(chain, {
     toolSuffix: input.toolSuffix,

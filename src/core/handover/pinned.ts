@@ -4,7 +4,7 @@ import { cardsInOrder, idsAt, isCallRecord, profileInBox, seenByModel } from '..
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { type Card, endStatuses } from '../contract/index.js';
 import { requestOf } from './request.js';
-import type { TurnRow } from './turn-rows.js';
+import type { AgentTurnRow } from './turn-rows.js';
 
 /** A card's id, and the digest of the content that a model reads. */
 type Pin = readonly [cardId: string, digest: string];
@@ -35,7 +35,7 @@ const digestOf = ({ content, toolCalls, toolCallId, metadata }: Card): string =>
 
 const pinOf = (card: Card): Pin => [card.cardId, digestOf(card)];
 
-function pinnedOf(chain: ReadChain, turn: Pick<TurnRow, 'no'>): Pinned | undefined {
+function pinnedOf(chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pinned | undefined {
   const row = chain.db.one<{ at: number; cards: string; profile: string | null; digest: string }>(
     'SELECT at, cards, profile, digest FROM turnInput WHERE turn = ? AND project = ?',
     turn.no,
@@ -52,14 +52,14 @@ function pinnedOf(chain: ReadChain, turn: Pick<TurnRow, 'no'>): Pinned | undefin
 }
 
 /** When the turn's input was pinned, and the digest of its first prompt and messages. Undefined for a turn that has not begun. */
-export const beginningOf = (chain: ReadChain, turn: Pick<TurnRow, 'no'>): Pick<Pinned, 'at' | 'digest'> | undefined => pinnedOf(chain, turn);
+export const beginningOf = (chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pick<Pinned, 'at' | 'digest'> | undefined => pinnedOf(chain, turn);
 
 /** The digest of a prompt and messages, before any output. */
-export const digestOfInput = (row: Pick<TurnRow, 'agentId'>, { context, profile }: Pick<TurnCards, 'context' | 'profile'>): string =>
+export const digestOfInput = (row: Pick<AgentTurnRow, 'agentId'>, { context, profile }: Pick<TurnCards, 'context' | 'profile'>): string =>
   sha256Of(canonicalJson(requestOf({ cards: context, profile, agentId: row.agentId, tools: [] }).messages as unknown as Json)).toString('hex');
 
 /** Pins the input of a turn that begins: from now on it never changes (H18). A pinned turn stays as it is. Returns whether it was pinned now. */
-export function pinInput(chain: WriteChain, row: TurnRow): boolean {
+export function pinInput(chain: WriteChain, row: AgentTurnRow): boolean {
   if (pinnedOf(chain, row)) return false;
   const { context, profile } = liveCards(chain, row);
   chain.db.run(
@@ -75,7 +75,7 @@ export function pinInput(chain: WriteChain, row: TurnRow): boolean {
 }
 
 /** The context of a turn that has not begun, or that began before inputs were pinned: the cards that a model may see now. */
-function liveCards(chain: ReadChain, row: TurnRow): Pick<TurnCards, 'context' | 'profile'> {
+function liveCards(chain: ReadChain, row: AgentTurnRow): Pick<TurnCards, 'context' | 'profile'> {
   return {
     context: cardsInOrder(chain, idsAt(chain, row.context)).filter((card) => seenByModel(card) && !isCallRecord(card)),
     profile: row.profileBoxId === null ? undefined : profileInBox(chain, row.profileBoxId),
@@ -83,7 +83,7 @@ function liveCards(chain: ReadChain, row: TurnRow): Pick<TurnCards, 'context' | 
 }
 
 /** The cards that the model of a turn sees: its pinned context, then its output. */
-export function turnCards(chain: ReadChain, row: TurnRow): TurnCards {
+export function turnCards(chain: ReadChain, row: AgentTurnRow): TurnCards {
   const pinned = pinnedOf(chain, row);
   const ids = idsAt(chain, row.output);
   const hasEnded = endStatuses.some((status) => status === row.status);

@@ -6,7 +6,7 @@ import { type CardContent, cardInput, describeInvalid, type InputOf, type Packin
 export type PackInput = InputOf<'handover.pack'>;
 
 /** Cards that one rule adds to the box, in order. */
-export type Run =
+export type CardRun =
   | { readonly reason: 'argument'; readonly argument: string; readonly card: NewCard }
   | { readonly reason: 'inherited'; readonly argument: string; readonly boxId: string; readonly cardIds: readonly string[] }
   | { readonly reason: 'parent'; readonly card: NewCard };
@@ -14,7 +14,7 @@ export type Run =
 /** The content of a packed box before it is written. */
 export interface PackPlan {
   readonly profile: Profile;
-  readonly runs: readonly Run[];
+  readonly runs: readonly CardRun[];
   readonly dropped: Packing['dropped'];
 }
 
@@ -31,7 +31,7 @@ export function planPack(chain: ReadChain, input: PackInput): PackPlan {
   const packed = cardsFromArguments(input, rules);
   const inheritance = objectAt(rules, 'inherit_context', 'handover.context_packing_config');
   const { runs: inherited, dropped } = inheritedCards(chain, input.arguments, inheritance);
-  const parent: Run[] = inheritance.include_parent ? [{ reason: 'parent', card: parentPointer(input.sourceAgentId) }] : [];
+  const parent: CardRun[] = inheritance.include_parent ? [{ reason: 'parent', card: parentPointer(input.sourceAgentId) }] : [];
   return { profile, runs: [...packed, ...inherited, ...parent], dropped };
 }
 
@@ -60,10 +60,10 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 const resultFields = 'task.result_fields';
 
-function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: JsonObject): Run[] {
+function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: JsonObject): CardRun[] {
   const given = rules.pack_arguments ?? [];
   if (!Array.isArray(given)) throw badRequest('handover.context_packing_config.pack_arguments', 'pack_arguments must be a list of rules');
-  return given.filter(isObject).flatMap((rule): Run[] => {
+  return given.filter(isObject).flatMap((rule): CardRun[] => {
     const argument = rule.arg_key;
     if (typeof argument !== 'string' || argument === '' || !Object.hasOwn(args, argument)) return [];
     const value = args[argument];
@@ -116,7 +116,7 @@ function inheritedCards(
   chain: ReadChain,
   args: PackInput['arguments'],
   inheritance: JsonObject,
-): { runs: Run[]; dropped: { cardId: string; argument: string; boxId: string }[] } {
+): { runs: CardRun[]; dropped: { cardId: string; argument: string; boxId: string }[] } {
   const names = inheritance.include_boxes_from_args;
   if (!Array.isArray(names)) return { runs: [], dropped: [] };
   const sources = names.flatMap((argument) =>
@@ -127,7 +127,7 @@ function inheritedCards(
   const contents = idsOfBoxes(chain, [...new Set(sources.map((source) => source.boxId))]);
   const seen = new Set<string>();
   const dropped: { cardId: string; argument: string; boxId: string }[] = [];
-  const runs = sources.map(({ argument, boxId }): Run => {
+  const runs = sources.map(({ argument, boxId }): CardRun => {
     const ids = contents.get(boxId);
     if (!ids) throw notFound(boxId, `inherit_context: box not found: ${boxId}`, { field: `arguments.${argument}` });
     const cardIds: string[] = [];

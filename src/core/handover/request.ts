@@ -4,7 +4,7 @@ import type { Card, Message } from '../contract/index.js';
 import { spacedJson, textOfContent } from '../formats/index.js';
 
 /** A model request made from cards. */
-export interface Request {
+export interface CardRequest {
   readonly messages: Message[];
   readonly tools: Record<string, unknown>[] | null;
 }
@@ -24,7 +24,7 @@ export const dataOfProfile = (profile: Card | undefined): JsonObject =>
   profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
 
 /** Builds a request: the prompt with the required result fields, then the cards as messages (H16). */
-export function requestOf({ cards, profile, agentId, tools, appendix }: RequestInput): Request {
+export function requestOf({ cards, profile, agentId, tools, appendix }: RequestInput): CardRequest {
   const data = dataOfProfile(profile);
   const prompt = renderPrompt(stringAt(data, 'system_prompt_template') ?? '', {
     display_name: stringAt(data, 'display_name') ?? stringAt(data, 'name') ?? agentId,

@@ -4,7 +4,7 @@ import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
 import { agentOf } from './agents.js';
 
 /** A row of the `agentTurn` table. */
-export interface TurnRow {
+export interface AgentTurnRow {
   readonly no: number;
   readonly agentTurnId: string;
   readonly agent: number;
@@ -53,21 +53,21 @@ SELECT t.no, t.agentTurnId, t.agent, a.agentId, t.status, t.depth, t.context, x.
        LEFT JOIN context n ON n.seq = a.tip`;
 
 /** Reads a turn by its row number. */
-export function turnAt(chain: ReadChain, no: number): TurnRow {
-  const row = chain.db.one<TurnRow>(`${select} WHERE t.no = ? AND t.project = ?`, no, chain.project);
+export function turnAt(chain: ReadChain, no: number): AgentTurnRow {
+  const row = chain.db.one<AgentTurnRow>(`${select} WHERE t.no = ? AND t.project = ?`, no, chain.project);
   if (!row) throw new Error(`Turn row ${no} does not exist.`);
   return row;
 }
 
 /** Reads a turn by its id. @throws NOT_FOUND */
-export function turnNamed(chain: ReadChain, agentTurnId: string): TurnRow {
-  const row = chain.db.one<TurnRow>(`${select} WHERE t.project = ? AND t.agentTurnId = ?`, chain.project, agentTurnId);
+export function turnNamed(chain: ReadChain, agentTurnId: string): AgentTurnRow {
+  const row = chain.db.one<AgentTurnRow>(`${select} WHERE t.project = ? AND t.agentTurnId = ?`, chain.project, agentTurnId);
   if (!row) throw notFound(agentTurnId, `This project has no turn ${agentTurnId}.`);
   return row;
 }
 
 /** The agent turn to which each of these commits belongs. Commits of other turns are missing in the map. */
-export function turnsOfCommits(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, TurnRow> {
+export function turnsOfCommits(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, AgentTurnRow> {
   // A batch uses an agent at most once, so agent and batch identify one turn.
   const found = chain.db.all<{ seq: CommitSeq; turn: number }>(
     `SELECT c.seq, t.no AS turn FROM context c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
@@ -77,28 +77,29 @@ export function turnsOfCommits(chain: ReadChain, seqs: readonly CommitSeq[]): Re
     JSON.stringify(seqs),
   );
   const rows = new Map([...new Set(found.map(({ turn }) => turn))].map((no) => [no, turnAt(chain, no)]));
-  return new Map(found.map(({ seq, turn }) => [seq, rows.get(turn) as TurnRow]));
+  return new Map(found.map(({ seq, turn }) => [seq, rows.get(turn) as AgentTurnRow]));
 }
 
 /** The newest commit of a turn: its last one, or the agent's newest while the turn is open. Null for a turn that was never started. */
-export const newestCommitOf = (row: TurnRow): ContextId | null => row.endId ?? (row.headTurn === row.no ? row.tipId : null) ?? row.startId;
+export const newestCommitOf = (row: AgentTurnRow): ContextId | null => row.endId ?? (row.headTurn === row.no ? row.tipId : null) ?? row.startId;
 
 /** The turns of a batch, in task order. */
-export const turnsOfBatch = (chain: ReadChain, batch: number): TurnRow[] =>
-  chain.db.all<TurnRow>(`${select} WHERE t.batch = ? AND t.project = ? ORDER BY t.taskIndex`, batch, chain.project);
+export const turnsOfBatch = (chain: ReadChain, batch: number): AgentTurnRow[] =>
+  chain.db.all<AgentTurnRow>(`${select} WHERE t.batch = ? AND t.project = ? ORDER BY t.taskIndex`, batch, chain.project);
 /** All turns of the project, oldest first. */
-export const allTurns = (chain: ReadChain): TurnRow[] => chain.db.all<TurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
+export const allTurns = (chain: ReadChain): AgentTurnRow[] =>
+  chain.db.all<AgentTurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
 /** The turns that wait for a performer or have one, oldest first. */
 export const openTurns = (chain: ReadChain): AgentTurn[] =>
   chain.db
-    .all<TurnRow>(
+    .all<AgentTurnRow>(
       `${select} WHERE t.project = ? AND t.endedAt IS NULL AND t.status IN ('dispatched', 'running', 'suspended') ORDER BY t.no`,
       chain.project,
     )
     .map(toTurn);
 /** The turns of an agent, oldest first. */
 export const turnsOf = (chain: ReadChain, agentId: string): AgentTurn[] =>
-  chain.db.all<TurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);
+  chain.db.all<AgentTurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);
 
 /** The calls that a suspended turn waits for, and the results so far. */
 export interface Waiting {
@@ -106,10 +107,10 @@ export interface Waiting {
   readonly came: readonly (readonly [status: string, after: string])[];
 }
 /** Parses the waiting state of a turn. */
-export const waitingOf = (row: TurnRow): Waiting => (row.waiting === null ? { calls: [], came: [] } : (JSON.parse(row.waiting) as Waiting));
+export const waitingOf = (row: AgentTurnRow): Waiting => (row.waiting === null ? { calls: [], came: [] } : (JSON.parse(row.waiting) as Waiting));
 
 /** Converts a row to the turn of the contract. */
-export function toTurn(row: TurnRow): AgentTurn {
+export function toTurn(row: AgentTurnRow): AgentTurn {
   const { calls } = waitingOf(row);
   return {
     agentTurnId: row.agentTurnId,

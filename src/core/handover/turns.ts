@@ -5,12 +5,12 @@ import type { ComposedCall } from '../composer/index.js';
 import { type AgentTurn, type Card, type EndStatus, endStatuses, type InputOf, type OutputOf, type TurnStatus } from '../contract/index.js';
 import { recordCall, type SentCall, traceOf } from './calls.js';
 import { recommitInput } from './commits.js';
-import { type Shared, sharedCall, toMemory, toMessages } from './composed.js';
+import { type DecidedParts, sharedCall, toMemory, toMessages } from './composed.js';
 import { end } from './ending.js';
 import { pinInput, turnCards } from './pinned.js';
 import { dataOfProfile, requestOf, stepBudget } from './request.js';
 import { submitted } from './submit.js';
-import { type TurnRow, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
+import { type AgentTurnRow, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
 
 interface Named {
   readonly agentTurnId: string;
@@ -21,7 +21,7 @@ interface Named {
  * Returns the turn if it is its agent's current turn and the epoch is current (H13).
  * @throws CONFLICT
  */
-function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): TurnRow {
+function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): AgentTurnRow {
   const row = turnNamed(chain, agentTurnId);
   if (row.headTurn !== row.no || !allowed.includes(row.status))
     throw new StemmaError(
@@ -40,7 +40,7 @@ function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: r
   return row;
 }
 
-function move(chain: WriteChain, row: TurnRow, status: 'running' | 'suspended', waiting: Waiting | null, epochs = 0): void {
+function move(chain: WriteChain, row: AgentTurnRow, status: 'running' | 'suspended', waiting: Waiting | null, epochs = 0): void {
   chain.db.run('UPDATE agentTurn SET status = ?, waiting = ? WHERE no = ?', status, waiting && JSON.stringify(waiting), row.no);
   chain.db.run('UPDATE agent SET status = ?, epoch = epoch + ? WHERE no = ?', status, epochs, row.agent);
 }
@@ -56,7 +56,7 @@ export function beginTurn(chain: WriteChain, named: Named): AgentTurn {
 }
 
 /** Pins the input. If a card was deleted or expired since the dispatch, commits the input again. */
-function begin(chain: WriteChain, row: TurnRow): void {
+function begin(chain: WriteChain, row: AgentTurnRow): void {
   if (pinInput(chain, row)) recommitInput(chain, row, turnCards(chain, row).context);
 }
 
@@ -71,7 +71,7 @@ export function writeTurn(chain: WriteChain, input: Named & { cards: readonly Ne
   });
 }
 
-function putOut(chain: WriteChain, row: TurnRow, given: readonly NewCard[]): Card[] {
+function putOut(chain: WriteChain, row: AgentTurnRow, given: readonly NewCard[]): Card[] {
   begin(chain, row);
   const author = row.agentId;
   const trace = traceOf(chain, row);
@@ -148,7 +148,7 @@ export function finishTurn(chain: WriteChain, input: Named & { status?: EndStatu
 
 /** The model of `model` replaces the model in the parameters. */
 export type InputOptions = Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview'> & { readonly model?: string | undefined } & Pick<
-    Shared,
+    DecidedParts,
     'sharing' | 'sources'
   >;
 
@@ -170,7 +170,7 @@ export function turnInput(chain: WriteChain, input: InputOptions & { agentTurnId
 /** The request of a turn and what `recordCall` stores of it. */
 export function inputOf(
   chain: ReadChain,
-  row: TurnRow,
+  row: AgentTurnRow,
   options: InputOptions,
 ): { input: TurnInput; composed: ComposedCall; sent: Omit<SentCall, 'source'> } {
   const { context, output, profile } = turnCards(chain, row);

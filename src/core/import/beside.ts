@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { bytesOf, parseJson } from '../base/index.js';
-import { fileErrorCode, type Located, listInside, readInside, statInside } from '../files/index.js';
+import { fileErrorCode, type LocatedFile, listInside, readInside, statInside } from '../files/index.js';
 import { agentIn } from '../formats/index.js';
 import { eventFile, eventFolder, limits, readWhole } from './files.js';
 
@@ -40,7 +40,7 @@ export interface Folder {
 }
 
 /** The conversation of a state file, if its events are files beside it. @throws FileRefused, and the error of the file system. */
-export function folderOf(file: Located): Folder | undefined {
+export function folderOf(file: LocatedFile): Folder | undefined {
   if (basename(file.path) !== stateName) return undefined;
   const folder = dirname(file.path);
   const events = join(folder, eventFolder);

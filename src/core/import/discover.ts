@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { StemmaError, timestampOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
-import { type Located, listInside, repositoryAt } from '../files/index.js';
+import { type LocatedFile, listInside, repositoryAt } from '../files/index.js';
 import { type FoundFile, ioReason, openFile, readEnds } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
 import { type AgentRoot, formatOfAgent, historyFolders, placesInRepositories, sessionFiles, sortsByProject } from './places.js';
@@ -97,7 +97,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
 }
 
 /** Why no format recognizes the file. */
-function problemOf(located: Located): string {
+function problemOf(located: LocatedFile): string {
   const file = openFile(located, { held: 0 });
   try {
     return refusalOf(file);
@@ -107,7 +107,7 @@ function problemOf(located: Located): string {
 }
 
 /** The number of sessions in a database; undefined for any other file. */
-function sessionsHeld(file: Located): number | undefined {
+function sessionsHeld(file: LocatedFile): number | undefined {
   return readable(() => isDatabaseFile(file)) ? readable(() => withHolding(file, undefined, ({ members }) => [...members].length)) : undefined;
 }
 
@@ -154,7 +154,7 @@ function readable<T>(read: () => T): T | undefined {
 }
 
 /** Counts the subagents beside a session, as Claude Code and Cline keep them. Subagents of other agents name their session inside their files. */
-function subagentsOf({ root, path }: Located): number {
+function subagentsOf({ root, path }: LocatedFile): number {
   const isCline = path.endsWith('.messages.json');
   const [folder, own] = isCline ? [dirname(path), /^agent_.*\.messages\.json$/] : [join(path.replace(/\.jsonl$/, ''), 'subagents'), /\.jsonl$/];
   try {

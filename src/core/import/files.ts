@@ -3,10 +3,10 @@ import { basename, dirname, extname, join } from 'node:path';
 import { blake3OfParts, blake3Parts } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
-import { absolutePath, FileRefused, type Located, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
+import { absolutePath, FileRefused, type LocatedFile, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
 import { type FileBytes, importableFormats } from '../formats/index.js';
 
-export interface FoundFile extends Located {
+export interface FoundFile extends LocatedFile {
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly modifiedAt: number;
@@ -62,12 +62,12 @@ const mayBeMissed = (path: string): boolean =>
  */
 export function filesUnder(
   paths: readonly string[],
-  mayHold: (file: Located) => boolean = () => false,
+  mayHold: (file: LocatedFile) => boolean = () => false,
 ): { readonly files: FoundFile[]; readonly skipped: Skip[] } {
   const files = new Map<string, FoundFile>();
   const skipped: Skip[] = [];
   let seen = 0;
-  const visit = (file: Located, depth: number): void => {
+  const visit = (file: LocatedFile, depth: number): void => {
     const { root, path } = file;
     const isNamed = path === root;
     try {
@@ -95,19 +95,19 @@ export function filesUnder(
 }
 
 /** The time of a file's last change. SQLite writes to the log beside a database first, so the log's time counts too. */
-function lastWritten(file: Located, own: number): number {
+function lastWritten(file: LocatedFile, own: number): number {
   const log = databaseEndings.has(extname(file.path)) ? statLocated(logOf(file)) : undefined;
   return Math.floor(Math.max(own, log?.size ? log.mtimeMs : 0));
 }
 
 /** Size and time of a file; zeros if it does not exist. */
-export function sizeOf(file: Located): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
+export function sizeOf(file: LocatedFile): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
   const stat = statLocated(file);
   return { bytes: stat?.size ?? 0, modifiedAt: Math.floor(stat?.mtimeMs ?? 0) };
 }
 
 /** Reads a whole file at once. @throws FileRefused, and the error of the file system. */
-export const readWhole = (file: Located, limit: number = limits.whole): Uint8Array => readLocated(file, { limit });
+export const readWhole = (file: LocatedFile, limit: number = limits.whole): Uint8Array => readLocated(file, { limit });
 
 /** An error that prevents the import of one file, but not of the others. */
 export class Unreadable extends Error {}
@@ -132,14 +132,14 @@ export interface OpenFile {
 }
 
 /** The log in which SQLite writes first. */
-export const logOf = ({ root, path }: Located): Located => ({ root: root === path ? `${root}-wal` : root, path: `${path}-wal` });
+export const logOf = ({ root, path }: LocatedFile): LocatedFile => ({ root: root === path ? `${root}-wal` : root, path: `${path}-wal` });
 
 const usuallyHeld = 12 * 1024 * 1024;
 /** Minimum number of bytes to read at once, because callers usually need the following bytes next. */
 const readAhead = 1024 * 1024;
 const hashedAtOnce = readAhead;
 
-export interface OpenOptions {
+export interface ReadOptions {
   readonly upTo?: number;
   /** Files of up to this number of bytes are read at once. */
   readonly held?: number;
@@ -150,7 +150,7 @@ export interface OpenOptions {
 }
 
 /** Opens a file for import. @throws Unreadable, also when its bytes are read later. */
-export function openFile(located: Located, { upTo, held = usuallyHeld, hash, hashes: before }: OpenOptions = {}): OpenFile {
+export function openFile(located: LocatedFile, { upTo, held = usuallyHeld, hash, hashes: before }: ReadOptions = {}): OpenFile {
   const { fd, stat } = readable(() => openLocated(located, { limit: limits.transcript }), located.path);
   try {
     const { mtimeMs } = stat;
@@ -187,7 +187,7 @@ export function openFile(located: Located, { upTo, held = usuallyHeld, hash, has
 }
 
 /** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
-export function isUnchanged(located: Located, { size, hash }: { readonly size: number; readonly hash: Buffer }): boolean {
+export function isUnchanged(located: LocatedFile, { size, hash }: { readonly size: number; readonly hash: Buffer }): boolean {
   let file: OpenFile | undefined;
   try {
     file = openFile(located, { held: 0 });
@@ -338,7 +338,7 @@ function readable<T>(read: () => T, path?: string): T {
 }
 
 /** The first and the last bytes of a file. */
-export function readEnds(file: Located, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
+export function readEnds(file: LocatedFile, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
   const {
     fd,
     stat: { size },
@@ -355,7 +355,7 @@ export function readEnds(file: Located, length: number): { readonly head: Uint8A
 }
 
 /** The bytes from an offset to another, or to the end. Fewer if the file is shorter. */
-export function readRange(file: Located, start: number, end?: number): Uint8Array {
+export function readRange(file: LocatedFile, start: number, end?: number): Uint8Array {
   const { fd, stat } = openLocated(file);
   try {
     return readAt(fd, start, end ?? stat.size);

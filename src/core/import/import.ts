@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
-import type { Located } from '../files/index.js';
+import type { LocatedFile } from '../files/index.js';
 import {
   type ImportableFormat,
   type ImportPlan,
@@ -17,7 +17,17 @@ import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, isUnchanged, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { recordsOfOthers, trackedRecords } from './known.js';
 import { byMapping, mappedFormat } from './mapping.js';
-import { type Document, documentOf, type Holding, mainDocumentOf, mayHold, memberPath, membersNamed, membersOf, withHolding } from './members.js';
+import {
+  type ConversationFile,
+  documentOf,
+  type Holding,
+  mainDocumentOf,
+  mayHold,
+  memberPath,
+  membersNamed,
+  membersOf,
+  withHolding,
+} from './members.js';
 import { fileNear } from './near.js';
 import { importOrder } from './order.js';
 import { storeSide } from './pieces.js';
@@ -34,15 +44,13 @@ type Granularity = PlanContext['granularity'];
 
 export type ImportInput = InputOf<'import.run'>;
 
-export type ImportEvent = ImportProgress;
-
 /**
  * Imports every transcript at and under the paths, and reports its progress before each file or group of small files. Small files share
  * transactions. The caller may stop between two steps: every stored file is complete. A file that cannot be imported is reported, and the others
  * follow.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
-export function* importPaths(chain: WriteChain, input: ImportInput): Generator<ImportEvent, ImportResult> {
+export function* importPaths(chain: WriteChain, input: ImportInput): Generator<ImportProgress, ImportResult> {
   const asked = input.mapping
     ? byMapping(input.mapping)
     : input.format === undefined
@@ -190,7 +198,7 @@ export function importHolding(
 }
 
 /** The result of the last import of a document, if neither it nor a document beside it has changed since. */
-function unchanged(chain: ReadChain, file: Located, beside: readonly string[]): FileResult | undefined {
+function unchanged(chain: ReadChain, file: LocatedFile, beside: readonly string[]): FileResult | undefined {
   for (const path of [file.path, ...beside]) {
     const before = latestSource(chain, path);
     if (!before || !isUnchanged({ root: file.root === file.path ? path : file.root, path }, before)) return undefined;
@@ -200,7 +208,7 @@ function unchanged(chain: ReadChain, file: Located, beside: readonly string[]): 
 }
 
 /** Imports one conversation of a database or document. Starts again if another process imports it at the same time. */
-export function importMember(chain: WriteChain, document: Document, asked: Ask): FileResult {
+export function importMember(chain: WriteChain, document: ConversationFile, asked: Ask): FileResult {
   for (;;) {
     const result = importOpen(chain, document, fileOf(document.lines.bytes), asked, document.lines);
     if (result) return result;

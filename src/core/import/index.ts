@@ -21,7 +21,7 @@ export {
 } from './files.js';
 export { type FileFlaw, fileFlaws } from './flaws.js';
 export { handedAt } from './handed.js';
-export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths, type Portion } from './import.js';
+export { type ImportInput, importFile, importHolding, importMember, importPaths, type Portion } from './import.js';
 export { storeWritten, type WrittenSession, writtenFiles } from './join-fork.js';
 export { mappedFormat, previewMapping } from './mapping.js';
 export { measuredMembers } from './measured.js';

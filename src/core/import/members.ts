@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { inWords } from '../base/index.js';
-import { absolutePath, type Located, readInside, statInside, statLocated, statNamed } from '../files/index.js';
+import { absolutePath, type LocatedFile, readInside, statInside, statLocated, statNamed } from '../files/index.js';
 import {
   type DatabaseRows,
   type DocumentReader,
@@ -84,7 +84,7 @@ export interface Holding {
 }
 
 /** Whether a file may hold several conversations, by its name and first bytes. */
-export function mayHold(file: Located): boolean {
+export function mayHold(file: LocatedFile): boolean {
   const { path } = file;
   if (hasDocumentEnding(path)) return true;
   if (!databaseEndings.has(extname(path))) return false;
@@ -92,7 +92,8 @@ export function mayHold(file: Located): boolean {
   return isDatabase(head) && importableFormats.some(({ database }) => database?.mayBe(basename(path), head));
 }
 /** Whether the file begins as a database of SQLite does. */
-export const isDatabaseFile = (file: Located): boolean => databaseEndings.has(extname(file.path)) && isDatabase(readEnds(file, magic.length).head);
+export const isDatabaseFile = (file: LocatedFile): boolean =>
+  databaseEndings.has(extname(file.path)) && isDatabase(readEnds(file, magic.length).head);
 
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
@@ -102,7 +103,7 @@ const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, 
  * @throws CORRUPT, UNAVAILABLE, and the error of the file system.
  */
 export function withHolding<T>(
-  file: Located,
+  file: LocatedFile,
   asked: ImportableFormat | undefined,
   work: (holding: Holding) => T,
   known: (beside: readonly string[]) => T | undefined = () => undefined,
@@ -138,7 +139,7 @@ export function withHolding<T>(
  * format can only parse as a whole. @throws Unreadable
  */
 function inLargeDocument<T>(
-  file: Located,
+  file: LocatedFile,
   { membersInFile }: DocumentReader,
   work: (members: readonly Member[], bytes: FileBytes) => T,
 ): { readonly result: T } | undefined {
@@ -155,7 +156,7 @@ function inLargeDocument<T>(
 }
 
 /** The main document that a document belongs to, if it is in the same folder. */
-export function mainDocumentOf({ path }: Located): string | undefined {
+export function mainDocumentOf({ path }: LocatedFile): string | undefined {
   for (const { exports } of importableFormats) {
     const main = exports?.together?.(path)?.main;
     if (!exports || main === undefined || main === path || !isBeside(path, main)) continue;
@@ -165,7 +166,7 @@ export function mainDocumentOf({ path }: Located): string | undefined {
 }
 
 /** The file to read when this one changes, if it is another file nearby. A file that cannot be read belongs to no other. */
-export function mainFileOf(file: Located): string | undefined {
+export function mainFileOf(file: LocatedFile): string | undefined {
   try {
     return stateOf(file.path) ?? mainDocumentOf(file);
   } catch (error) {
@@ -176,7 +177,7 @@ export function mainFileOf(file: Located): string | undefined {
 
 const isBeside = (path: string, other: string): boolean => statInside(dirname(path), other)?.isFile() ?? false;
 
-function inDatabase<T>(file: Located, readers: readonly ImportableFormat[], work: (holding: Holding) => T): T | undefined {
+function inDatabase<T>(file: LocatedFile, readers: readonly ImportableFormat[], work: (holding: Holding) => T): T | undefined {
   const { path } = file;
   return withForeign(file, ({ rows, files }) => {
     const format = readers.find(({ database }) => database?.recognize(rows.tables));
@@ -218,12 +219,12 @@ const unknownTables = (rows: DatabaseRows, known: ReadonlySet<string>): readonly
     return [];
   });
 
-export interface Document extends FoundFile {
+export interface ConversationFile extends FoundFile {
   readonly lines: Lines;
 }
 
 /** A conversation as a file of its own. A conversation without a time gets that of its file. */
-export function documentOf(file: FoundFile, member: Member): Document {
+export function documentOf(file: FoundFile, member: Member): ConversationFile {
   const lines = member.lines();
   return {
     root: file.root,

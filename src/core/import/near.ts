@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Located, listInside } from '../files/index.js';
+import { type LocatedFile, listInside } from '../files/index.js';
 import { ioReason } from './files.js';
 
 /** Agents sort sessions into folders of years, months and days. */
@@ -13,7 +13,7 @@ const endings = ['.jsonl', '.jsonl.zst'];
  * Finds the transcript of the session that this one continues: beside it or in the folder of another day, with a name that ends in `part`.
  * `part` comes from a transcript, so it is only compared with existing names and never used as a path.
  */
-export function fileNear(path: string, part: string): Located | undefined {
+export function fileNear(path: string, part: string): LocatedFile | undefined {
   if (!/^[\w-]{8,64}$/.test(part)) return undefined;
   let top = dirname(path);
   for (let up = 0; up < deepest && ofADate.test(basename(top)); up++) top = dirname(top);

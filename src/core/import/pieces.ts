@@ -2,10 +2,10 @@ import type { ArtifactNo, ByteRange } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { FileBytes } from '../formats/index.js';
 import type { StoredRange } from '../requests/index.js';
-import type { Piece } from './sources.js';
+import type { SourcePiece } from './sources.js';
 
 /** A piece of the file and its offset in the file. */
-export interface PlacedPiece extends Piece {
+export interface PlacedPiece extends SourcePiece {
   readonly at: number;
 }
 
@@ -100,8 +100,8 @@ export function layOut(
   bytes: FileBytes,
   pieces: readonly PlacedPiece[],
   from: number,
-): { pieces: Piece[]; notes: { line: number; reason: string }[] } {
-  const result: Piece[] = [];
+): { pieces: SourcePiece[]; notes: { line: number; reason: string }[] } {
+  const result: SourcePiece[] = [];
   const notes: { line: number; reason: string }[] = [];
   let at = from;
   const fill = (end: number): void => {
@@ -124,8 +124,8 @@ export function layOut(
 }
 
 /** The pieces of the first `size` bytes. */
-export function piecesUpTo(pieces: readonly Piece[], size: number): Piece[] {
-  const result: Piece[] = [];
+export function piecesUpTo(pieces: readonly SourcePiece[], size: number): SourcePiece[] {
+  const result: SourcePiece[] = [];
   let at = 0;
   for (const piece of pieces) {
     if (at >= size) break;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { SourceAgent } from '../contract/index.js';
-import { isOnThisMachine, type Located, listIfExists, listInside, namedFile, repositoryAt, statLocated } from '../files/index.js';
+import { isOnThisMachine, type LocatedFile, listIfExists, listInside, namedFile, repositoryAt, statLocated } from '../files/index.js';
 import { importableFormats } from '../formats/index.js';
 import { ioReason } from './files.js';
 
@@ -138,7 +138,7 @@ export const formatOfAgent = (agent: SourceAgent): (typeof importableFormats)[nu
 /** Whether an agent has a folder for each project. */
 export const sortsByProject = (agent: SourceAgent): boolean => places[agent].byProject;
 
-export interface SessionFile extends Located {
+export interface SessionFile extends LocatedFile {
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly modifiedAt: number;
@@ -174,7 +174,7 @@ function isFile(path: string): boolean {
 }
 
 /** A regular file with its size and time; nothing if it does not exist. */
-function fileAt(file: Located): SessionFile[] {
+function fileAt(file: LocatedFile): SessionFile[] {
   const stat = statLocated(file);
   return stat ? [{ ...file, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) }] : [];
 }

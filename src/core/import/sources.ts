@@ -18,7 +18,7 @@ import { bodiesFormat, wireFormat } from '../requests/index.js';
 import { isUnchanged } from './files.js';
 
 /** A range of a stored object that is part of an imported file. */
-export interface Piece {
+export interface SourcePiece {
   readonly artifact: ArtifactNo;
   readonly start: number;
   readonly length: number;
@@ -37,7 +37,7 @@ export interface SourceRow {
   readonly title: string | null;
   readonly cwd: string | null;
   readonly tips: readonly CommitSeq[];
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly SourcePiece[];
   readonly importedAt: number;
 }
 

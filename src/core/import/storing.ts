@@ -11,7 +11,7 @@ import {
   type WriteChain,
 } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
-import { type FileBytes, formatOf, type ImportPlan, type Outlined, outlined, type PlannedCommit, startOf } from '../formats/index.js';
+import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, type StoredOutline, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { FoundFile, OpenFile } from './files.js';
@@ -20,7 +20,7 @@ import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, sid
 import type { Until } from './regroup.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
-import { attachWaiting, rememberWaiting, type Store, takeRecordsBack } from './waiting.js';
+import { attachWaiting, rememberWaiting, type StoreContinuation, takeRecordsBack } from './waiting.js';
 
 /** The result of importing one file. */
 export interface FileResult extends Omit<ImportResult, 'bytes' | 'requests' | 'ms'> {
@@ -104,14 +104,14 @@ function inBatches(commits: readonly PlannedCommit[]): PlannedCommit[][] {
 
 interface Prepared {
   readonly planned: PlannedCommit;
-  readonly outline: Outlined;
+  readonly outline: StoredOutline;
 }
 
 /** Reads a commit's entries. Slow, so it happens outside of a transaction. */
 const prepare = (planned: PlannedCommit): Prepared => ({ planned, outline: planned.outline ?? outlined(planned) });
 
 /** The stored content of a planned commit. */
-interface Content extends Pick<Outlined, 'counts' | 'calls'> {
+interface Content extends Pick<StoredOutline, 'counts' | 'calls'> {
   readonly no: ArtifactNo;
   readonly ref: ArtifactRef;
 }
@@ -297,7 +297,7 @@ const tipRows = (chain: WriteChain, plan: Pick<ImportPlan, 'tips'>, made: MadeCo
 
 /** Stores the commits of a new plan for a file that is stored already. From now on, their records belong to the new commits. */
 export const replaceStored =
-  (chain: WriteChain): Store =>
+  (chain: WriteChain): StoreContinuation =>
   ({ path, importedAt }, bytes, plan) => {
     const made = new MadeCommits(chain);
     const file = { root: path, path, bytes: bytes.length, modifiedAt: importedAt };

@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /** Stores a session again, now as the continuation of another one, and returns its commits and tips. */
-export type Store = (
+export type StoreContinuation = (
   source: SourceRow,
   bytes: Uint8Array,
   plan: ImportPlan,
@@ -53,10 +53,10 @@ export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: read
  * Imports the sessions that wait for the file at the path again, from their stored bytes, now as its continuation. From then on, their
  * records and calls belong to the new commits. The earlier commits stay, because commits never change, but they are hidden like a deleted branch.
  */
-export const attachWaiting = (chain: WriteChain, path: string, store: Store): Skip[] =>
+export const attachWaiting = (chain: WriteChain, path: string, store: StoreContinuation): Skip[] =>
   waitingFor(chain, path).flatMap((one) => attach(chain, one, store));
 
-function attach(chain: WriteChain, { record, context }: Waiting, store: Store): Skip[] {
+function attach(chain: WriteChain, { record, context }: Waiting, store: StoreContinuation): Skip[] {
   const before = descendants(chain, context);
   const source = allSources(chain).find(({ tips }) => tips.some((seq) => before.has(seq)));
   const format = importableFormats.find(({ id }) => id === source?.format);

@@ -4,7 +4,7 @@ import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { makeFolderInside, writeNew } from '../files/index.js';
 import { importPaths, listSources, mayReadAgain, sourceContent } from '../import/index.js';
-import type { Rebuilt } from '../store/index.js';
+import type { RebuiltFile } from '../store/index.js';
 import { orUndefined } from './check.js';
 
 /** An empty project in a folder of its own; `close` deletes both. */
@@ -116,7 +116,7 @@ function insertLost(
   return rowId as CommitSeq;
 }
 
-export interface LostCommits extends Pick<Rebuilt, 'lostCommits'> {
+export interface LostCommits extends Pick<RebuiltFile, 'lostCommits'> {
   /** Whether rows of commits are lost. */
   readonly lostRows: boolean;
 }

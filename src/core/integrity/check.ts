@@ -5,7 +5,7 @@ import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../import/index.js';
 import type { ChangedRow } from '../store/index.js';
-import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js';
+import type { CheckedStore, CheckProblem, CheckProblemKind, CheckResult } from './store.js';
 
 /** The number of objects or commits that are checked before other calls can run. */
 const checkedAtOnce = 200;
@@ -18,7 +18,7 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
   const { chain } = store;
   const rows = rowProblems(store);
   const isChanged: IsChanged = (table, row) => rows.changed.has(`${table} ${row}`);
-  const problems: Problem[] = [...databaseProblems(store), ...rows.problems];
+  const problems: CheckProblem[] = [...databaseProblems(store), ...rows.problems];
   const part = function* <T>(work: Generator<undefined, T>): Generator<undefined, T | undefined> {
     try {
       return yield* work;
@@ -30,7 +30,7 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
     }
   };
   const artifacts = yield* part(damagedArtifacts(chain, isChanged));
-  problems.push(...(artifacts?.damaged ?? []).map((one): Problem => ({ kind: 'artifact', id: one.ref, message: one.message })));
+  problems.push(...(artifacts?.damaged ?? []).map((one): CheckProblem => ({ kind: 'artifact', id: one.ref, message: one.message })));
   const commits = yield* part(commitProblems(chain, isChanged));
   problems.push(...(commits?.problems ?? []));
   const sources = yield* part(sourceProblems(chain));
@@ -43,13 +43,13 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
 }
 
 /** Damage that SQLite finds in pages and indexes, and tables and indexes that are missing or defined differently. */
-export const databaseDamage = ({ db }: CheckedStore): Problem[] => [
+export const databaseDamage = ({ db }: CheckedStore): CheckProblem[] => [
   ...orCorrupt(() => db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
   ...orCorrupt(() => db.changedDefinitions().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
 ];
 
 /** Damage that SQLite finds, and rows that refer to missing rows. Missing parents and objects of commits are reported with the commit. */
-const databaseProblems = (store: CheckedStore): Problem[] => [
+const databaseProblems = (store: CheckedStore): CheckProblem[] => [
   ...databaseDamage(store),
   ...orCorrupt(() =>
     store.db
@@ -70,10 +70,10 @@ const nothingChanged: IsChanged = () => false;
 const rowName = ({ table, row, id }: ChangedRow): string => id ?? `${table} ${row}`;
 const rowMessage = ({ table, row }: ChangedRow): string => `row ${row} of ${table} does not match its checksum: a byte of it has changed`;
 
-function rowProblems({ db }: CheckedStore): { changed: ReadonlySet<string>; problems: Problem[] } {
+function rowProblems({ db }: CheckedStore): { changed: ReadonlySet<string>; problems: CheckProblem[] } {
   const changed = new Set<string>();
   const problems = orCorrupt(() =>
-    db.changedRows().map((each): Problem => {
+    db.changedRows().map((each): CheckProblem => {
       changed.add(`${each.table} ${each.row}`);
       return { kind: 'row', id: rowName(each), message: rowMessage(each) };
     }),
@@ -81,7 +81,7 @@ function rowProblems({ db }: CheckedStore): { changed: ReadonlySet<string>; prob
   return { changed, problems };
 }
 
-function orCorrupt(look: () => Problem[]): Problem[] {
+function orCorrupt(look: () => CheckProblem[]): CheckProblem[] {
   try {
     return look();
   } catch (error) {
@@ -90,9 +90,9 @@ function orCorrupt(look: () => Problem[]): Problem[] {
   }
 }
 
-function* sourceProblems(chain: ReadChain): Generator<undefined, { count: number; problems: Problem[] }> {
+function* sourceProblems(chain: ReadChain): Generator<undefined, { count: number; problems: CheckProblem[] }> {
   const sources = listSources(chain);
-  const problems: Problem[] = [];
+  const problems: CheckProblem[] = [];
   for (const source of sources) {
     problems.push(...refusal('source', source.sourceId, () => proveSource(chain, source.sourceId)));
     yield;
@@ -148,7 +148,7 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS par
   FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
  WHERE c.project = ?`;
 
-function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<undefined, { count: number; problems: Problem[] }> {
+function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<undefined, { count: number; problems: CheckProblem[] }> {
   const problems = [...placeProblems(chain, isChanged), ...listProblems(chain)];
   let count = 0;
   for (let last = 0; ; ) {
@@ -164,7 +164,7 @@ function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<unde
 }
 
 /** A commit is one deeper than its parent, in its parent's run or at the beginning of its own. */
-function placeProblems(chain: ReadChain, isChanged: IsChanged): Problem[] {
+function placeProblems(chain: ReadChain, isChanged: IsChanged): CheckProblem[] {
   const wrong = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
     `SELECT c.seq, c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
       WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL)`,
@@ -175,12 +175,12 @@ function placeProblems(chain: ReadChain, isChanged: IsChanged): Problem[] {
     .map(({ id }) => ({ kind: 'commit', id, message: 'its run and depth do not follow from its parent' }));
 }
 
-const listProblems = (chain: ReadChain): Problem[] =>
+const listProblems = (chain: ReadChain): CheckProblem[] =>
   wronglyListed(chain).map((id) => ({ kind: 'outline', id, message: 'the list of commits by principal and time has a wrong row for it' }));
 
 /** The id and the digest cover parent, content, time and template (C1). */
-function identityProblems(row: CommitRow): Problem[] {
-  const problem = (message: string): Problem[] => [{ kind: 'commit', id: row.id, message }];
+function identityProblems(row: CommitRow): CheckProblem[] {
+  const problem = (message: string): CheckProblem[] => [{ kind: 'commit', id: row.id, message }];
   if (row.hash === null) return problem('its object is lost');
   if (row.parent !== null && row.parentId === null)
     return problem('its parent is lost: contexts that need it cannot be materialized; import the file that it came from again');
@@ -190,7 +190,7 @@ function identityProblems(row: CommitRow): Problem[] {
 }
 
 /** Compares counts and outline with the content. Damaged content is reported with its object. */
-function contentProblems(chain: ReadChain, row: CommitRow): Problem[] {
+function contentProblems(chain: ReadChain, row: CommitRow): CheckProblem[] {
   const format = findFormat(row.format);
   const content = format && orUndefined(() => chain.artifacts.read(row.artifact));
   if (!content) return [];
@@ -199,7 +199,7 @@ function contentProblems(chain: ReadChain, row: CommitRow): Problem[] {
   const messages = row.type === 'compaction' ? 0 : counts.messages;
   const context = row.tokenCount + (row.type === 'delta' ? (row.parentTokens ?? 0) : 0);
   const isRooted = row.parent === null || row.parentTokens !== null;
-  const problems: Problem[] = [];
+  const problems: CheckProblem[] = [];
   // Token counts may come from another tokenizer, so they are not compared with the content.
   if (row.messageCount !== messages)
     problems.push({ kind: 'counts', id: row.id, message: `it says ${row.messageCount} messages, its content has ${messages}` });
@@ -224,7 +224,7 @@ function isStoredOutline(chain: ReadChain, row: CommitRow, outline: string): boo
   }
 }
 
-const refusal = (kind: ProblemKind, id: string, read: () => unknown): Problem[] =>
+const refusal = (kind: CheckProblemKind, id: string, read: () => unknown): CheckProblem[] =>
   refusals(read)
     .filter(({ code }) => code === 'CORRUPT')
     .map(({ message }) => ({ kind, id, message }));

@@ -5,4 +5,4 @@ export { areBackupsOn, backUp, backupsToKeep, lastTry, listBackups, noteTry, tur
 export { checkProject } from './check.js';
 export { repairProject, type Scratch } from './repair.js';
 export { damageIn, hasDamage, markDamage, markDamagedTexts, refuseDamaged } from './shown.js';
-export type { CheckResult, Problem } from './store.js';
+export type { CheckProblem, CheckResult } from './store.js';

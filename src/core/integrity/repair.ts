@@ -2,13 +2,13 @@ import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { forgetGraph, type ReadChain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { dropSearchIndex } from '../search/index.js';
-import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
+import { type ChangedRow, canRestoreRows, type RebuiltFile } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
 import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, orUndefined } from './check.js';
 import { relinkOrphans, restoreNames } from './names.js';
 import { restoreObjectRows, restoreObjects } from './objects.js';
 import { dropDerived, restoreCounts, restorePlaces } from './places.js';
-import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js';
+import type { CheckedStore, CheckProblem, CheckProblemKind, CheckResult } from './store.js';
 
 export type { Scratch } from './again.js';
 
@@ -16,7 +16,7 @@ export interface RepairOptions {
   /** Paths of backups of the database, newest first. */
   readonly backups: readonly string[];
   /** The rows that were rebuilt and lost when the project was opened. */
-  readonly rebuilt?: Rebuilt | undefined;
+  readonly rebuilt?: RebuiltFile | undefined;
   readonly scratch: () => Scratch;
 }
 
@@ -75,7 +75,7 @@ const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => orUndefined(() => 
 const commitsIn = (rows: readonly ChangedRow[]): ReadonlySet<CommitSeq> =>
   new Set(rows.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
 
-const idsOf = (problems: readonly Problem[], kind: ProblemKind): ContextId[] =>
+const idsOf = (problems: readonly CheckProblem[], kind: CheckProblemKind): ContextId[] =>
   problems.filter((problem) => problem.kind === kind).map(({ id }) => id as ContextId);
 
 function forget(chain: ReadChain): void {
@@ -89,7 +89,7 @@ function forget(chain: ReadChain): void {
 interface Damage {
   readonly damaged: readonly DamagedArtifact[];
   readonly commits: ReadonlySet<CommitSeq>;
-  readonly rebuilt: Rebuilt | undefined;
+  readonly rebuilt: RebuiltFile | undefined;
   readonly backups: readonly string[];
   readonly scratch: () => Scratch;
 }
@@ -166,7 +166,7 @@ function settleSums(store: CheckedStore, sums: readonly KeptSum[]): void {
 const isDerived = /^(record|started|materialized)$/;
 
 /** Deletes rows that refer to lost rows; commits stay. */
-function dropDangling(store: CheckedStore): Problem[] {
+function dropDangling(store: CheckedStore): CheckProblem[] {
   const { db } = store;
   if (!db.dangling().some(({ table }) => table !== 'context')) return [];
   const links = db.all<{ table: string; column: string; to: string; target: string | null }>(
@@ -196,7 +196,7 @@ function dropDangling(store: CheckedStore): Problem[] {
 }
 
 /** Reports the losses when the database was rebuilt, and the rows that came from backups. */
-function rebuiltProblems(chain: ReadChain, { unread, lost, fromBackups, lostCommits, path }: Rebuilt): Problem[] {
+function rebuiltProblems(chain: ReadChain, { unread, lost, fromBackups, lostCommits, path }: RebuiltFile): CheckProblem[] {
   const kept = `the damaged database is kept at ${path}`;
   const isLost = ([id]: readonly [string, number]): boolean => !chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, id);
   const restored = [...fromBackups].map(([table, rows]) => `${rows} of ${table}`);
@@ -207,12 +207,14 @@ function rebuiltProblems(chain: ReadChain, { unread, lost, fromBackups, lostComm
     { kind: 'database', id: 'stemma.db', message: `the database was rebuilt${from}${later}; ${kept}`, repaired: true },
     ...lost
       .filter((table) => table !== 'context' || lostCommits.size === 0)
-      .map((table): Problem => ({ kind: 'database', id: table, message: `rows of ${table} could not be read and are in no backup; ${kept}` })),
-    ...[...lostCommits].filter(isLost).map(([id]): Problem => ({ kind: 'commit', id, message: `it is lost with its row of the database; ${kept}` })),
+      .map((table): CheckProblem => ({ kind: 'database', id: table, message: `rows of ${table} could not be read and are in no backup; ${kept}` })),
+    ...[...lostCommits]
+      .filter(isLost)
+      .map(([id]): CheckProblem => ({ kind: 'commit', id, message: `it is lost with its row of the database; ${kept}` })),
   ];
 }
 
-function repairedProblems(before: CheckResult, after: CheckResult): Problem[] {
+function repairedProblems(before: CheckResult, after: CheckResult): CheckProblem[] {
   const left = new Set(after.problems.map(({ kind, id }) => `${kind} ${id}`));
   return before.problems
     .filter(({ kind, id }) => !left.has(`${kind} ${id}`))
@@ -220,7 +222,7 @@ function repairedProblems(before: CheckResult, after: CheckResult): Problem[] {
 }
 
 /** Adds to an unsolved problem its consequences and what a person can do. */
-function withAdvice(chain: ReadChain, problem: Problem, lost: readonly DamagedArtifact[]): Problem {
+function withAdvice(chain: ReadChain, problem: CheckProblem, lost: readonly DamagedArtifact[]): CheckProblem {
   if (problem.kind === 'row')
     return {
       ...problem,

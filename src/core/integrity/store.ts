@@ -9,8 +9,8 @@ export interface CheckedStore {
   readonly chain: WriteChain;
 }
 
-export type ProblemKind = 'database' | 'row' | 'artifact' | 'commit' | 'counts' | 'outline' | 'source';
+export type CheckProblemKind = 'database' | 'row' | 'artifact' | 'commit' | 'counts' | 'outline' | 'source';
 
-export type Problem = OutputOf<'project.check'>['problems'][number];
+export type CheckProblem = OutputOf<'project.check'>['problems'][number];
 
 export type CheckResult = OutputOf<'project.check'>;

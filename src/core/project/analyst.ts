@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { answer, applyRules, catchUpAnalysis, openViews, type Written, writeAnswer, writeDataset } from '../analysis/index.js';
+import { answer, applyRules, catchUpAnalysis, openViews, type WrittenFile, writeAnswer, writeDataset } from '../analysis/index.js';
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { missingDerived } from '../store/index.js';
@@ -72,7 +72,7 @@ export async function writeFor(
   given: string,
   askAt: (path: string) => Ask,
   signal: AbortSignal | undefined,
-): Promise<Written> {
+): Promise<WrittenFile> {
   const path = absolutePath(given);
   const requireFree = (): void => {
     if (existsSync(path)) throw new StemmaError('CONFLICT', `Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });
@@ -81,7 +81,7 @@ export async function writeFor(
   if (!existsSync(dirname(path))) throw badRequest('path', `Cannot write ${basename(path)}: the folder ${dirname(path)} does not exist.`);
   const beside = `${path}.${randomUUID().slice(0, 8)}.part`;
   try {
-    const written = (await askProject(engine, project, askAt(beside), { ms: analystMs.file, signal })) as Written;
+    const written = (await askProject(engine, project, askAt(beside), { ms: analystMs.file, signal })) as WrittenFile;
     requireFree();
     renameDurably(beside, path);
     return { ...written, path };

@@ -1,4 +1,4 @@
-import type { Rule, Statement } from '../analysis/index.js';
+import type { SqlRule, Statement } from '../analysis/index.js';
 import type { AnalysisFormat } from '../contract/index.js';
 import type { ReadPlace } from './chains.js';
 
@@ -6,7 +6,7 @@ import type { ReadPlace } from './chains.js';
 export type Ask =
   | { readonly kind: 'rows'; readonly statement: Statement; readonly limit?: number | undefined }
   | { readonly kind: 'file'; readonly statement: Statement; readonly format: AnalysisFormat; readonly path: string }
-  | { readonly kind: 'findings'; readonly rules: readonly Rule[] }
+  | { readonly kind: 'findings'; readonly rules: readonly SqlRule[] }
   | { readonly kind: 'dataset'; readonly name: string; readonly path: string };
 
 /** A question with the project that it is asked of. */

@@ -112,7 +112,7 @@ export function liveTips(capture: Capture, now: number): ReadonlySet<ContextId> 
 /** The parts of an engine that live capture needs. */
 interface CaptureEngine {
   readonly options: { readonly agentRoots: readonly AgentRoot[]; readonly isRunning?: LiveOptions['isRunning'] };
-  readonly captured: Wanted;
+  readonly captured: CapturedProjects;
 }
 interface CapturedProject {
   readonly dir: string;
@@ -177,13 +177,13 @@ export const captureStatus = (engine: CaptureEngine, project: CapturedProject): 
 });
 
 /** The projects that follow this machine's agents whenever they are open: a list in Stemma's data folder. */
-export interface Wanted {
+export interface CapturedProjects {
   has(dir: string): boolean;
   set(dir: string, wanted: boolean): void;
 }
 
 /** Reads the list in Stemma's data folder. */
-export function openWanted(dataDir: string): Wanted {
+export function openWanted(dataDir: string): CapturedProjects {
   const file = join(dataDir, 'capture.json');
   const read = (): string[] => {
     const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : [];

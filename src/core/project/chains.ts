@@ -5,7 +5,7 @@ import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '.
 import { type OpenDatabase, openDatabase, type ReadableDb } from '../store/index.js';
 import { type Seal, sealOfProcess } from '../trust/index.js';
 import type { Access } from './access.js';
-import type { Manifest } from './manifest.js';
+import type { ProjectManifest } from './manifest.js';
 import type { ReadProject } from './reading.js';
 
 const megabyte = 1024 * 1024;
@@ -119,7 +119,7 @@ export function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
 }
 
 /** Where a project is read: all that another thread needs to open it. */
-export interface ReadPlace extends Manifest {
+export interface ReadPlace extends ProjectManifest {
   readonly dir: string;
   readonly access: Access;
   /** The file of the database: the project's own, or a copy. */

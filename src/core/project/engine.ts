@@ -10,13 +10,13 @@ import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
 import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, openPulse, type pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
-import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type SignIn } from '../sync/index.js';
+import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type PendingSignIn } from '../sync/index.js';
 import { comparable } from '../system/index.js';
 import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
 import type { Analyst } from './ask.js';
-import { openWanted, type Wanted } from './capture.js';
+import { type CapturedProjects, openWanted } from './capture.js';
 import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
 import { findProjectIn, isProject } from './manifest.js';
@@ -68,7 +68,7 @@ export interface EngineOptions {
   /** Connects to a hub of a team. Without it, the engine knows no hubs. */
   readonly reachHub?: (address: HubAddress) => ManagedHub;
   /** Begins to sign this machine in at a hub. */
-  readonly signIn?: (hub: string) => Promise<SignIn>;
+  readonly signIn?: (hub: string) => Promise<PendingSignIn>;
   /** Facts about this installation, for reports of problems. */
   readonly diagnostics?: () => Omit<Diagnostics, 'caches'>;
   /** The settings of updates, and how to look for one. `check` fails with UNAVAILABLE outside of the desktop app. */
@@ -97,7 +97,7 @@ export interface Engine {
   readonly options: EngineOptions;
   readonly clock: Clock;
   /** The projects that follow this machine's agents whenever they are open. */
-  readonly captured: Wanted;
+  readonly captured: CapturedProjects;
   /** Tool calls of runs that wait for a person. */
   readonly questions: Questions;
   /** The jobs that this process carries out. */

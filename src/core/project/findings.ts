@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { builtInRules, type Found, type Rule, ruleOf } from '../analysis/index.js';
+import { builtInRules, type RuleResults, ruleOf, type SqlRule } from '../analysis/index.js';
 import { textOf } from '../base/index.js';
 import { listIfExists, readInside } from '../files/index.js';
 import { analystMs, askProject } from './analyst.js';
@@ -12,7 +12,7 @@ const maxRuleBytes = 100_000;
 export const rulesFolder = (dataDir: string): string => join(dataDir, 'rules');
 
 /** The built-in rules and a person's own. An own rule with the name of a built-in one replaces it. */
-export function rulesIn(dataDir: string): Rule[] {
+export function rulesIn(dataDir: string): SqlRule[] {
   const folder = rulesFolder(dataDir);
   const own = listIfExists(dataDir, folder)
     .filter((entry) => entry.isFile() && entry.name.endsWith('.sql'))
@@ -22,5 +22,5 @@ export function rulesIn(dataDir: string): Rule[] {
 }
 
 /** What rules find in a project, in a process of its own. @throws as `Analyst` */
-export const findIn = async (engine: Engine, project: Project, rules: readonly Rule[], signal: AbortSignal | undefined): Promise<Found> =>
-  (await askProject(engine, project, { kind: 'findings', rules }, { ms: analystMs.findings, signal })) as Found;
+export const findIn = async (engine: Engine, project: Project, rules: readonly SqlRule[], signal: AbortSignal | undefined): Promise<RuleResults> =>
+  (await askProject(engine, project, { kind: 'findings', rules }, { ms: analystMs.findings, signal })) as RuleResults;

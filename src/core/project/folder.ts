@@ -15,7 +15,7 @@ import {
 } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
-import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type Rebuilt, rebuildDatabase } from '../store/index.js';
+import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type RebuiltFile, rebuildDatabase } from '../store/index.js';
 import { nameProblem, thisSystem } from '../system/index.js';
 import { type Seal, type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
@@ -24,10 +24,10 @@ import {
   database,
   ending,
   findProjectIn,
-  type Manifest,
   manifest,
   objects,
   ownFiles,
+  type ProjectManifest,
   projectDir,
   repairManifest,
   requireRegularDatabase,
@@ -35,7 +35,7 @@ import {
 } from './manifest.js';
 
 /** The database, objects and chain of a project folder, without background work: all that a checkpoint needs. */
-export interface ProjectFolder extends Manifest {
+export interface ProjectFolder extends ProjectManifest {
   readonly dir: string;
   readonly db: OpenDatabase;
   readonly chain: WriteChain;
@@ -48,7 +48,7 @@ export interface ProjectFolder extends Manifest {
   /** Whether the project is writable. If not, `db` is a private copy for caches and indexes only. */
   readonly access: Access;
   /** The losses, if its database had to be rebuilt. */
-  readonly rebuilt?: Rebuilt;
+  readonly rebuilt?: RebuiltFile;
   /** Whether it must be reopened: its folder was replaced, its access changed, or another process wrote to a read-only project. */
   isStale(): boolean;
   close(): void;
@@ -193,7 +193,7 @@ interface OpenPlace {
   readonly access: Access;
   /** The folder for new objects. */
   readonly objects: string;
-  readonly rebuilt?: Rebuilt | undefined;
+  readonly rebuilt?: RebuiltFile | undefined;
   /** For a copy, the state of its original and the reason for reading only. */
   readonly stamp: string | undefined;
   /** Ends the use of the private copy, if there is one. */
@@ -266,7 +266,7 @@ function openOrRebuild(
   file: string,
   projectId: string,
   { repair, busyMs, mark }: Pick<OpenPlaceOptions, 'repair' | 'busyMs' | 'mark'>,
-): { db: OpenDatabase; rebuilt?: Rebuilt | undefined } {
+): { db: OpenDatabase; rebuilt?: RebuiltFile | undefined } {
   const open = (): OpenDatabase => {
     refuseEmptied(file);
     return openDatabase(file, {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Clock, StemmaError } from '../base/index.js';
-import { type Growth, type HookEvent, importGrowth } from '../follow/index.js';
+import { type HookEvent, importGrowth, type TranscriptGrowth } from '../follow/index.js';
 import type { Signed } from '../import/index.js';
 import { type TrustedProjects, untrusted } from '../trust/index.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
@@ -29,5 +29,5 @@ export function openForHook(project: NewProject, clock: Clock, trusted: TrustedP
 }
 
 /** The checkpoint for an event of an agent. */
-export const checkpointAt = ({ chain }: ProjectFolder, { root, path, what }: HookEvent, signed?: Signed): Growth =>
+export const checkpointAt = ({ chain }: ProjectFolder, { root, path, what }: HookEvent, signed?: Signed): TranscriptGrowth =>
   importGrowth(chain, { root, path }, { what, granularity: 'turn_boundary', signed });

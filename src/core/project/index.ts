@@ -26,10 +26,10 @@ export { historiesIn } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { changePrices, ownUsageSettings } from './own-prices.js';
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
-export { type Derived, type Reading, type ReadProject, requireProject } from './reading.js';
+export { type DerivedKind, type Reading, type ReadProject, requireProject } from './reading.js';
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
-export { type Caller, createSession, prepare, type Session } from './session.js';
+export { type ClientKind, createSession, prepare, type Session } from './session.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
 export {

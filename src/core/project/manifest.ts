@@ -12,7 +12,7 @@ export const database = 'stemma.db';
 export const objects = 'objects';
 
 /** The content of `project.json`. The database has the same, except for the tokenizer. */
-export interface Manifest {
+export interface ProjectManifest {
   readonly projectId: string;
   readonly name: string;
   /** Milliseconds since 1970. */
@@ -30,7 +30,7 @@ export const projectDir = (path: string): string => (path.endsWith(ending) ? abs
 export const isProject = (dir: string): boolean => [manifest, database].some((name) => existsSync(join(dir, name)));
 
 /** A project, as its folder describes it. */
-export interface FoundProject extends Manifest {
+export interface FoundProject extends ProjectManifest {
   readonly dir: string;
   /** True if `project.json` is missing or damaged, and the database was used instead. */
   readonly isRecovered: boolean;
@@ -48,7 +48,7 @@ export function findProjectIn(path: string): FoundProject {
  * Reads `project.json`. Undefined if it is missing, empty or no manifest, for instance after a power cut or if another program changed it.
  * @throws NOT_FOUND if the folder is no project; BAD_REQUEST if the file is a link or no regular file.
  */
-function readManifest(dir: string): Manifest | undefined {
+function readManifest(dir: string): ProjectManifest | undefined {
   if (!isProject(dir))
     throw notFound(dir, existsSync(dir) ? `${dir} is not a Stemma project: it has no project.json.` : `Cannot open ${dir}: it does not exist.`, {
       dir,
@@ -77,13 +77,13 @@ function readIfExists(dir: string): Buffer | undefined {
 }
 
 /** Restores the manifest from a copy of the project's database. @throws CORRUPT if the database names no project. */
-function recoverManifest(dir: string): Manifest {
+function recoverManifest(dir: string): ProjectManifest {
   requireRegularDatabase(dir);
   const copy = copyForReading(join(dir, database));
   try {
     const db = openDatabase(copy.database);
     try {
-      const [row] = db.all<Omit<Manifest, 'tokenizer'>>('SELECT projectId, name, createdAt FROM project ORDER BY no');
+      const [row] = db.all<Omit<ProjectManifest, 'tokenizer'>>('SELECT projectId, name, createdAt FROM project ORDER BY no');
       if (row) return { ...row, tokenizer };
     } finally {
       db.close();
@@ -96,12 +96,12 @@ function recoverManifest(dir: string): Manifest {
 }
 
 /** Writes the manifest of a project whose folder is being created. */
-export const writeManifest = (dir: string, content: Manifest): void => writeNew(join(dir, manifest), textOf(content));
+export const writeManifest = (dir: string, content: ProjectManifest): void => writeNew(join(dir, manifest), textOf(content));
 
 /** Replaces a damaged manifest by a recovered one. */
-export const repairManifest = (dir: string, content: Manifest): void => replaceFile(join(dir, manifest), textOf(content));
+export const repairManifest = (dir: string, content: ProjectManifest): void => replaceFile(join(dir, manifest), textOf(content));
 
-const textOf = ({ projectId, name, createdAt, tokenizer }: Manifest): string =>
+const textOf = ({ projectId, name, createdAt, tokenizer }: ProjectManifest): string =>
   `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer }, null, 2)}\n`;
 
 /** Requires regular files for the database and its log, because SQLite follows links and waits for pipes. @throws BAD_REQUEST */

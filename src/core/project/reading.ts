@@ -3,10 +3,10 @@ import type { ReadChain } from '../chain/index.js';
 import type { AgentRoot } from '../import/index.js';
 import type { ReadableDb } from '../store/index.js';
 import type { Access } from './access.js';
-import type { Manifest } from './manifest.js';
+import type { ProjectManifest } from './manifest.js';
 
 /** An open project for calls that read: SQLite opened its connection read-only. */
-export interface ReadProject extends Manifest {
+export interface ReadProject extends ProjectManifest {
   readonly dir: string;
   readonly access: Access;
   readonly db: ReadableDb;
@@ -16,7 +16,7 @@ export interface ReadProject extends Manifest {
 }
 
 /** What the writer derives from commits for later questions. */
-export type Derived = 'usage' | 'calls' | 'answers' | 'search' | 'analysis';
+export type DerivedKind = 'usage' | 'calls' | 'answers' | 'search' | 'analysis';
 
 /** What calls that read have: the project, and the writer's help. */
 export interface Reading {
@@ -27,7 +27,7 @@ export interface Reading {
   /** As in `Session`. */
   checkOutput(path: string | undefined): Promise<void>;
   /** Lets the writer derive what a question is answered from: the calls and prices of new commits, or their words. */
-  prepare(what: Derived): Promise<void>;
+  prepare(what: DerivedKind): Promise<void>;
   /** Hands the derived data of finished reads to the writer. Objects whose refs a caller gets are stored when it resolves. */
   settle(): Promise<void>;
   /** Fetches the object whose read failed with this error, if the hub or a replica holds it. Returns false for other errors. */

@@ -4,11 +4,11 @@ import { catchUpCalls, pendingCommits, prepareUsage } from '../usage/index.js';
 import { prepareAnalysis } from './analyst.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
-import { type Derived, type Reading, type ReadProject, requireProject } from './reading.js';
+import { type DerivedKind, type Reading, type ReadProject, requireProject } from './reading.js';
 import { fetchForRead } from './team.js';
 
 /** The client of a connection: a window, which shows transcripts that may be hostile, or a person's script. */
-export type Caller = 'window' | 'script';
+export type ClientKind = 'window' | 'script';
 
 /** One connection. It works in the project that it opened last. */
 export interface Session {
@@ -27,7 +27,7 @@ export interface Session {
 }
 
 /** Creates a connection without a project. `used` is called when it opens one. Scripts may write any file that their user may write. */
-export function createSession(engine: Engine, caller: Caller = 'script', used: (project: Project) => void = () => {}): Session {
+export function createSession(engine: Engine, caller: ClientKind = 'script', used: (project: Project) => void = () => {}): Session {
   let current: Project | undefined;
   // Another session may have reopened it.
   const held = (project: Project): Project => engine.held(project.dir) ?? project;
@@ -79,7 +79,7 @@ function catchUpFew(chain: Project['chain'], pending: (chain: Project['chain'], 
 }
 
 /** Derives what a question is answered from, unless another process is writing. */
-export async function prepare({ chain }: Pick<Project, 'chain'>, what: Derived): Promise<void> {
+export async function prepare({ chain }: Pick<Project, 'chain'>, what: DerivedKind): Promise<void> {
   if (what === 'search') catchUpIndex(chain);
   else if (what === 'analysis') await prepareAnalysis({ chain });
   else if (what === 'calls') catchUpFew(chain, pendingCommits, catchUpCalls(chain));

@@ -11,13 +11,13 @@ import {
   itemsToPull,
   type ManagedHub,
   onlyCommits,
+  type PendingSignIn,
   type Pulled,
   type Pushed,
   previewPush,
   pull,
   push,
   redactedCopies,
-  type SignIn,
   selected,
   selectedCommits,
 } from '../sync/index.js';
@@ -70,7 +70,7 @@ export async function connectTeam(
 }
 
 /** Signs this machine in at a hub. Yields instructions for the person, and ends when the person has followed them. @throws the errors of `SignIn`. */
-export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<SignIn, 'entered'>> {
+export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<PendingSignIn, 'entered'>> {
   if (!options.signIn) throw badRequest('hub', 'This engine was started without hubs.');
   const { entered, ...code } = await options.signIn(hub);
   yield code;

@@ -7,7 +7,7 @@ import { openFolder, type ProjectFolder } from './folder.js';
 import { derive, tidyUp, type UpkeepPart } from './upkeep.js';
 
 /** Long work in a project, done by a thread of its own. */
-export type Work = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: UpkeepPart };
+export type ThreadWork = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: UpkeepPart };
 
 export interface WorkOrder {
   readonly dir: string;
@@ -15,7 +15,7 @@ export interface WorkOrder {
   readonly projectId: string;
   /** As in `OpenOptions`. */
   readonly mark?: string | undefined;
-  readonly work: Work;
+  readonly work: ThreadWork;
 }
 
 type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
@@ -67,7 +67,7 @@ export async function doWork(
   }
 }
 
-function stepsOf({ chain }: ProjectFolder, work: Work): Generator<unknown, unknown> {
+function stepsOf({ chain }: ProjectFolder, work: ThreadWork): Generator<unknown, unknown> {
   if (work.kind === 'import') return importPaths(chain, work.input);
   return work.kind === 'derive' ? derive(chain) : tidyUp(chain, { shrink: true });
 }

@@ -1,6 +1,6 @@
-import type { ImportResult } from '../contract/index.js';
+import type { ImportProgress, ImportResult } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
-import { detect, type ImportEvent, type ImportInput, importPaths, previewMapping } from '../import/index.js';
+import { detect, type ImportInput, importPaths, previewMapping } from '../import/index.js';
 import { type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
 import { reads, scans, writes } from './procedure.js';
 
@@ -28,12 +28,12 @@ async function* importing(
   project: Project,
   input: ImportInput,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ImportEvent, ImportResult> {
+): AsyncGenerator<ImportProgress, ImportResult> {
   const { worker } = engine.options;
   if (worker !== undefined)
     try {
       const { dir, projectId } = project;
-      return yield* runInWorker<ImportEvent, ImportResult>(
+      return yield* runInWorker<ImportProgress, ImportResult>(
         worker,
         { dir, projectId, mark: project.place?.mark, work: { kind: 'import', input } },
         signal,

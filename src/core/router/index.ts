@@ -19,7 +19,7 @@ import { handoverRouter } from './handover.js';
 import { importRouter } from './import.js';
 import { libraryRouter } from './library.js';
 import { priceRouter } from './price.js';
-import { base, type Kind, kindIn } from './procedure.js';
+import { base, kindIn, type ProcedureKind } from './procedure.js';
 import { profileRouter } from './profile.js';
 import { projectRouter } from './project.js';
 import { projectsRouter } from './projects.js';
@@ -40,7 +40,7 @@ import { turnRouter } from './turn.js';
 import { usageRouter } from './usage.js';
 
 export { asRefusal } from './errors.js';
-export { contextOf, type Kind, type RouterContext } from './procedure.js';
+export { contextOf, type ProcedureKind, type RouterContext } from './procedure.js';
 
 /** Every procedure of the contract. */
 export const router = base.router({
@@ -84,7 +84,7 @@ export const router = base.router({
 });
 
 /** The kind of a procedure, by its path such as `['context', 'fork']`. @throws Error for a procedure that says none. */
-export function kindOf(path: readonly string[]): Kind {
+export function kindOf(path: readonly string[]): ProcedureKind {
   const procedure = path.reduce<unknown>((node, name) => (node as Readonly<Record<string, unknown>>)[name], router);
   const kind = kindIn((procedure as { readonly '~orpc': { readonly middlewares: readonly object[] } })['~orpc'].middlewares);
   if (!kind) throw new Error(`${path.join('.')} does not say whether it reads or writes`);

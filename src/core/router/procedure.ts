@@ -1,6 +1,15 @@
 import { implement } from '@orpc/server';
 import { contract } from '../contract/index.js';
-import { type Derived, fetchForRead, isUntrusted, type Project, type Reading, requireProject, requireWrite, type Session } from '../project/index.js';
+import {
+  type DerivedKind,
+  fetchForRead,
+  isUntrusted,
+  type Project,
+  type Reading,
+  requireProject,
+  requireWrite,
+  type Session,
+} from '../project/index.js';
 import type { ReadableDb } from '../store/index.js';
 import { damageBehind, refuseDamagedRow, withDamage } from './damage.js';
 import { asRefusal, isStream, refusing } from './errors.js';
@@ -19,7 +28,7 @@ export const contextOf = (session: Session): RouterContext => ({ reading: sessio
  * `live` reads what the engine is doing. `acts` starts a model or an agent on the project's content. `writes` changes records.
  * `machine` concerns this machine and not the open project; `scans` reads the files of this machine on any thread.
  */
-export type Kind = 'reads' | 'live' | 'acts' | 'writes' | 'machine' | 'scans';
+export type ProcedureKind = 'reads' | 'live' | 'acts' | 'writes' | 'machine' | 'scans';
 
 /**
  * The base of all procedures. It converts every error of a call or of its returned stream into an ORPCError with the code and data
@@ -50,16 +59,16 @@ function openDatabase({ reading, session }: RouterContext): ReadableDb | undefin
   }
 }
 
-const kinds = new WeakMap<object, Kind>();
+const kinds = new WeakMap<object, ProcedureKind>();
 
 /** The same middleware, remembered as what makes a procedure of this kind. */
-function of<Middleware extends object>(kind: Kind, middleware: Middleware): Middleware {
+function of<Middleware extends object>(kind: ProcedureKind, middleware: Middleware): Middleware {
   kinds.set(middleware, kind);
   return middleware;
 }
 
 /** The kind of a procedure, by the middlewares that it is built on. */
-export const kindIn = (middlewares: readonly object[]): Kind | undefined =>
+export const kindIn = (middlewares: readonly object[]): ProcedureKind | undefined =>
   middlewares.map((each) => kinds.get(each)).find((kind) => kind !== undefined);
 
 /** Makes a call again after the object that it missed was fetched from the hub or a replica. */
@@ -73,7 +82,7 @@ async function withFetching<T>(call: () => T, fetch: (refusal: unknown) => Promi
 }
 
 /** A read. Its chain cannot write: the compiler and SQLite refuse that. Derived data goes to the writer before the answer. */
-const readsAfter = (what?: Derived) =>
+const readsAfter = (what?: DerivedKind) =>
   base.use(
     of('reads', async ({ next, context: { reading } }) => {
       const project = reading.project();

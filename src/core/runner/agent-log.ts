@@ -12,13 +12,13 @@ export interface AgentLog {
   /** Accepts a piece after the agent has done the work that it reports. */
   add(piece: AgentPiece): void;
   /** Sets the file of the agent's session, if it has one. */
-  at(found: SessionFile | undefined): void;
+  at(found: AgentSessionFile | undefined): void;
   /** Commits the rest. */
   end(): void;
 }
 
 /** The file of a session, and the folder of the agent around it. */
-export interface SessionFile {
+export interface AgentSessionFile {
   readonly root: string;
   readonly path: string;
 }
@@ -51,7 +51,7 @@ export function commitsOf(chain: WriteChain, { from, as, moved }: AgentWork) {
 export function followSession(chain: WriteChain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
   const format = formatOf(`${program.agent}-v1`);
   const commits = commitsOf(chain, work);
-  let file: SessionFile | undefined;
+  let file: AgentSessionFile | undefined;
   let done = 0;
   let hasReplied = false;
   const take = (): void => {

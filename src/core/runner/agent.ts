@@ -5,7 +5,7 @@ import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
 import { unknownUsage } from '../requests/index.js';
 import { mergedCost, mergedTokens } from '../turns/index.js';
-import { followSession, type SessionFile } from './agent-log.js';
+import { type AgentSessionFile, followSession } from './agent-log.js';
 import { servedNames } from './agent-tools.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { Performing, RunnerParts } from './parts.js';
@@ -156,7 +156,7 @@ function sessionAt(
   performer: AgentPerformer,
   begun: Begun,
   { sessionId, path }: Extract<AgentPiece, { kind: 'session' }>,
-): SessionFile | undefined {
+): AgentSessionFile | undefined {
   const { agent, folder } = performer;
   const root = rootOf(parts, performer);
   const file = path ?? (begun.resume?.sessionId === sessionId ? begun.resume.path : root && sessionFile(agent, { root, cwd: folder, sessionId }));

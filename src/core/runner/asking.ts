@@ -3,19 +3,19 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Job } from '../contract/index.js';
 
 /** A person's answer to a question. */
-export interface Answer {
+export interface PersonAnswer {
   readonly allow: boolean;
   readonly note: string | undefined;
 }
 
 /** A question of a job to a person. */
-export type Question = Omit<Job['questions'][number], 'askedAt'>;
+export type JobQuestion = Omit<Job['questions'][number], 'askedAt'>;
 
 const jobNo = (chain: ReadChain, jobId: string): number =>
   chain.db.one<{ no: number }>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)?.no ?? -1;
 
 /** Stores a question. If an earlier attempt asked the same question, it is open again. */
-export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, toolName, arguments: given }: Question): void =>
+export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, toolName, arguments: given }: JobQuestion): void =>
   void chain.db.run(
     'INSERT OR REPLACE INTO jobQuestion (job, requestId, toolName, arguments, askedAt) VALUES (?, ?, ?, ?, ?)',
     jobNo(chain, jobId),
@@ -26,7 +26,7 @@ export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, too
   );
 
 /** Answers a question of a running job of any process. @throws NOT_FOUND if no job waits for this answer */
-export function storeAnswer(chain: WriteChain, jobId: string, requestId: string, { allow, note }: Answer): void {
+export function storeAnswer(chain: WriteChain, jobId: string, requestId: string, { allow, note }: PersonAnswer): void {
   const { changes } = chain.db.run(
     `UPDATE jobQuestion SET allow = ?, note = ? WHERE requestId = ? AND allow IS NULL
       AND job = (SELECT no FROM job WHERE project = ? AND jobId = ? AND status = 'running' AND leaseUntil > ?)`,
@@ -41,7 +41,7 @@ export function storeAnswer(chain: WriteChain, jobId: string, requestId: string,
 }
 
 /** The answer to a question; undefined while it is open. */
-export function answerTo(chain: ReadChain, jobId: string, requestId: string): Answer | undefined {
+export function answerTo(chain: ReadChain, jobId: string, requestId: string): PersonAnswer | undefined {
   const row = chain.db.one<{ allow: number | null; note: string | null }>(
     'SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?',
     jobNo(chain, jobId),
@@ -53,7 +53,7 @@ export function answerTo(chain: ReadChain, jobId: string, requestId: string): An
 /** The questions of a job that wait for an answer, oldest first. */
 export const questionsOf = (chain: ReadChain, job: number): Job['questions'] =>
   chain.db
-    .all<Question & { askedAt: number }>(
+    .all<JobQuestion & { askedAt: number }>(
       'SELECT requestId, toolName, arguments, askedAt FROM jobQuestion WHERE job = ? AND allow IS NULL ORDER BY askedAt, requestId',
       job,
     )

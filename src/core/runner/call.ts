@@ -16,7 +16,7 @@ export interface CallParts {
   tell(happening: Happening): void;
 }
 
-export interface ModelCall {
+export interface PreparedCall {
   readonly messages: readonly ComposedMessage[];
   readonly tools: readonly Record<string, unknown>[] | null;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ export interface ModelReply extends CallReply {
  * Makes one model call and collects its reply.
  * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; the signal's reason if it aborts.
  */
-export async function callModel(parts: CallParts, call: ModelCall): Promise<ModelReply> {
+export async function callModel(parts: CallParts, call: PreparedCall): Promise<ModelReply> {
   const { chain, provider, signal, tell } = parts;
   const { messages, tools, parameters, model } = call;
   const body = composedBody(messages, provider.wire, { model, tools: (tools ?? []) as readonly Json[], parameters });

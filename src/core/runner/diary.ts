@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { JobEvent, RunLimits } from '../contract/index.js';
-import { type Answer, answerTo, type Question, storeQuestion } from './asking.js';
+import { answerTo, type JobQuestion, type PersonAnswer, storeQuestion } from './asking.js';
 import { type Happening, noteEvent, noteProgress } from './jobs.js';
 import { type Meter, openMeter } from './limits.js';
 
@@ -11,7 +11,7 @@ export interface Diary {
   tell(happening: Happening): void;
   made(commit: ContextId | undefined): void;
   /** Asks a person and waits for the answer, which may come from another process. @throws the signal's reason if it aborts */
-  ask(question: Question): Promise<Answer>;
+  ask(question: JobQuestion): Promise<PersonAnswer>;
   /** Checks for answers that another process has stored, and stores a text that has grown. Call it regularly. */
   look(): void;
   /** True if the process is ending, so that nothing may be written. */
@@ -39,7 +39,7 @@ interface Of {
 export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal }: Of): Diary {
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];
-  const waiting = new Map<string, (answer: Answer) => void>();
+  const waiting = new Map<string, (answer: PersonAnswer) => void>();
   let number = 0;
   let isClosed = false;
   let open: Happening | undefined;

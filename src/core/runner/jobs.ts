@@ -69,7 +69,7 @@ const storedJob = (chain: ReadChain, row: JobRow): Job => ({
 });
 
 /** The target of a job: who it works for, and the space and ticket that it belongs to. */
-export interface Target {
+export interface JobTarget {
   /** The key that only one running job may hold, such as an agent. */
   readonly holds: string;
   /** The key by which a later job finds the result of this job. */
@@ -80,7 +80,7 @@ export interface Target {
   readonly ticketId: string | null;
 }
 
-export interface NewJob extends Target {
+export interface NewJob extends JobTarget {
   readonly what: Work;
   readonly performer: Performer;
   readonly limits: RunLimits;

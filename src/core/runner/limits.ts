@@ -23,14 +23,14 @@ export interface Meter {
    * Begins a model call beside others of the job. It waits until the limits have room for all of them, each as large as the largest call so far, so
    * that parallel calls stay within every limit that calls in sequence would.
    */
-  enter(signal: AbortSignal | undefined): Promise<OpenCall>;
+  enter(signal: AbortSignal | undefined): Promise<RunningCall>;
   /**
    * Call it for each piece of a reply. Until the provider has counted the reply, its tokens are estimated.
    * @param characters the number of characters of the reply so far
    * @param model the model that replies, for its price
    * @param call the call, if others of the job may run beside it
    */
-  check(characters: number, model?: string | null, call?: OpenCall): void;
+  check(characters: number, model?: string | null, call?: RunningCall): void;
   /**
    * @param cost the cost that the provider reported; without it, the list price counts
    * @param estimated the tokens of the call, for the limit only, in case the provider did not count them
@@ -39,7 +39,7 @@ export interface Meter {
 }
 
 /** A model call that runs, with the tokens and the cost of its reply so far. */
-export interface OpenCall {
+export interface RunningCall {
   output: number;
   cost: number;
   /** Call it when the call has ended, however it ended. */
@@ -60,7 +60,7 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
   const inWords = { tokens: `${limits.tokens?.toLocaleString('en-US')} tokens`, cost: `$${limits.cost}` };
   const priceOf = (tokens: RequestTokens, model: string | null): number | null =>
     costOf(chain, { ...tokens, model, at: now(), cacheWrite1h: null, windowTokens: null, terms: null });
-  const open = new Set<OpenCall>();
+  const open = new Set<RunningCall>();
   const largest = { tokens: 0, cost: 0 };
   let waiting: (() => void)[] = [];
   const hasRoom = (): boolean => {
@@ -68,7 +68,7 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
     const fits = (used: number, one: number, limit: number | undefined): boolean => limit === undefined || (one > 0 && used + one * calls <= limit);
     return fits(spent, largest.tokens, limits.tokens) && fits(used.cost ?? 0, largest.cost, limits.cost);
   };
-  const alone: OpenCall = { output: 0, cost: 0, leave: () => {} };
+  const alone: RunningCall = { output: 0, cost: 0, leave: () => {} };
   const check = (characters: number, model: string | null = null, call = alone): void => {
     call.output = Math.floor(characters / charactersPerToken);
     call.cost = limits.cost === undefined || call.output === 0 ? 0 : (priceOf({ ...unknownUsage, input: 0, output: call.output }, model) ?? 0);
@@ -95,7 +95,7 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
         signal?.throwIfAborted();
       }
       beginCall();
-      const call: OpenCall = {
+      const call: RunningCall = {
         output: 0,
         cost: 0,
         leave: () => {

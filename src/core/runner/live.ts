@@ -6,7 +6,7 @@ import { getRun } from '../timeline/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
-import { endJob, GivenBack, jobNamed, leaseOf, lookMs, renewLease, renewMs, type Target, takeJob } from './jobs.js';
+import { endJob, GivenBack, type JobTarget, jobNamed, leaseOf, lookMs, renewLease, renewMs, takeJob } from './jobs.js';
 import { LimitReached } from './limits.js';
 import type { LiveJob, LiveJobs, Performing, RunnerParts, StartInput } from './parts.js';
 import { perform, performerOf } from './perform.js';
@@ -82,7 +82,7 @@ function isCanceled(chain: WriteChain, what: StartInput['what']): boolean {
 }
 
 /** The target of a try, which counts as separate work. */
-const tried = (target: Target, number: number | undefined): Target =>
+const tried = (target: JobTarget, number: number | undefined): JobTarget =>
   number === undefined
     ? target
     : { ...target, holds: `${target.holds}#${number}`, work: `${target.work}#${number}`, title: `Try ${number}: ${target.title}`.slice(0, 200) };

@@ -5,7 +5,7 @@ import type { AgentPerformer, InputOf, JobEvent, Performer } from '../contract/i
 import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import type { Diary } from './diary.js';
-import type { Target } from './jobs.js';
+import type { JobTarget } from './jobs.js';
 import type { AgentProgram, Workshop } from './programs.js';
 
 /** A job of this process. */
@@ -63,15 +63,15 @@ export interface StartInput extends InputOf<'runner.start'> {
 }
 
 /** The performer of a job: a model, an agent, or neither for the recording. */
-export interface Chosen {
+export interface ChosenPerformer {
   readonly provider: ModelProvider | undefined;
   readonly program: AgentProgram | undefined;
 }
 
 /** A running job. */
-export interface Performing extends StartInput, Chosen {
+export interface Performing extends StartInput, ChosenPerformer {
   readonly jobId: string;
-  readonly target: Target;
+  readonly target: JobTarget;
   readonly diary: Diary;
   readonly signal: AbortSignal;
 }

@@ -4,7 +4,7 @@ import type { AgentPerformer, Performer, Work } from '../contract/index.js';
 import { invokeRun } from '../timeline/index.js';
 import { answerContext, composeContext, type ModelProvider, providerOf } from '../turns/index.js';
 import { performAgent, rootOf } from './agent.js';
-import type { Answer } from './asking.js';
+import type { PersonAnswer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { checkCasePerformer, runCase } from './case.js';
 import type { Diary } from './diary.js';
@@ -12,7 +12,7 @@ import { GivenBack, lastOfOthers, noteTip, refuseIfTakenOver } from './jobs.js';
 import { removeLeftSessions } from './left-sessions.js';
 import { LimitReached, meteredProvider } from './limits.js';
 import { mayReadProject, offeredTo } from './offered.js';
-import { type Chosen, isAgent, type Performing, type RunnerParts } from './parts.js';
+import { type ChosenPerformer, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
 import { actorOf } from './rights.js';
 import { composeRun, parametersOf, profileOfEntity } from './run-call.js';
@@ -24,7 +24,7 @@ import { endFailed, type OwnWork, startCall, workOfCommit, workOfEvent, workOfRu
 type Outcome = 'success' | 'failed' | 'stopped';
 
 /** Finds the model or the agent. @throws BAD_REQUEST; UNAVAILABLE if the agent cannot run here */
-export function performerOf(parts: Pick<RunnerParts, 'chain' | 'providers' | 'agents'>, what: Work, performer: Performer): Chosen {
+export function performerOf(parts: Pick<RunnerParts, 'chain' | 'providers' | 'agents'>, what: Work, performer: Performer): ChosenPerformer {
   if ('caseId' in what) checkCasePerformer(parts.chain, what, performer);
   if (isAgent(performer)) {
     const program = parts.agents.find(({ agent }) => agent === performer.agent);
@@ -180,7 +180,7 @@ async function carryOutTurn({ chain, layers }: RunnerParts, work: Performing, tu
 }
 
 /** Asks a person to answer a call of a tool that Stemma does not have, or ends the job, as the policy says. */
-export function askPerson({ diary, otherTools }: Performing, { id, name, arguments: given }: CalledTool): Promise<Answer> {
+export function askPerson({ diary, otherTools }: Performing, { id, name, arguments: given }: CalledTool): Promise<PersonAnswer> {
   if (otherTools === 'stop') throw new StemmaError('UNAUTHORIZED', `The model called ${name}, which Stemma does not have. The policy says to stop.`);
   return diary.ask({ requestId: id, toolName: name, arguments: JSON.stringify(given) });
 }

@@ -3,7 +3,7 @@ import { type ContextRow, commitOf, type ReadChain, templateText, type WriteChai
 import type { ComposedCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import { formatOf, type WritableEntry } from '../formats/index.js';
-import { inputOf, sharedCall, type TurnRow, toMessages, turnInput, turnNamed } from '../handover/index.js';
+import { type AgentTurnRow, inputOf, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
 import { composeContext, composedBody, stepBody } from '../turns/index.js';
 import { type Decided, decidedBy, givenOr, tipOfWork } from './jobs.js';
@@ -27,7 +27,7 @@ export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], 
 }
 
 /** What the job that carries out a turn decides about its calls: its own, or that of the turn which handed it out. */
-function decidedForTurn(chain: ReadChain, { agentTurnId, parentTurnId }: TurnRow): Decided | undefined {
+function decidedForTurn(chain: ReadChain, { agentTurnId, parentTurnId }: AgentTurnRow): Decided | undefined {
   const own = decidedBy(chain, workOfTurnId(agentTurnId));
   return own ?? (parentTurnId === null ? undefined : decidedForTurn(chain, turnNamed(chain, parentTurnId)));
 }

@@ -2,7 +2,7 @@ import { textOf, timestampOf } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { removeInside, statInside } from '../files/index.js';
 import { formatOf, type WritableEntry } from '../formats/index.js';
-import { type AgentLog, commitsOf, type SessionFile } from './agent-log.js';
+import { type AgentLog, type AgentSessionFile, commitsOf } from './agent-log.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece } from './programs.js';
 import { openFormat } from './work.js';
@@ -13,7 +13,7 @@ export function recordReports(chain: WriteChain, begun: Begun, work: AgentWork):
   const commits = commitsOf(chain, work);
   const waiting: WritableEntry[] = [];
   const words = { thinking: '', text: '' };
-  let file: SessionFile | undefined;
+  let file: AgentSessionFile | undefined;
   const closeWords = (): void => {
     for (const kind of ['thinking', 'text'] as const) {
       if (words[kind] !== '') waiting.push({ role: 'assistant', kind, text: words[kind] });

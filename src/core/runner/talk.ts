@@ -8,10 +8,10 @@ import type { CalledTool } from './call.js';
 import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer } from './tools.js';
-import { carryOut, handedBefore, isOpen, resultOf, type TurnParts, textOfResult } from './turn.js';
+import { carryOut, handedBefore, isOpen, resultOf, type TurnCallParts, textOfResult } from './turn.js';
 
 /** The parts of a conversation beyond the parts of a turn. */
-export interface TalkParts extends TurnParts {
+export interface TalkParts extends TurnCallParts {
   readonly actor: Actor;
   /** The tools that the model is offered. */
   readonly offered: readonly string[];

@@ -6,7 +6,7 @@ import { caseNamed } from '../experiments/index.js';
 import { handoverMap, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
 import { getRun } from '../timeline/index.js';
-import { isHeld, type Target } from './jobs.js';
+import { isHeld, type JobTarget } from './jobs.js';
 
 const maxTitleLength = 200;
 const nowhere = { space: null, ticketId: null };
@@ -15,7 +15,7 @@ const nowhere = { space: null, ticketId: null };
  * Finds the target of a job. Only one job at a time works for an agent or answers the same context. `named` takes a start that has no assignee.
  * @throws NOT_FOUND; CONFLICT if the work has ended or waits
  */
-export function targetOf(chain: WriteChain, what: Work, named?: string): Target {
+export function targetOf(chain: WriteChain, what: Work, named?: string): JobTarget {
   if ('commit' in what) {
     const { id, summary } = commitOf(chain, what.commit, 'what.commit');
     return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, maxTitleLength), who: null, ...nowhere };
@@ -25,7 +25,7 @@ export function targetOf(chain: WriteChain, what: Work, named?: string): Target 
   return 'eventId' in what ? eventTarget(chain, what.eventId, named) : turnTarget(chain, what.turnId);
 }
 
-function turnTarget(chain: ReadChain, turnId: string): Target {
+function turnTarget(chain: ReadChain, turnId: string): JobTarget {
   const { agentId, agentTurnId, status } = turnNamed(chain, turnId);
   if (!['dispatched', 'running', 'suspended'].includes(status))
     throw new StemmaError('CONFLICT', `The turn ${agentTurnId} is ${status}: only a dispatched or open turn can be carried out.`, {
@@ -64,7 +64,7 @@ export const workOfTurnId = (agentTurnId: string): string => `turn:${agentTurnId
 /** The name of the work of a start of a ticket. */
 export const workOfStart = (no: number): string => `event:${no}`;
 
-function runTarget(chain: WriteChain, id: string): Target {
+function runTarget(chain: WriteChain, id: string): JobTarget {
   const { runId, entityId, status, trigger, activeSpaceId, invokedAt } = getRun(chain, id);
   if (status !== 'running')
     throw new StemmaError('CONFLICT', `The run ${runId} is ${status}: only a running run can be carried out.`, { id: runId, status });
@@ -79,7 +79,7 @@ function runTarget(chain: WriteChain, id: string): Target {
   };
 }
 
-function eventTarget(chain: ReadChain, no: number, named: string | undefined): Target {
+function eventTarget(chain: ReadChain, no: number, named: string | undefined): JobTarget {
   const { event, ticketId, task, title, state, ...asked } = eventNamed(chain, no);
   const who = asked.who ?? named ?? null;
   if (state !== 'waiting' && state !== 'taken')
@@ -94,7 +94,7 @@ function eventTarget(chain: ReadChain, no: number, named: string | undefined): T
   };
 }
 
-function caseTarget(chain: ReadChain, experimentId: string, caseId: string): Target {
+function caseTarget(chain: ReadChain, experimentId: string, caseId: string): JobTarget {
   const { of, missing, key } = caseNamed(chain, experimentId, caseId);
   if (missing === 0) throw new StemmaError('CONFLICT', `The case ${caseId} has all its replies. \`experiment.run\` runs it again.`, { id: caseId });
   // A changed case counts as new work.

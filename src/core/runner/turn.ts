@@ -3,6 +3,7 @@ import { boxAt, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
 import { isWaiting, type ReadChain } from '../chain/index.js';
 import type { AgentTurn, Card } from '../contract/index.js';
 import {
+  type AgentTurnRow,
   answerTurn,
   batchOf,
   beginTurn,
@@ -16,7 +17,6 @@ import {
   recordReply,
   submitTurn,
   suspendTurn,
-  type TurnRow,
   toTurn,
   turnCards,
   turnNamed,
@@ -32,7 +32,7 @@ import { inWhole } from './telling.js';
 import { type Actor, type Handed, quoted } from './tool.js';
 import { answered, definitions, type ToolAnswer } from './tools.js';
 
-export interface TurnParts extends CallParts {
+export interface TurnCallParts extends CallParts {
   readonly model: string | undefined;
   /** The tools of Stemma to offer; without it, all. */
   readonly tools: readonly string[] | undefined;
@@ -57,7 +57,7 @@ const read = (chain: ReadChain, agentTurnId: string): AgentTurn => toTurn(turnNa
  * card. The turns that it hands out are also carried out, within the same limits. The turn always ends: `partial` at a limit, `canceled` when it is
  * stopped, `failed` at an error. @throws the error that ended it, unless the turn was ended from elsewhere
  */
-export async function performTurn(parts: TurnParts, agentTurnId: string): Promise<AgentTurn> {
+export async function performTurn(parts: TurnCallParts, agentTurnId: string): Promise<AgentTurn> {
   const { chain } = parts;
   const left: Promise<unknown>[] = [];
   try {
@@ -82,7 +82,7 @@ export async function performTurn(parts: TurnParts, agentTurnId: string): Promis
 }
 
 /** Continues after the last card of an earlier job: with its open calls, the turns that it handed out, and its last reply. */
-async function takeOver(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
+async function takeOver(parts: TurnCallParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;
   for (const turn of leftBy(chain, agentTurnId)) left.push(carryOut(parts, { turns: [turn], wait: false }));
   // Earlier versions of Stemma stored the last reply of a turn before its end.
@@ -91,7 +91,7 @@ async function takeOver(parts: TurnParts, agentTurnId: string, left: Promise<unk
 }
 
 /** The model of the job, else of the agent's profile, else the first model of the provider. @throws BAD_REQUEST if the provider has no model */
-async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: string): Promise<string> {
+async function modelOf({ chain, provider, model }: TurnCallParts, agentTurnId: string): Promise<string> {
   const named = model ?? stringAt(inputOf(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
   if (named !== undefined) return named;
   const [first] = (await provider.models()).models;
@@ -103,7 +103,7 @@ async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: strin
  * One model call of a running turn, and the answers to its tool calls. The reply is stored in the same transaction as its consequences: after its
  * last reply, a turn has ended. So after a kill, the state of the turn always matches its recorded replies.
  */
-async function step(parts: TurnParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
+async function step(parts: TurnCallParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;
   const row = turnNamed(chain, agentTurnId);
   const { callNo, call } = chain.db.transaction(() => {
@@ -149,8 +149,8 @@ function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[
 
 /** The options of the next model call of a turn, for the call and for its preview. */
 export const optionsOf = (
-  { chain, tools, layers, sharing }: Partial<Pick<TurnParts, 'tools' | 'layers' | 'sharing'>> & { chain: ReadChain },
-  row: TurnRow,
+  { chain, tools, layers, sharing }: Partial<Pick<TurnCallParts, 'tools' | 'layers' | 'sharing'>> & { chain: ReadChain },
+  row: AgentTurnRow,
 ) =>
   ({
     tools: definitions(offeredTo(turnCards(chain, row).profile, 'turn', tools)),
@@ -184,7 +184,7 @@ function cardsOf({ text, thinking, thoughts, calls }: ModelReply): NewCard[] {
  * Answers the calls of the last reply that have no result yet, in order: calls of a new reply, or calls that an earlier job left open.
  * `submit_result` comes last, because it may end the turn.
  */
-async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
+async function answerOpenCalls(parts: TurnCallParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
   const { chain, tell } = parts;
   const { status, waiting = [] } = read(chain, agentTurnId);
   if (status !== 'suspended' && status !== 'running') return;
@@ -218,7 +218,7 @@ function openResults(cards: readonly Card[]): CalledTool[] {
 }
 
 /** Answers a call. The effect of a tool of Stemma is stored in the same transaction as its result, so that it happens only once. */
-async function answerCall(parts: TurnParts, agentTurnId: string, call: CalledTool, left: Promise<unknown>[]): Promise<void> {
+async function answerCall(parts: TurnCallParts, agentTurnId: string, call: CalledTool, left: Promise<unknown>[]): Promise<void> {
   const { chain, signal } = parts;
   signal.throwIfAborted();
   let isKept = false;
@@ -276,7 +276,7 @@ interface Answering {
  * answer later, and the caller stores that answer.
  */
 export async function resultOf(
-  parts: TurnParts,
+  parts: TurnCallParts,
   call: CalledTool,
   left: Promise<unknown>[],
   { actor, offered: names, handed, keep }: Answering,
@@ -295,7 +295,7 @@ export async function resultOf(
 }
 
 /** The tools that a turn is offered. */
-const offered = ({ chain, tools }: TurnParts, agentTurnId: string): readonly string[] =>
+const offered = ({ chain, tools }: TurnCallParts, agentTurnId: string): readonly string[] =>
   offeredTo(turnCards(chain, turnNamed(chain, agentTurnId)).profile, 'turn', tools);
 
 const actorOf = (chain: ReadChain, agentTurnId: string): Actor => ({
@@ -323,7 +323,7 @@ const handedOutBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] =>
   handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !isWaiting(turn.received));
 
 /** Carries out the turns that a tool handed out, in parallel. Returns their answers. */
-export async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {
+export async function carryOut(parts: TurnCallParts, { turns, batchId }: Handed): Promise<unknown> {
   const { chain } = parts;
   const own = new AbortController();
   const signal = AbortSignal.any([parts.signal, own.signal]);

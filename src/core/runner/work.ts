@@ -26,7 +26,7 @@ export interface Start {
 }
 
 /** The end of work. */
-export interface End {
+export interface WorkEnd {
   readonly status: 'completed' | 'partial' | 'failed' | 'canceled';
   readonly text: string;
   readonly tip: ContextId;
@@ -38,7 +38,7 @@ export interface End {
 export interface OwnWork {
   /** Undefined if another job has done the work meanwhile. */
   start(): Start | undefined;
-  end(end: End): void;
+  end(end: WorkEnd): void;
 }
 
 /** A run of an agent in a space. */
@@ -191,7 +191,7 @@ export const workOfCommit = (chain: ReadChain, commit: ContextId): OwnWork => ({
 });
 
 /** Ends failed or stopped work, so that its chain is complete. Work that ended elsewhere stays as it is. */
-export function endFailed(work: OwnWork, end: Omit<End, 'pauses'>): void {
+export function endFailed(work: OwnWork, end: Omit<WorkEnd, 'pauses'>): void {
   try {
     work.end({ ...end, pauses: false });
   } catch (error) {

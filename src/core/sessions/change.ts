@@ -2,12 +2,12 @@ import { type ContextId, notFound, StemmaError } from '../base/index.js';
 import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { OutputOf, SessionRow } from '../contract/index.js';
 import { clustersOf } from './clusters.js';
-import { branchCommits, branchStart, type Forest, forestAt, forestOf, type Node } from './forest.js';
+import { branchCommits, branchStart, type Forest, type ForestNode, forestAt, forestOf } from './forest.js';
 import { mainPathOf, rowsAround, type SessionFacts, sessionOf } from './list.js';
 import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
 import { bringBack } from './release.js';
 
-export interface SessionChange {
+export interface SessionEdit {
   readonly sessionId: string;
   readonly title?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -16,7 +16,7 @@ export interface SessionChange {
 }
 
 /** Changes the title, tags, pin or archive of a session. @throws NOT_FOUND */
-export function changeSession(chain: WriteChain, { sessionId, title, tags, pinned, archived }: SessionChange, facts: SessionFacts): SessionRow {
+export function changeSession(chain: WriteChain, { sessionId, title, tags, pinned, archived }: SessionEdit, facts: SessionFacts): SessionRow {
   return chain.db.transaction(() => {
     sessionOf(chain, sessionId);
     const change: Partial<SessionMark> = {
@@ -110,18 +110,18 @@ export function changeBranch(chain: WriteChain, { commit, title, archived, delet
   });
 }
 
-function startOf(forest: Forest, seq: Node['seq']): Node | undefined {
+function startOf(forest: Forest, seq: ForestNode['seq']): ForestNode | undefined {
   const node = forest.at.get(seq);
   return node && branchStart(forest, node, mainPathOf(forest, node));
 }
 
-type Start = Pick<Node, 'seq' | 'parent'>;
+type Start = Pick<ForestNode, 'seq' | 'parent'>;
 
 /** The first commit of the deleted branch that a commit belongs to. */
-function deletedStart(chain: ReadChain, seq: Node['seq']): Node | undefined {
+function deletedStart(chain: ReadChain, seq: ForestNode['seq']): ForestNode | undefined {
   const marks = branchMarks(chain);
-  const read = (at: Node['seq']): Start | undefined => chain.db.one<Start>('SELECT seq, parent FROM context WHERE seq = ?', at);
+  const read = (at: ForestNode['seq']): Start | undefined => chain.db.one<Start>('SELECT seq, parent FROM context WHERE seq = ?', at);
   for (let node = read(seq); node; node = node.parent === null ? undefined : read(node.parent))
-    if ((marks.get(node.seq)?.deletedAt ?? null) !== null) return node as Node;
+    if ((marks.get(node.seq)?.deletedAt ?? null) !== null) return node as ForestNode;
   return undefined;
 }

@@ -1,13 +1,13 @@
 import { type ContextId, type EntryKey, type Json, notFound } from '../base/index.js';
 import { commitOf, contextEntries, fork, graft, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { Edit, EntryDraft, InputOf, OutputOf, Problem, ProblemKind, SessionChange } from '../contract/index.js';
+import type { Edit, EntryDraft, InputOf, OutputOf, SessionChange, SessionProblem, SessionProblemKind } from '../contract/index.js';
 import { isTooLarge, maxImageBytes, type ParsedEntry } from '../formats/index.js';
 import { type FileFlaw, fileFlaws } from '../import/index.js';
 import { listSessions } from './list.js';
 
 /** A fault of a context for which a model's API would refuse it, with the edit that removes it. */
 interface Fault {
-  readonly kind: ProblemKind;
+  readonly kind: SessionProblemKind;
   readonly key: EntryKey;
   readonly message: string;
   readonly fix: string;
@@ -17,10 +17,10 @@ interface Fault {
 }
 
 /** The faults of a session's latest branch. @throws NOT_FOUND for an unknown session or a file that is not imported */
-export function diagnose(chain: ReadChain, { sessionId, path }: InputOf<'session.diagnose'>): { problems: Problem[] } {
+export function diagnose(chain: ReadChain, { sessionId, path }: InputOf<'session.diagnose'>): { problems: SessionProblem[] } {
   const session = sessionId ?? sessionAt(chain, path ?? '');
   const { faults, flaws, onto } = lookAt(chain, session);
-  const ofFiles = flaws.map((flaw): Problem => ({ kind: flaw.kind, message: saidOf(flaw), fix: fixOf(flaw, onto) }));
+  const ofFiles = flaws.map((flaw): SessionProblem => ({ kind: flaw.kind, message: saidOf(flaw), fix: fixOf(flaw, onto) }));
   return { problems: [...faults.map(({ kind, key, message, fix }) => ({ kind, key, message, fix })), ...ofFiles] };
 }
 
@@ -56,7 +56,7 @@ interface Found {
   readonly flaws: readonly FileFlaw[];
 }
 
-function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly ProblemKind[]): Found {
+function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly SessionProblemKind[]): Found {
   const id = tipOf(chain, sessionId);
   const flaws = fileFlaws(chain, sessionId).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const onto = flaws.some(({ kind }) => kind === 'broken_parent') ? precedingOf(chain, sessionId, id) : undefined;
@@ -113,7 +113,7 @@ function faultsIn(all: readonly { readonly key: EntryKey; readonly entry: Parsed
   const answered = new Set(entries.flatMap(({ entry }) => (entry.kind === 'tool_result' ? [entry.toolCallId] : [])));
   const called = new Set<string | undefined>();
   return entries.flatMap(({ key, entry }): Fault[] => {
-    const fault = (kind: ProblemKind, message: string, fix: string, after: EntryDraft | null): Fault[] => [
+    const fault = (kind: SessionProblemKind, message: string, fix: string, after: EntryDraft | null): Fault[] => [
       { kind, key, message, fix, before: shown(entry), after },
     ];
     if (entry.kind === 'tool_call') {
@@ -132,7 +132,7 @@ function faultsIn(all: readonly { readonly key: EntryKey; readonly entry: Parsed
   });
 }
 
-type MakeFault = (kind: ProblemKind, message: string, fix: string, after: EntryDraft | null) => Fault[];
+type MakeFault = (kind: SessionProblemKind, message: string, fix: string, after: EntryDraft | null) => Fault[];
 
 function thinkingFault({ marks, text = '', result }: ParsedEntry, isSent: boolean, fault: MakeFault): Fault[] {
   const isSealed = marks?.some((mark) => mark === 'signed' || mark === 'redacted') || result !== undefined;

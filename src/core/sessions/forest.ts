@@ -3,7 +3,7 @@ import { beginsTurn, familiesOf, hiddenBy, hiddenIn, kept, noParts, type ReadCha
 import { type Cluster, clustersOf } from './clusters.js';
 
 /** The facts about a commit that the list of sessions needs. */
-export interface Node {
+export interface ForestNode {
   readonly seq: CommitSeq;
   readonly id: ContextId;
   readonly parent: CommitSeq | null;
@@ -21,13 +21,13 @@ export interface Node {
 
 /** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
-  readonly nodes: readonly Node[];
-  readonly at: ReadonlyMap<CommitSeq, Node>;
+  readonly nodes: readonly ForestNode[];
+  readonly at: ReadonlyMap<CommitSeq, ForestNode>;
   /** The first commit of the subagent that a commit belongs to. */
-  readonly subagentOf: ReadonlyMap<CommitSeq, Node>;
-  readonly children: ReadonlyMap<CommitSeq, readonly Node[]>;
+  readonly subagentOf: ReadonlyMap<CommitSeq, ForestNode>;
+  readonly children: ReadonlyMap<CommitSeq, readonly ForestNode[]>;
   /** The key of the session of a commit; undefined for a commit of no session. */
-  readonly keyOf: (node: Node) => string | undefined;
+  readonly keyOf: (node: ForestNode) => string | undefined;
   /** The ids under which agents continued a session, by its key. */
   readonly continuedAs: ReadonlyMap<string, readonly string[]>;
   /** Commits beside the trunk of their session: forks made here, and what an agent added after Resume where its session went on. */
@@ -59,7 +59,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const runs = runsOf(cluster.families);
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
-  const all = chain.db.all<Node>(
+  const all = chain.db.all<ForestNode>(
     `SELECT seq, id, parent, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
        FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
     runs,
@@ -75,9 +75,9 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
       )
       .map(({ context }) => context),
   );
-  const at = new Map<CommitSeq, Node>();
-  const subagentOf = new Map<CommitSeq, Node>();
-  const children = new Map<CommitSeq, Node[]>();
+  const at = new Map<CommitSeq, ForestNode>();
+  const subagentOf = new Map<CommitSeq, ForestNode>();
+  const children = new Map<CommitSeq, ForestNode[]>();
   for (const node of nodes) {
     at.set(node.seq, node);
     if (node.parent !== null) {
@@ -102,7 +102,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
       .all<{ sessionId: string; context: CommitSeq }>('SELECT sessionId, context FROM resumed WHERE project = ? ORDER BY no', chain.project)
       .map(({ sessionId, context }) => [sessionId, at.get(context)] as const),
   );
-  const keyOf = (node: Node): string | undefined => {
+  const keyOf = (node: ForestNode): string | undefined => {
     const first = subagentOf.get(node.seq);
     // A subagent whose commits have the session id of its parent is named by its first commit.
     if (first) return first.sessionId === null || main.has(first.sessionId) ? first.id : first.sessionId;
@@ -143,8 +143,8 @@ function besideTrunk(
   { nodes, at, children, parts }: Pick<Forest, 'nodes' | 'at' | 'children' | 'parts'>,
   resumed: ReadonlySet<string>,
 ): Set<CommitSeq> {
-  const isAdded = ({ sessionId }: Node): boolean => sessionId !== null && resumed.has(sessionId);
-  const goesOn = ({ seq, sessionId }: Node): boolean =>
+  const isAdded = ({ sessionId }: ForestNode): boolean => sessionId !== null && resumed.has(sessionId);
+  const goesOn = ({ seq, sessionId }: ForestNode): boolean =>
     (children.get(seq) ?? []).some((child) => child.forked === 0 && !isAdded(child) && child.sessionId === sessionId);
   const beside = new Set<CommitSeq>();
   for (const node of nodes) {
@@ -156,14 +156,14 @@ function besideTrunk(
 }
 
 /** The kind of a subagent from its template, such as `Explore` in `claude-code/Explore`. */
-export const subagentKind = ({ template }: Pick<Node, 'template'>): string | undefined => /^[\w.-]+\/(.+)$/.exec(template)?.[1];
+export const subagentKind = ({ template }: Pick<ForestNode, 'template'>): string | undefined => /^[\w.-]+\/(.+)$/.exec(template)?.[1];
 
 /** For each commit of an imported file without a session id, the id of the file's first commit. */
-function rootsWithoutSession({ files }: Cluster, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
+function rootsWithoutSession({ files }: Cluster, at: ReadonlyMap<CommitSeq, ForestNode>): ReadonlyMap<CommitSeq, string> {
   const found = new Map<CommitSeq, string>();
   for (const { sessionId, tips } of files.toSorted((a, b) => a.no - b.no))
     for (const tip of sessionId === null ? tips : []) {
-      const path: Node[] = [];
+      const path: ForestNode[] = [];
       for (let node = at.get(tip); node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
       const root = path.at(-1);
       if (root) for (const node of path) found.set(node.seq, root.id);
@@ -175,7 +175,7 @@ function rootsWithoutSession({ files }: Cluster, at: ReadonlyMap<CommitSeq, Node
  * The first commit of the branch that contains a commit. Forks of the branch never change it. `main` are the commits of the session's main
  * branch, from the root to its end. Another branch begins where it leaves them, in any order of import.
  */
-export function branchStart({ at }: Forest, node: Node, main: ReadonlySet<Node>): Node {
+export function branchStart({ at }: Forest, node: ForestNode, main: ReadonlySet<ForestNode>): ForestNode {
   let start = node;
   for (;;) {
     const before = start.parent === null ? undefined : at.get(start.parent);
@@ -185,10 +185,10 @@ export function branchStart({ at }: Forest, node: Node, main: ReadonlySet<Node>)
 }
 
 /** The commits of the branch from its first one on, and those of the branches that start from it. */
-export function branchCommits({ children }: Forest, start: Node): Node[] {
-  const found: Node[] = [];
+export function branchCommits({ children }: Forest, start: ForestNode): ForestNode[] {
+  const found: ForestNode[] = [];
   for (const waiting = [start]; waiting.length > 0; ) {
-    const node = waiting.pop() as Node;
+    const node = waiting.pop() as ForestNode;
     found.push(node);
     waiting.push(...(children.get(node.seq) ?? []));
   }
@@ -196,11 +196,11 @@ export function branchCommits({ children }: Forest, start: Node): Node[] {
 }
 
 /** The commits of a path that begin turns: typed prompts. */
-export const turnsOn = ({ parts }: Forest, path: readonly Node[]): Node[] => path.filter((node) => beginsTurn(node, parts));
+export const turnsOn = ({ parts }: Forest, path: readonly ForestNode[]): ForestNode[] => path.filter((node) => beginsTurn(node, parts));
 
 /** The commits from the root to this one. */
-export function pathTo({ at }: Forest, end: Node): Node[] {
-  const path: Node[] = [];
-  for (let node: Node | undefined = end; node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
+export function pathTo({ at }: Forest, end: ForestNode): ForestNode[] {
+  const path: ForestNode[] = [];
+  for (let node: ForestNode | undefined = end; node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
   return path.reverse();
 }

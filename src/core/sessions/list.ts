@@ -6,7 +6,7 @@ import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { callStates, driftsOf, settingsState } from '../usage/index.js';
 import { type Cluster, clustersOf } from './clusters.js';
-import { type Forest, forestOf, type Node, pathTo, subagentKind, turnsOn } from './forest.js';
+import { type Forest, type ForestNode, forestOf, pathTo, subagentKind, turnsOn } from './forest.js';
 import { continuedSessions, type Linked, linkRecords } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
@@ -98,7 +98,7 @@ const manyClusters = 100;
 
 function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string, SessionMark>): Made {
   const forest = forestOf(chain, cluster);
-  const commits = new Map<string, Node[]>();
+  const commits = new Map<string, ForestNode[]>();
   for (const node of forest.nodes) {
     const key = forest.keyOf(node);
     if (key === undefined) continue;
@@ -124,8 +124,8 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   return { rows, links };
 }
 
-function linkedOf({ subagentOf }: Forest, own: readonly Node[], cwd: string | undefined): Linked {
-  const first = own[0] as Node;
+function linkedOf({ subagentOf }: Forest, own: readonly ForestNode[], cwd: string | undefined): Linked {
+  const first = own[0] as ForestNode;
   return {
     cwd,
     first: first.seq,
@@ -139,7 +139,7 @@ function linkedOf({ subagentOf }: Forest, own: readonly Node[], cwd: string | un
 interface Gathered {
   readonly sessionId: string;
   /** The commits in the order in which they were stored. */
-  readonly own: readonly Node[];
+  readonly own: readonly ForestNode[];
   readonly files: SessionFiles | undefined;
   readonly parent: string | undefined;
   readonly mark: SessionMark | undefined;
@@ -177,7 +177,7 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
   };
 }
 
-const isIntact = (chain: ReadChain, { seq }: Node): boolean =>
+const isIntact = (chain: ReadChain, { seq }: ForestNode): boolean =>
   chain.db.one<{ intact: number }>(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq)?.intact === 1;
 
 /** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
@@ -204,7 +204,7 @@ function titlesIn(
   marks: ReadonlyMap<string, SessionMark>,
 ): [ContextId, string][] {
   const forest = forestOf(chain, cluster);
-  const keys = new Map<string, Node[]>();
+  const keys = new Map<string, ForestNode[]>();
   for (const node of forest.nodes) {
     const key = wanted.has(node.id) ? forest.keyOf(node) : undefined;
     if (key !== undefined) keys.set(key, []);
@@ -222,7 +222,7 @@ function titlesIn(
 }
 
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
-function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
+function titleOf(chain: ReadChain, own: readonly ForestNode[], titles: readonly string[], isSubagent: boolean): string | undefined {
   if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
   return (
     writtenTitle(titles, own) ??
@@ -235,26 +235,26 @@ function titleOf(chain: ReadChain, own: readonly Node[], titles: readonly string
   );
 }
 
-const newestFirst = (a: Node, b: Node): number => b.createdAt - a.createdAt || b.seq - a.seq;
+const newestFirst = (a: ForestNode, b: ForestNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
 
 /** The ends of the branches of a session, newest first. The main branch ends where its agent stopped, also if forks continue from there. */
-export function tipsOf(forest: Forest, own: readonly Node[]): Node[] {
+export function tipsOf(forest: Forest, own: readonly ForestNode[]): ForestNode[] {
   const { children, keyOf, parts } = forest;
   const key = own[0] && keyOf(own[0]);
-  const isEnd = (node: Node): boolean => !parts.states.has(node.seq) && !children.get(node.seq)?.some((child) => keyOf(child) === key);
+  const isEnd = (node: ForestNode): boolean => !parts.states.has(node.seq) && !children.get(node.seq)?.some((child) => keyOf(child) === key);
   const ends = own.filter((node) => isEnd(node) && !isBeginning(forest, own, node));
   const main = mainTip(forest, own);
   return [...new Set([...ends, ...(main ? [main] : [])])].sort(newestFirst);
 }
 
 /** Whether a commit is the part of a turn with which a forked subagent begins. It is stored again for the subagent and is no branch. */
-const isBeginning = ({ children, subagentOf }: Forest, own: readonly Node[], { seq, parent }: Node): boolean =>
+const isBeginning = ({ children, subagentOf }: Forest, own: readonly ForestNode[], { seq, parent }: ForestNode): boolean =>
   (children.get(seq) ?? []).some((child) => subagentOf.get(child.seq) === child) && own.some((one) => one.seq !== seq && one.parent === parent);
 
 /** The end of the main branch, where the agent works: the newest commit that is not beside the trunk; without a trunk, the newest end. */
-export function mainTip({ children, keyOf, beside, parts }: Forest, own: readonly Node[]): Node | undefined {
+export function mainTip({ children, keyOf, beside, parts }: Forest, own: readonly ForestNode[]): ForestNode | undefined {
   const key = own[0] && keyOf(own[0]);
-  const endsOf = (nodes: readonly Node[], isSame: (child: Node) => boolean): Node | undefined =>
+  const endsOf = (nodes: readonly ForestNode[], isSame: (child: ForestNode) => boolean): ForestNode | undefined =>
     nodes.filter(({ seq }) => !children.get(seq)?.some((child) => keyOf(child) === key && isSame(child))).sort(newestFirst)[0];
   const trunk = own.filter(({ seq }) => !beside.has(seq));
   return (
@@ -267,7 +267,7 @@ export function mainTip({ children, keyOf, beside, parts }: Forest, own: readonl
 }
 
 /** The commits on the main branch of the session of a commit; none for a commit of no session. */
-export function mainPathOf(forest: Forest, node: Node): ReadonlySet<Node> {
+export function mainPathOf(forest: Forest, node: ForestNode): ReadonlySet<ForestNode> {
   const key = forest.keyOf(node);
   const main =
     key === undefined
@@ -280,7 +280,7 @@ export function mainPathOf(forest: Forest, node: Node): ReadonlySet<Node> {
 }
 
 /** The agent that wrote a commit: by its format, else the beginning of its template. */
-function agentOf(node: Node | undefined): string {
+function agentOf(node: ForestNode | undefined): string {
   if (!node) return '';
   return runtimes.find((agent) => formatOfAgent(agent)?.id === node.format) ?? node.template.split(/[/@]/, 1)[0] ?? node.template;
 }
@@ -288,7 +288,7 @@ function agentOf(node: Node | undefined): string {
 const named: ReadonlySet<string> = new Set(builtInMappings.map(({ name }) => name));
 
 /** Whether the session was read by a mapping that is not part of Stemma. A history has the name of its mapping. */
-const isOwnMapping = (node: Node | undefined): boolean => node?.format === mappedFormat && !named.has(agentOf(node));
+const isOwnMapping = (node: ForestNode | undefined): boolean => node?.format === mappedFormat && !named.has(agentOf(node));
 
 interface SessionFiles {
   readonly count: number;
@@ -329,7 +329,7 @@ function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subage
     runsOf(families),
   );
   const found = new Map<string, string>();
-  const set = (node: Node | undefined, starter: string | null | undefined): void => {
+  const set = (node: ForestNode | undefined, starter: string | null | undefined): void => {
     const key = node && keyOf(node);
     if (key !== undefined && starter !== null && starter !== undefined && !found.has(key)) found.set(key, starter);
   };

@@ -1,6 +1,6 @@
 import { commitOf, type ReadChain } from '../chain/index.js';
 import { type CommitPlace, type InputOf, nearTurns } from '../contract/index.js';
-import { branchStart, type Forest, forestAt, type Node, pathTo, turnsOn } from './forest.js';
+import { branchStart, type Forest, type ForestNode, forestAt, pathTo, turnsOn } from './forest.js';
 import { mainTip, sessionOf, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
@@ -23,7 +23,7 @@ export function placeOf(chain: ReadChain, { id, session: chosen, turns: asked }:
   const tip = isOnMain ? main : node && (tips.find((end) => isOn(forest, node, end, true)) ?? through[0] ?? node);
   const titles = branchMarks(chain);
   const mainPath = new Set(main ? pathTo(forest, main) : []);
-  const branchOf = (end: Node): CommitPlace['branches'][number] & { named: boolean } => {
+  const branchOf = (end: ForestNode): CommitPlace['branches'][number] & { named: boolean } => {
     const start = branchStart(forest, end, mainPath);
     const mark = titles.get(start.seq);
     const title = mark?.title ?? (end === main ? 'main' : (start.summary ?? end.summary ?? end.id));
@@ -58,15 +58,15 @@ export function placeOf(chain: ReadChain, { id, session: chosen, turns: asked }:
 }
 
 /** Whether a branch of a session descends from a commit. */
-const goesThrough = (forest: Forest, session: string, node: Node): boolean =>
+const goesThrough = (forest: Forest, session: string, node: ForestNode): boolean =>
   tipsOf(
     forest,
     forest.nodes.filter((one) => forest.keyOf(one) === session),
   ).some((tip) => isOn(forest, node, tip, false));
 
 /** Whether a branch end descends from a commit; `sameRun`: without leaving its run. */
-function isOn({ at }: Forest, node: Node, end: Node, sameRun: boolean): boolean {
-  for (let one: Node | undefined = end; one; one = one.parent === null ? undefined : at.get(one.parent)) {
+function isOn({ at }: Forest, node: ForestNode, end: ForestNode, sameRun: boolean): boolean {
+  for (let one: ForestNode | undefined = end; one; one = one.parent === null ? undefined : at.get(one.parent)) {
     if (one === node) return true;
     if (sameRun && one.run !== node.run) return false;
   }
@@ -74,13 +74,13 @@ function isOn({ at }: Forest, node: Node, end: Node, sameRun: boolean): boolean 
 }
 
 /** All commits with the same root: a chain that belongs to no session. */
-function familyOf(forest: Forest, node: Node): Node[] {
+function familyOf(forest: Forest, node: ForestNode): ForestNode[] {
   const [root] = pathTo(forest, node);
   return root ? branchNodes(forest, root).sort((a, b) => a.seq - b.seq) : [];
 }
 
-function branchNodes({ children }: Forest, root: Node): Node[] {
+function branchNodes({ children }: Forest, root: ForestNode): ForestNode[] {
   const found = [root];
-  for (let n = 0; n < found.length; n++) found.push(...(children.get((found[n] as Node).seq) ?? []));
+  for (let n = 0; n < found.length; n++) found.push(...(children.get((found[n] as ForestNode).seq) ?? []));
   return found;
 }

@@ -1,6 +1,6 @@
 import { commitAt, parsedOf, type ReadChain } from '../chain/index.js';
 import { planHeading } from '../formats/index.js';
-import type { Node } from './forest.js';
+import type { ForestNode } from './forest.js';
 
 /** Texts that are no requests of a person: slash commands, shell commands, interrupted turns and their replacements by an agent. */
 const notAPrompt = new RegExp(
@@ -13,17 +13,17 @@ const notAPrompt = new RegExp(
 );
 
 /** The words of the first commit that has some; a command or a continuation is no title. */
-export const firstWords = (own: readonly Node[]): string | undefined =>
+export const firstWords = (own: readonly ForestNode[]): string | undefined =>
   own.find(({ type, summary }) => type === 'delta' && summary !== null && !notAPrompt.test(summary))?.summary ?? undefined;
 
 /** The title that an agent wrote. The first prompt, which an import stores if there is no title, does not count. */
-export const writtenTitle = (titles: readonly string[], own: readonly Node[]): string | undefined => {
+export const writtenTitle = (titles: readonly string[], own: readonly ForestNode[]): string | undefined => {
   const prompts = new Set(own.map(({ summary }) => summary));
   return titles.find((title) => title.trim() !== '' && !prompts.has(title) && !notAPrompt.test(title));
 };
 
 /** The first prompt that a person typed, on one line. A plan to implement is named by its heading. */
-export function firstPrompt(chain: ReadChain, own: readonly Node[]): string | undefined {
+export function firstPrompt(chain: ReadChain, own: readonly ForestNode[]): string | undefined {
   for (const node of own) {
     const { summary } = node;
     if (node.type !== 'delta' || node.forked === 1 || summary === null || notAPrompt.test(summary)) continue;
@@ -35,7 +35,7 @@ export function firstPrompt(chain: ReadChain, own: readonly Node[]): string | un
 const beginsPlan = (summary: string): boolean => /^Implement the following plan\b/i.test(summary);
 
 /** The heading of the plan in a prompt; undefined if it has none. */
-function planOf(chain: ReadChain, { seq }: Node): string | undefined {
+function planOf(chain: ReadChain, { seq }: ForestNode): string | undefined {
   const { artifact, format } = commitAt(chain, seq);
   const prompt = parsedOf(chain, artifact, format).entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
   return planHeading(prompt?.text ?? '');

@@ -7,10 +7,10 @@ import { changesDerived, type Derived, derivedFile, openDerived, readyToMove } f
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
 import { migrate } from './migrate.js';
-import { type Place, placeAt } from './place.js';
+import { type OpenedPlace, placeAt } from './place.js';
 import { registerSums, type SummedInsert, summedInsert, type Value, watchRows } from './sums.js';
 
-export interface OpenOptions {
+export interface ConnectionOptions {
   readonly readonly?: boolean;
   /** Returns the path for a copy of an older database, made before it is migrated. `from` is the old format version. */
   readonly backupPath?: (from: number) => string;
@@ -27,7 +27,7 @@ export interface OpenOptions {
 /** A connection to a database file, with its prepared statements. */
 export interface Connection {
   readonly raw: Database.Database;
-  readonly place: Place;
+  readonly place: OpenedPlace;
   readonly derived: Derived;
   /** Whether a statement changes derived data. */
   changesDerived(sql: string): boolean;
@@ -39,7 +39,7 @@ export interface Connection {
 const defaultBusyMs = 60_000;
 
 /** Opens a database, migrates it if needed, and keeps the checksums of the rows that it writes. @throws what `openDatabase` does. */
-export function connectTo(file: string | Buffer, options: OpenOptions): Connection {
+export function connectTo(file: string | Buffer, options: ConnectionOptions): Connection {
   const raw = connect(file, options);
   const apart = typeof file === 'string' ? derivedFile(file) : undefined;
   try {
@@ -85,7 +85,7 @@ function guardOpening<T>(work: () => T): T {
   });
 }
 
-function connect(file: string | Buffer, options: OpenOptions): Database.Database {
+function connect(file: string | Buffer, options: ConnectionOptions): Database.Database {
   // SQLite would create a file that other users can read. The log and its index get the mode of the database.
   if (typeof file === 'string' && !options.readonly && !existsSync(file)) writeNew(file, '');
   return guardOpening(() => {

@@ -1,14 +1,14 @@
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { syncFile } from '../files/index.js';
-import { type Connection, connectTo, guard, type OpenOptions } from './connection.js';
+import { type Connection, type ConnectionOptions, connectTo, guard } from './connection.js';
 import { changedDefinitions, definitionProblem } from './definitions.js';
 import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
 import { foldLog, growLog, logPages } from './log.js';
 import { refuseNewer } from './migrate.js';
-import type { Place } from './place.js';
-import { type Rebuilt, rebuildFile } from './rebuild.js';
+import type { OpenedPlace } from './place.js';
+import { type RebuiltFile, rebuildFile } from './rebuild.js';
 import { type ChangedRow, changedRows, tablesOf, type Value } from './sums.js';
 
 /** A value for each `?` in order, alone or in lists, or one object with a value for each `:name`. */
@@ -24,7 +24,7 @@ export interface ReadableDb {
   /** A number that changes when another connection, of this process or another, commits, or when the database was rebuilt. */
   version(): number;
   /** Whether the paths of the database and its folder still lead to the files that were opened. Every transaction checks it. */
-  readonly place: Place;
+  readonly place: OpenedPlace;
 }
 
 export interface WritableDb extends ReadableDb {
@@ -87,7 +87,7 @@ export interface OpenDatabase extends WritableDb {
   /** Copies the database to a file by SQLite's online backup, while others read and write. @throws the error of the file system. */
   copyTo(path: string): Promise<void>;
   /** As `rebuildDatabase`. @throws LOCKED if another process has the project open. */
-  rebuild(backups: readonly string[]): Rebuilt;
+  rebuild(backups: readonly string[]): RebuiltFile;
 }
 
 /** A connection with this many commits is no short-lived command or hook: more commits will follow. */
@@ -103,7 +103,7 @@ const minShrinkBytes = 1024 * 1024;
  * Opens a database file, or one in memory from its bytes. A missing file is created, and an older database is migrated.
  * @throws CORRUPT if the file is not a sound database; CONFLICT if a newer Stemma wrote it; UNAVAILABLE if the disk refuses.
  */
-export function openDatabase(file: string | Buffer, options: OpenOptions = {}): OpenDatabase {
+export function openDatabase(file: string | Buffer, options: ConnectionOptions = {}): OpenDatabase {
   let connection = connectTo(file, options);
   let rebuilds = 0;
   const current = (): Connection => connection;
@@ -145,7 +145,7 @@ export function openDatabase(file: string | Buffer, options: OpenOptions = {}): 
 }
 
 /** Rebuilds a database that cannot be opened (see `rebuildFile`). @throws CONFLICT if a newer Stemma wrote it. */
-export function rebuildDatabase(file: string, backups: readonly string[]): Rebuilt {
+export function rebuildDatabase(file: string, backups: readonly string[]): RebuiltFile {
   const rebuilt = guard(() => rebuildFile(file, backups));
   removeDerived(derivedFile(file));
   return rebuilt;

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, constants as fileSystem, readSync, rmSync, sta
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
-import { type Located, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
+import { type LocatedFile, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
 import { longPath } from '../system/index.js';
 
 export type ForeignValue = string | number | bigint | Uint8Array | null;
@@ -44,7 +44,7 @@ export function databaseBytes({
   }
 }
 
-export interface Foreign {
+export interface ForeignDatabase {
   readonly rows: ForeignRows;
   /** Copies of the files, the database first. They exist while `work` runs. Empty if the database was too large to copy. */
   readonly files: readonly { readonly name: 'database' | 'log'; readonly copy: string }[];
@@ -77,7 +77,11 @@ const maxCopies = 5;
  * @throws UNAVAILABLE if it is in use or changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
  * if it cannot be read.
  */
-export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {}): T {
+export function withForeign<T>(
+  file: LocatedFile,
+  work: (foreign: ForeignDatabase) => T,
+  { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {},
+): T {
   const { path } = file;
   const size = checkedSize(file);
   if (size > maxCopied && canOpen(path)) return opened(path, path, size, [], work);
@@ -107,13 +111,13 @@ function canOpen(path: string): boolean {
 /** Another program's database that is read repeatedly while its owner writes to it. */
 export interface Mirror {
   /** As {@link withForeign}, but copies the database again only if its own file changed. The log is always copied. */
-  read<T>(work: (foreign: Pick<Foreign, 'rows'>) => T): T;
+  read<T>(work: (foreign: Pick<ForeignDatabase, 'rows'>) => T): T;
   /** Deletes the copies. A later read copies again. */
   close(): void;
 }
 
 /** Creates a mirror of another program's database. Nothing is copied before the first read. */
-export function mirrorOf(file: Located, { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {}): Mirror {
+export function mirrorOf(file: LocatedFile, { maxCopied = maxCopyBytes }: { readonly maxCopied?: number } = {}): Mirror {
   const { path } = file;
   let kept: { readonly folder: string; stamp: string | undefined } | undefined;
   return {
@@ -140,13 +144,20 @@ export function mirrorOf(file: Located, { maxCopied = maxCopyBytes }: { readonly
  * index are regular files, without a link between them and the root.
  * @throws FileRefused
  */
-function checkedSize({ root, path }: Located): number {
+function checkedSize({ root, path }: LocatedFile): number {
   const sizes = ['', '-wal', '-shm'].map((ending) => statLocated({ root: root === path ? path + ending : root, path: path + ending })?.size ?? 0);
   const [database = 0, log = 0] = sizes;
   return database + log;
 }
 
-function opened<T>(path: string, file: string, size: number, files: Foreign['files'], work: (foreign: Foreign) => T, readonly = file === path): T {
+function opened<T>(
+  path: string,
+  file: string,
+  size: number,
+  files: ForeignDatabase['files'],
+  work: (foreign: ForeignDatabase) => T,
+  readonly = file === path,
+): T {
   const raw = inWords(path, () => new Database(longPath(file), { readonly, fileMustExist: true }));
   try {
     inWords(path, () => {

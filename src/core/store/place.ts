@@ -2,7 +2,7 @@ import { StemmaError } from '../base/index.js';
 import { identityAt, isSameFile } from '../files/index.js';
 
 /** The opened files and folders. Their paths may lead to others later, if a person moves a folder and puts another one in its place. */
-export interface Place {
+export interface OpenedPlace {
   /** Whether each path still leads to the file or folder that was opened. */
   isSame(): boolean;
   /** @throws CONFLICT if a path leads to another file or folder, or does not exist. */
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** Remembers the identity of the file at each path. */
-export function placeAt(paths: readonly string[]): Place {
+export function placeAt(paths: readonly string[]): OpenedPlace {
   const known = paths.map((path) => ({ path, identity: identityAt(path) }));
   // Every transaction calls this, so it compares numbers and builds no strings.
   const isSame = ({ path, identity }: (typeof known)[number]): boolean => isSameFile(identityAt(path), identity);

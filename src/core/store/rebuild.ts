@@ -19,7 +19,7 @@ import {
   type Value,
 } from './sums.js';
 
-export interface Rebuilt {
+export interface RebuiltFile {
   /** Where the damaged file is now. */
   readonly path: string;
   /** Tables of which rows could not be read. */
@@ -43,13 +43,13 @@ const derived = /^(outline|materialized|principalCommit|runSum|search.*|usage.*|
  * If no row of the file can be read, all rows come from the newest backup.
  * @throws CONFLICT if a newer Stemma wrote the file; CORRUPT if neither the file nor a backup can be read. Then nothing changes.
  */
-export function rebuildFile(file: string, backups: readonly string[]): Rebuilt {
+export function rebuildFile(file: string, backups: readonly string[]): RebuiltFile {
   const beside = `${file}.rebuilt`;
   if (!existsSync(file)) writeNew(file, '');
   removeCopy(beside);
   // SQLite would make a file that others can read.
   writeNew(beside, '');
-  let result: Omit<Rebuilt, 'path'>;
+  let result: Omit<RebuiltFile, 'path'>;
   try {
     result = copyRows(file, beside, backups);
   } catch (error) {
@@ -95,7 +95,7 @@ function sourcesOf(opened: readonly (Database.Database | undefined)[]): [Source,
   );
 }
 
-function copyRows(file: string, beside: string, backups: readonly string[]): Omit<Rebuilt, 'path'> {
+function copyRows(file: string, beside: string, backups: readonly string[]): Omit<RebuiltFile, 'path'> {
   const fresh = new Database(beside);
   const opened = [file, ...backups].map(openToRead);
   try {

@@ -77,7 +77,7 @@ function shapeOf(raw: Database.Database, { name, wr }: ListedTable): TableShape 
 }
 
 /** The columns of `wanted` as SQL that reads them from `found`, which may define them in another way. */
-export interface Reading {
+export interface ColumnReading {
   /** `wanted`, with the checksum only if `found` has it. */
   readonly table: TableShape;
   value(column: string): string;
@@ -87,7 +87,7 @@ export interface Reading {
  * Says how to read a table whose definition may have changed: with the expected types, a renamed column by its position, and a removed column
  * as null. The checksums show whether this is right. Undefined if columns are missing and the table has no checksums.
  */
-export function readingOf(found: TableShape, wanted: TableShape, numbered: string | undefined): Reading | undefined {
+export function readingOf(found: TableShape, wanted: TableShape, numbered: string | undefined): ColumnReading | undefined {
   const [from, to] = [ownColumns(found), ownColumns(wanted)];
   const isAnyMissing = to.some((name) => !from.includes(name));
   const isSummed = found.columns.includes(sumColumn);

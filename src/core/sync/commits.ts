@@ -3,7 +3,7 @@ import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, times
 import { addCommit, type ContextRow, commitAt, digestOf, outlineOf, type ReadChain, rememberAll, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, CommitType } from '../contract/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
-import type { Item, Places } from './rows.js';
+import type { RowFinder, SentItem } from './rows.js';
 
 /**
  * Stores a received commit, or updates the summary and tags of a commit that the project has. The digest is computed from parent, content, time
@@ -11,7 +11,7 @@ import type { Item, Places } from './rows.js';
  * `isHere`: the project has its content. Returns its row number.
  * @throws NOT_FOUND if its parent or object is missing; CORRUPT if its digest does not match; CONFLICT if a fixed field differs.
  */
-export function storeCommit(chain: WriteChain, places: Places, { key, body }: Item, isHere = true): number {
+export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }: SentItem, isHere = true): number {
   const commit = body as unknown as CommitBody;
   const here = places.numberOf('context', key);
   const tags = commit.tags === null ? [] : (JSON.parse(commit.tags) as string[]);
@@ -126,7 +126,7 @@ export const rememberRecords = (chain: WriteChain, commits: readonly Pick<Contex
       })),
   );
 
-function required(places: Places, table: string, name: Json): number | null {
+function required(places: RowFinder, table: string, name: Json): number | null {
   if (name === null) return null;
   const no = places.numberOf(table, String(name));
   if (no === undefined)

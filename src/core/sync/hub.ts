@@ -85,7 +85,7 @@ export function* inGroups<T extends { readonly size: number }>(objects: Iterable
 }
 
 /** A pending sign-in at the issuer of a hub. The person completes it in any browser. */
-export interface SignIn {
+export interface PendingSignIn {
   readonly issuer: string;
   /** The page where the person enters the code. */
   readonly address: string;

@@ -3,14 +3,14 @@
 // This folder does no network calls. `Hub` is the interface of the other side; main/hub implements it.
 
 export { fixedFields } from './commits.js';
-export type { Hub, HubRole, ManagedHub, ObjectFacts, SignIn, WholeObject } from './hub.js';
+export type { Hub, HubRole, ManagedHub, ObjectFacts, PendingSignIn, WholeObject } from './hub.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { inOrder, type Reference, referencesOf } from './order.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
 export { keyOf, type Pulled, pull } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { redactedCopies } from './redacted.js';
-export { type Item, objectsOf, type Sender } from './rows.js';
+export { objectsOf, type Sender, type SentItem } from './rows.js';
 export { ruleOf, ticketKinds } from './rules.js';
 export { checkItem, checkMediaType, itemSchemas, problemOf } from './schemas.js';
 export { onlyCommits, selected, selectedCommits } from './select.js';

@@ -1,6 +1,6 @@
 import type { WriteChain } from '../chain/index.js';
 import { progressOf, setProgress } from '../store/index.js';
-import type { Item } from './rows.js';
+import type { SentItem } from './rows.js';
 
 /** The state of the exchange with a hub: for each item the digest that both sides hold, and the last item read from the hub's list. */
 export interface Known {
@@ -8,7 +8,7 @@ export interface Known {
   /** The number of a row whose only name is its digest. */
   row(kind: string, key: string): number | undefined;
   /** Records that both sides hold the item. Call it inside the transaction that stores it. */
-  note(item: Pick<Item, 'kind' | 'key' | 'digest'>, row: number | undefined): void;
+  note(item: Pick<SentItem, 'kind' | 'key' | 'digest'>, row: number | undefined): void;
   /** The number of the last item that was read from the hub's list. */
   pulled(): number;
   setPulled(seq: number): void;

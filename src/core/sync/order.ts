@@ -1,5 +1,5 @@
 import type { Json } from '../base/index.js';
-import type { Item } from './rows.js';
+import type { SentItem } from './rows.js';
 import { ruleOf } from './rules.js';
 
 /** A row that an item refers to, by its kind and name. Objects are not among them: `objectsOf` returns these. */
@@ -9,7 +9,7 @@ export interface Reference {
 }
 
 /** The rows that an item refers to. */
-export function referencesOf({ kind, body }: Pick<Item, 'kind' | 'body'>): Reference[] {
+export function referencesOf({ kind, body }: Pick<SentItem, 'kind' | 'body'>): Reference[] {
   const { refs = {}, lists = {} } = ruleOf(kind) ?? {};
   const named = (table: string, value: Json | undefined): Reference[] =>
     table !== 'artifact' && typeof value === 'string' ? [{ kind: table, key: value }] : [];
@@ -26,7 +26,7 @@ export function referencesOf({ kind, body }: Pick<Item, 'kind' | 'body'>): Refer
  * Orders items so that each follows those that it refers to, in time proportional to their number. Otherwise they keep their order. Items that refer
  * to each other in a circle stand where the first of them stood.
  */
-export function inOrder<T extends Pick<Item, 'kind' | 'key' | 'body'>>(items: readonly T[]): T[] {
+export function inOrder<T extends Pick<SentItem, 'kind' | 'key' | 'body'>>(items: readonly T[]): T[] {
   const places = new Map<string, number[]>();
   for (const [i, { kind, key }] of items.entries()) {
     const name = `${kind} ${key}`;

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { blake3Of } from '../artifacts/index.js';
 import { badRequest, isBounded, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
-import { digestOf, type Item, type Sender } from './rows.js';
+import { digestOf, type Sender, type SentItem } from './rows.js';
 import { checkMediaType } from './schemas.js';
 
 /** The content of an object in a parcel. */
@@ -14,7 +14,7 @@ export interface SentObject {
 
 /** Items and objects that are sent together. */
 export interface Parcel {
-  readonly items: readonly Item[];
+  readonly items: readonly SentItem[];
   readonly objects: readonly SentObject[];
 }
 
@@ -63,7 +63,7 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
   const header = end <= bytes.length && isBounded(bytes.subarray(lengthBytes, end)) ? parseJson(bytes.toString('utf8', lengthBytes, end)) : undefined;
   if (!isObject(header) || !Array.isArray(header.items) || !Array.isArray(header.objects))
     throw badRequest('parcel', 'The parcel has no valid header.');
-  const items = header.items.map((item): Item => {
+  const items = header.items.map((item): SentItem => {
     const [kind, body, sender] = Array.isArray(item) ? item : [];
     if (typeof kind !== 'string' || !isObject(body)) throw badRequest('parcel', 'An item of the parcel has no kind or no content.');
     return { kind, key: keyOf(kind, body), digest: digestOf(kind, body), body, sender: senderIn(sender) };

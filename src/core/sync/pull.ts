@@ -11,8 +11,8 @@ import { inOrder } from './order.js';
 import { unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 import { openRefused, type RefusedItems } from './refused.js';
-import { type Item, isEmpty, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
-import { type Rule, ruleOf, tableOf, ticketKinds } from './rules.js';
+import { isEmpty, nameIn, objectsOf, openPlaces, openRows, type RowFinder, type Rows, renamed, type SentItem, type SqliteRow } from './rows.js';
+import { type RowRule, ruleOf, tableOf, ticketKinds } from './rules.js';
 import { problemOf } from './schemas.js';
 import { readRecordedCalls } from './sources.js';
 
@@ -31,7 +31,7 @@ interface Pull {
   readonly chain: WriteChain;
   readonly rows: Rows;
   readonly known: Known;
-  readonly places: Places;
+  readonly places: RowFinder;
   readonly refused: RefusedItems;
   readonly isOnDemand: boolean;
   readonly place: string;
@@ -86,7 +86,7 @@ const stuck = (from: number, seq: number): StemmaError =>
   );
 
 /** Checks items, fetches their objects and stores them in one transaction, with `then` at its end. */
-async function storePage(work: Pull, hub: Hub, items: readonly Item[], then: () => void): Promise<void> {
+async function storePage(work: Pull, hub: Hub, items: readonly SentItem[], then: () => void): Promise<void> {
   const { known, chain } = work;
   const problems = new Map(items.map((item) => [item, problemWith(item)]));
   const valid = items.filter((item) => problems.get(item) === undefined);
@@ -101,7 +101,7 @@ async function storePage(work: Pull, hub: Hub, items: readonly Item[], then: () 
 }
 
 /** Why an item is refused before anything is fetched for it. */
-function problemWith({ kind, body, sender }: Item): string | undefined {
+function problemWith({ kind, body, sender }: SentItem): string | undefined {
   if (!ruleOf(kind)) return unknownKind;
   if (sender?.isLink && !ticketKinds.has(kind)) return `It came through the share link ${sender.name}, which sends tickets only.`;
   return problemOf(kind, body)?.message;
@@ -113,7 +113,7 @@ const unknownKind = 'This version of Stemma does not know the kind. Update Stemm
  * The last version of each item, at the position of its first version, because later items may refer to it. Earlier versions are skipped, except
  * for new commits: what identifies or attributes a commit is fixed by its first valid version.
  */
-const newest = ({ places }: Pull, items: readonly Item[]): Item[] => [
+const newest = ({ places }: Pull, items: readonly SentItem[]): SentItem[] => [
   ...new Map(
     items.map((item, place) => {
       const isNewCommit = item.kind === 'context' && places.numberOf('context', item.key) === undefined;
@@ -123,8 +123,8 @@ const newest = ({ places }: Pull, items: readonly Item[]): Item[] => [
 ];
 
 /** Stores items, each after those that it refers to. Retries an item after the others if it still lacks one, as a changed row may do. */
-function storeItems(work: Pull, items: readonly Item[]): void {
-  for (let left: readonly Item[] = inOrder(items); left.length > 0; ) {
+function storeItems(work: Pull, items: readonly SentItem[]): void {
+  for (let left: readonly SentItem[] = inOrder(items); left.length > 0; ) {
     const refused = left.flatMap((item) => {
       const reason = storeItem(work, item);
       if (reason === undefined) work.refused.remove(item);
@@ -139,11 +139,11 @@ function storeItems(work: Pull, items: readonly Item[]): void {
 }
 
 /** Whether lists need the objects of an item: a session without a title shows its first prompt, and a call consists of objects. */
-const isForLists = ({ kind, body }: Item): boolean =>
+const isForLists = ({ kind, body }: SentItem): boolean =>
   kind === 'template' || kind === 'request' || (kind === 'context' && (body.parent ?? null) === null);
 
 /** Fetches objects that the hub has in parts. Adds rows for objects that stay on the hub until they are read, and for expired ones. */
-async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
+async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
   const missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   for (let at = 0; at < missing.length; at += objectsAtOnce) {
     const asked = missing.slice(at, at + objectsAtOnce);
@@ -164,7 +164,7 @@ async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hu
   }
 }
 
-async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
+async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
   let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   while (missing.length > 0) {
     const asked = new Set(missing.slice(0, objectsAtOnce));
@@ -182,9 +182,9 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
 }
 
 /** Stores one item. Returns the reason if that is impossible; then it changes nothing. */
-function storeItem(work: Pull, item: Item): string | undefined {
+function storeItem(work: Pull, item: SentItem): string | undefined {
   const { chain, known, places, total } = work;
-  const rule = ruleOf(item.kind) as Rule;
+  const rule = ruleOf(item.kind) as RowRule;
   const store = (): void => {
     const here = places.numberOf(rule.kind, item.key);
     if (here !== undefined && isChangedHere(work, rule, item, here)) {
@@ -209,7 +209,7 @@ function storeItem(work: Pull, item: Item): string | undefined {
   }
 }
 
-function isContentHere({ chain, places }: Pull, item: Item): boolean {
+function isContentHere({ chain, places }: Pull, item: SentItem): boolean {
   return objectsOf(item).every((hash) => {
     const no = places.numberOf('artifact', hash);
     return no !== undefined && chain.artifacts.stat(no as ArtifactNo).gone === undefined;
@@ -217,7 +217,7 @@ function isContentHere({ chain, places }: Pull, item: Item): boolean {
 }
 
 /** Whether the row was changed here: it equals neither the version that both sides held last nor the received one. */
-function isChangedHere(work: Pull, rule: Rule, item: Item, no: number): boolean {
+function isChangedHere(work: Pull, rule: RowRule, item: SentItem, no: number): boolean {
   const { rows, known } = work;
   if (!rule.key || rule.calls) return false;
   const row = rowAt(work, rule, no, item);
@@ -227,14 +227,14 @@ function isChangedHere(work: Pull, rule: Rule, item: Item, no: number): boolean 
   return here.digest !== item.digest && here.digest !== held && !isEmpty(rule, here, held);
 }
 
-function rowAt({ chain, rows, places }: Pull, rule: Rule, no: number, item: Item): Row | undefined {
+function rowAt({ chain, rows, places }: Pull, rule: RowRule, no: number, item: SentItem): SqliteRow | undefined {
   const column = rows.shape(rule).number ?? rule.numberedBy;
   const [names, values] = column === undefined ? [rule.key ?? [], places.keyValues(rule, item.key) ?? []] : [[column], [no]];
-  return chain.db.one<Row>(`SELECT * FROM "${tableOf(rule)}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
+  return chain.db.one<SqliteRow>(`SELECT * FROM "${tableOf(rule)}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
 }
 
 /** Writes a row that is no commit. Returns its number. @throws NOT_FOUND if it refers to a missing row; CONFLICT if a turn holds the card. */
-function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: number | undefined): number | undefined {
+function storeRow({ chain, rows, places }: Pull, rule: RowRule, item: SentItem, here: number | undefined): number | undefined {
   const { columns, blobs, number, hasProject } = rows.shape(rule);
   const values: Record<string, null | number | string | Uint8Array> = {};
   for (const column of columns) {
@@ -273,7 +273,7 @@ function storeRow({ chain, rows, places }: Pull, rule: Rule, item: Item, here: n
 }
 
 /** The position of a new row among those of its owner. */
-function placeOf({ db }: ReadChain, rule: Rule, values: Row): Row {
+function placeOf({ db }: ReadChain, rule: RowRule, values: SqliteRow): SqliteRow {
   if (!rule.counts) return {};
   const { column, of } = rule.counts;
   const last = db.one<{ last: number | null }>(`SELECT MAX("${column}") AS last FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null)?.last;
@@ -281,8 +281,8 @@ function placeOf({ db }: ReadChain, rule: Rule, values: Row): Row {
 }
 
 /** Refuses changes of a card that a turn holds. It may only be deleted, because this changes no turn that has begun. @throws CONFLICT */
-function refuseSealed(chain: ReadChain, no: number, values: Row): void {
-  const row = chain.db.one<Row>('SELECT * FROM card WHERE no = ?', no);
+function refuseSealed(chain: ReadChain, no: number, values: SqliteRow): void {
+  const row = chain.db.one<SqliteRow>('SELECT * FROM card WHERE no = ?', no);
   const isSame = Object.entries(values).every(([name, value]) => name === 'deletedAt' || (row?.[name] ?? null) === value);
   const cardId = String(row?.cardId);
   const agentTurnId = isSame ? undefined : holderOf(chain, cardId);
@@ -294,14 +294,14 @@ function refuseSealed(chain: ReadChain, no: number, values: Row): void {
 }
 
 /** Refuses cards for a box that an open turn of this machine reads: nobody else adds to its input. @throws CONFLICT */
-function refuseHeld({ db }: ReadChain, { box }: Row): void {
+function refuseHeld({ db }: ReadChain, { box }: SqliteRow): void {
   const held = db.one<{ boxId: string }>('SELECT boxId FROM box WHERE no = ? AND readers > 0', box ?? null);
   if (held)
     throw new StemmaError('CONFLICT', `An open turn of this machine reads the box ${held.boxId}. The cards stay on the hub.`, { id: held.boxId });
 }
 
 /** The value of a column in this project. @throws NOT_FOUND if it refers to a missing row. */
-function columnValue(places: Places, rule: Rule, column: string, value: Json): null | number | string {
+function columnValue(places: RowFinder, rule: RowRule, column: string, value: Json): null | number | string {
   if (value === null) return null;
   const listed = rule.lists?.[column];
   if (listed !== undefined) return JSON.stringify(renamed(JSON.stringify(value), (name) => required(places, listed, name)));
@@ -313,7 +313,7 @@ function columnValue(places: Places, rule: Rule, column: string, value: Json): n
   return required(places, table, value);
 }
 
-function required(places: Places, table: string, name: Json): number {
+function required(places: RowFinder, table: string, name: Json): number {
   const no = places.numberOf(table, String(name));
   if (no === undefined)
     throw new StemmaError('NOT_FOUND', `It refers to ${table} ${String(name)}, which the hub does not hold.`, { id: String(name) });

@@ -5,7 +5,7 @@ import { bytesAtOnce, type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes,
 import { type Known, openKnown } from './known.js';
 import { packParcel, type SentObject } from './parcel.js';
 import { sendInParts } from './parts.js';
-import { type Item, isEmpty, objectsOf, openRows, type Rows } from './rows.js';
+import { isEmpty, objectsOf, openRows, type Rows, type SentItem } from './rows.js';
 import { rules } from './rules.js';
 import { type Selected, withoutFreed } from './select.js';
 
@@ -16,7 +16,7 @@ export type Leaves = Selected | undefined;
 export type Pushed = Pick<OutputOf<'team.push'>, 'items' | 'objects' | 'bytes' | 'sent' | 'refused'>;
 
 interface Waiting {
-  readonly item: Item;
+  readonly item: SentItem;
   readonly row: number | undefined;
 }
 
@@ -104,7 +104,7 @@ interface Push {
   readonly refused: Map<string, RefusedItem>;
 }
 
-const nameOf = ({ kind, key }: Pick<Item, 'kind' | 'key'>): string => `${kind} ${key}`;
+const nameOf = ({ kind, key }: Pick<SentItem, 'kind' | 'key'>): string => `${kind} ${key}`;
 
 /** What a hub names by its places in a list, each once. @throws UNAVAILABLE for a place that the list does not have */
 function namedBy<T>(asked: readonly T[], places: readonly number[]): T[] {
@@ -149,7 +149,7 @@ async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
   });
 }
 
-async function sendParcel({ hub, known, total, refused }: Push, objects: readonly SentObject[], items: readonly Item[]): Promise<void> {
+async function sendParcel({ hub, known, total, refused }: Push, objects: readonly SentObject[], items: readonly SentItem[]): Promise<void> {
   const parcel = packParcel({ objects, items });
   const answer = await hub.send(parcel);
   for (const each of answer.refused ?? []) refused.set(nameOf(each), each);

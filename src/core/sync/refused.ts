@@ -1,10 +1,10 @@
 import { type JsonObject, parseJson } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
-import type { Item, Sender } from './rows.js';
+import type { Sender, SentItem } from './rows.js';
 
 /** An item that was not stored, with the reason. */
-export type Refused = OutputOf<'team.pull'>['refused'][number];
+export type RefusedPull = OutputOf<'team.pull'>['refused'][number];
 
 /** The most refused items of one hub that are remembered, and the most bytes of them. More can only come from a hostile hub. */
 const most = { items: 10_000, bytes: 64 * 1024 * 1024 };
@@ -12,18 +12,18 @@ const most = { items: 10_000, bytes: 64 * 1024 * 1024 };
 /** The items of a hub that this project refused. The next pull tries them again, because an update or another item may make them valid. */
 export interface RefusedItems {
   /** Remembers an item. Call it inside a transaction. */
-  add(item: Item, reason: string): void;
+  add(item: SentItem, reason: string): void;
   /** Forgets an item and its earlier versions, once this version is stored. Call it inside a transaction. */
-  remove(item: Item): void;
+  remove(item: SentItem): void;
   /** The remembered items, in the order in which they arrived. */
-  items(): Item[];
+  items(): SentItem[];
   /** Every item that is refused now, with the reason. */
-  list(): Refused[];
+  list(): RefusedPull[];
 }
 
 /** Opens the items that this project refused from a hub's project. */
 export function openRefused({ db, project }: WriteChain, hub: string): RefusedItems {
-  const forgotten = new Map<string, Refused>();
+  const forgotten = new Map<string, RefusedPull>();
   const size = (): { items: number; bytes: number } =>
     db.one<{ items: number; bytes: number }>(
       'SELECT COUNT(*) AS items, COALESCE(SUM(LENGTH(body)), 0) AS bytes FROM teamRefused WHERE project = ? AND hub = ?',
@@ -82,7 +82,7 @@ export function openRefused({ db, project }: WriteChain, hub: string): RefusedIt
           sender: sender === null ? undefined : (parseJson(sender) as unknown as Sender),
         })),
     list: () => [
-      ...db.all<Refused>('SELECT kind, key, reason FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no', project, hub),
+      ...db.all<RefusedPull>('SELECT kind, key, reason FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no', project, hub),
       ...forgotten.values(),
     ],
   };

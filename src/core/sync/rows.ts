@@ -2,10 +2,10 @@ import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { travelingCalls, travelingFields } from '../requests/index.js';
-import { type Rule, ruleOf, tableOf } from './rules.js';
+import { type RowRule, ruleOf, tableOf } from './rules.js';
 
 /** A row in the form that is sent. Equal bodies have the same digest. Two edits of one row have two digests and the same key. */
-export interface Item {
+export interface SentItem {
   readonly kind: string;
   /** The name of the row, which is the same in every project. */
   readonly key: string;
@@ -24,7 +24,7 @@ export interface Sender {
 }
 
 /** A row of a table as SQLite gives it. */
-export type Row = Readonly<Record<string, null | number | string | Uint8Array>>;
+export type SqliteRow = Readonly<Record<string, null | number | string | Uint8Array>>;
 
 /** The columns of a table that are sent, and the column of its row numbers. */
 export interface Shape {
@@ -46,11 +46,11 @@ const placeOfCommit = new Set(['seq', 'id', 'run', 'depth', 'contextTokens']);
 
 /** Reads the rows of one project and returns their names. It caches names, so open one for each push or pull. */
 export interface Rows {
-  shape(rule: Rule): Shape;
+  shape(rule: RowRule): Shape;
   /** The row with a number as an item. */
-  item(rule: Rule, row: Row): Item;
+  item(rule: RowRule, row: SqliteRow): SentItem;
   /** All rows of a kind to send, oldest first. Skips calls that the hub is known to hold, because assembling a call is expensive. */
-  each(rule: Rule, isKnown?: (key: string) => boolean): IterableIterator<Row>;
+  each(rule: RowRule, isKnown?: (key: string) => boolean): IterableIterator<SqliteRow>;
   /** The name of a row, which is the same in every project. */
   nameOf(table: string, no: number): string;
 }
@@ -60,14 +60,14 @@ export function openRows(chain: WriteChain): Rows {
   const { db, project } = chain;
   const shapes = new Map<string, Shape>();
   const names = new Map<string, string>();
-  const shape = (rule: Rule): Shape => {
+  const shape = (rule: RowRule): Shape => {
     const known = shapes.get(rule.kind) ?? shapeOf(db, rule);
     shapes.set(rule.kind, known);
     return known;
   };
-  const rowAt = (rule: Rule, no: number): Row => {
+  const rowAt = (rule: RowRule, no: number): SqliteRow => {
     const column = shape(rule).number ?? rule.numberedBy ?? '';
-    const row = db.one<Row>(`SELECT * FROM "${tableOf(rule)}" WHERE "${column}" = ?`, no);
+    const row = db.one<SqliteRow>(`SELECT * FROM "${tableOf(rule)}" WHERE "${column}" = ?`, no);
     if (!row) throw new StemmaError('CORRUPT', `Row ${no} of ${rule.kind} does not exist, but another row refers to it.`, { id: rule.kind });
     return row;
   };
@@ -78,14 +78,14 @@ export function openRows(chain: WriteChain): Rows {
     if (table === 'artifact') name = hex(db.one<{ hash: Buffer }>('SELECT hash FROM artifact WHERE no = ?', no)?.hash);
     else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE seq = ?', no)?.digest);
     else {
-      const rule = ruleOf(table) as Rule;
+      const rule = ruleOf(table) as RowRule;
       // Reads only its key, because agents and their turns refer to each other.
       name = nameIn(rule, bodyOf(rule, rowAt(rule, no), rule.key));
     }
     names.set(id, name);
     return name;
   };
-  const bodyOf = (rule: Rule, row: Row, columns = shape(rule).columns): JsonObject => {
+  const bodyOf = (rule: RowRule, row: SqliteRow, columns = shape(rule).columns): JsonObject => {
     const body: Record<string, Json> = {};
     for (const column of columns) {
       const value = row[column] ?? null;
@@ -118,9 +118,9 @@ export function openRows(chain: WriteChain): Rows {
       const scope = hasProject ? 'r.project = ?' : `r."${owner}" IN (SELECT no FROM "${table}" WHERE project = ?)`;
       const order = number ?? rule.numberedBy ?? rule.key?.map((name) => `"${name}"`).join(', ');
       // Reads in pages, so that the connection can do other work between them.
-      for (let after = 0, page: Row[] = []; ; after += page.length) {
+      for (let after = 0, page: SqliteRow[] = []; ; after += page.length) {
         const [where, from] = number === undefined ? ['', after] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0)];
-        page = db.all<Row>(
+        page = db.all<SqliteRow>(
           `SELECT * FROM "${tableOf(rule)}" r WHERE ${scope}${condition}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
           project,
           from,
@@ -132,7 +132,7 @@ export function openRows(chain: WriteChain): Rows {
   };
 }
 
-function shapeOf(db: ReadChain['db'], rule: Rule): Shape {
+function shapeOf(db: ReadChain['db'], rule: RowRule): Shape {
   if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: travelingFields };
   const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
@@ -165,18 +165,18 @@ export function renamed(list: string, change: (member: Json) => Json): Json {
 export const digestOf = (kind: string, body: JsonObject): string => sha256Of(`${kind}\0${canonicalJson(body)}`).toString('hex');
 
 /** The name of a row with this body, which is the same in every project. */
-export function nameIn(rule: Rule, body: JsonObject): string {
+export function nameIn(rule: RowRule, body: JsonObject): string {
   if (rule.kind === 'context') return String(body.digest);
   if (!rule.key) return digestOf(rule.kind, body);
   return JSON.stringify(rule.key.map((column) => body[column] ?? null));
 }
 
 /** Whether the hub does not need an item: its value is null, and the hub holds no earlier version of it (`held`). */
-export const isEmpty = ({ unlessNull }: Rule, { body }: Item, held: string | undefined): boolean =>
+export const isEmpty = ({ unlessNull }: RowRule, { body }: SentItem, held: string | undefined): boolean =>
   held === undefined && unlessNull !== undefined && body[unlessNull] === null;
 
 /** The hashes of the objects that an item needs. */
-export function objectsOf({ kind, body }: Item): string[] {
+export function objectsOf({ kind, body }: SentItem): string[] {
   const { refs = {}, lists = {} } = ruleOf(kind) ?? {};
   const single = Object.keys(refs).filter((column) => refs[column] === 'artifact');
   const listed = Object.keys(lists).filter((column) => lists[column] === 'artifact');
@@ -189,17 +189,17 @@ const membersOf = (list: Json | undefined): Json[] =>
   Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
 
 /** Finds the rows of this project by their names. */
-export interface Places {
+export interface RowFinder {
   /** The number of the named row of a table; undefined if this project does not have it. */
   numberOf(table: string, name: string): number | undefined;
   /** The values of the key columns of a named row in this project; undefined if one of them refers to a missing row. */
-  keyValues(rule: Rule, name: string): (null | number | string)[] | undefined;
+  keyValues(rule: RowRule, name: string): (null | number | string)[] | undefined;
   /** Remembers the number of a row that was just stored. */
   note(kind: string, key: string, no: number): void;
 }
 
 /** Opens the search for rows by name. `known` returns the number of a row whose only name is its digest. */
-export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): Places {
+export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): RowFinder {
   const { db, project, artifacts } = chain;
   const noted = new Map<string, number>();
   const numberOf = (table: string, name: string): number | undefined => {
@@ -210,7 +210,7 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
     if (found !== undefined) noted.set(id, found);
     return found;
   };
-  const keyValues = (rule: Rule, name: string): (null | number | string)[] | undefined => {
+  const keyValues = (rule: RowRule, name: string): (null | number | string)[] | undefined => {
     const parts = parseJson(name);
     if (!rule.key || !Array.isArray(parts) || parts.length !== rule.key.length) return undefined;
     const values = rule.key.map((column, i) => {

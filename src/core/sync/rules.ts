@@ -4,7 +4,7 @@ import { callFormats } from '../requests/index.js';
  * A rule for one kind of rows that a team shares. It says which columns name a row in every project, and which columns hold row numbers.
  * Row numbers are local, so the names of the rows are sent instead.
  */
-export interface Rule {
+export interface RowRule {
   /** The kind of item, which is the name of the table unless `table` names one. */
   readonly kind: string;
   /** The table, if some of its columns are sent as a kind of their own. */
@@ -41,7 +41,7 @@ export interface Rule {
  * memories, plans, waits and marks of members of a space), calls that a file records, because they travel in the file, and data derived
  * from other rows (outlines, search, usage).
  */
-export const rules: readonly Rule[] = [
+export const rules: readonly RowRule[] = [
   { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
   { kind: 'contextVersion', refs: { context: 'context' } },
   { kind: 'started', key: ['context'], refs: { context: 'context' }, numberedBy: 'context' },
@@ -138,10 +138,10 @@ export const rules: readonly Rule[] = [
 ];
 
 /** The table that holds a kind. */
-export const tableOf = ({ kind, table = kind }: Rule): string => table;
+export const tableOf = ({ kind, table = kind }: RowRule): string => table;
 
 /** The rule of a kind; undefined for a kind that is not sent. */
-export const ruleOf = (kind: string): Rule | undefined => byKind.get(kind);
+export const ruleOf = (kind: string): RowRule | undefined => byKind.get(kind);
 const byKind = new Map(rules.map((rule) => [rule.kind, rule]));
 
 /** Kinds that belong to tickets: a reviewer may send these. */

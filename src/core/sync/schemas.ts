@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badRequest, type JsonObject } from '../base/index.js';
 import { bodies, mediaType } from './bodies.js';
-import type { Item } from './rows.js';
+import type { SentItem } from './rows.js';
 
 /** The schema of each kind of item. Unknown columns are refused. */
 export const itemSchemas: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(bodies).map(([kind, shape]) => [kind, z.strictObject(shape)]));
@@ -16,7 +16,7 @@ export function checkMediaType(given: string, hash: string): void {
  * Checks an item before it is stored: its types, values, sizes, and that nothing but its columns is present. Both ends call it.
  * @throws BAD_REQUEST that names the kind, the column and the rule
  */
-export function checkItem({ kind, body }: Pick<Item, 'kind' | 'body'>): void {
+export function checkItem({ kind, body }: Pick<SentItem, 'kind' | 'body'>): void {
   const problem = problemOf(kind, body);
   if (problem) throw badRequest(problem.field, `The item of the kind ${kind} is refused: ${problem.message}`, { kind });
 }

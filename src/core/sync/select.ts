@@ -2,13 +2,13 @@ import { badRequest, type CommitSeq, type ContextId } from '../base/index.js';
 import { commitAt, commitOf, type ReadChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { Known } from './known.js';
-import { type Item, objectsOf } from './rows.js';
+import { objectsOf, type SentItem } from './rows.js';
 
 /** Whether to send an item. */
-export type Selected = (item: Item) => boolean;
+export type Selected = (item: SentItem) => boolean;
 
 /** A person's selection: sessions of a repository, commits with a tag, or a branch by its tip. */
-export type Selection = NonNullable<InputOf<'team.push'>['select']>;
+export type PushSelection = NonNullable<InputOf<'team.push'>['select']>;
 
 /** Kinds that are sent with selected commits, and the column that names the commit. Cards, boxes and tickets are sent only with the whole project. */
 const ofCommits: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const ofCommits: Readonly<Record<string, string>> = {
  * The filter for a selection: the selected commits, their ancestors, and the items that belong to them. Undefined for an empty selection,
  * which sends everything. @throws BAD_REQUEST if no commit matches.
  */
-export function selected(chain: ReadChain, selection: Selection): Selected | undefined {
+export function selected(chain: ReadChain, selection: PushSelection): Selected | undefined {
   if (isEverything(selection)) return undefined;
   const digests = digestsOf(chain, selectedCommits(chain, selection));
   return ({ kind, body }) => {
@@ -40,13 +40,13 @@ export function onlyCommits(chain: ReadChain, commits: readonly CommitSeq[]): Se
   return ({ kind, key }) => kind === 'context' && digests.has(key);
 }
 
-const isEverything = ({ repository, tag, branch }: Selection): boolean => repository === undefined && tag === undefined && branch === undefined;
+const isEverything = ({ repository, tag, branch }: PushSelection): boolean => repository === undefined && tag === undefined && branch === undefined;
 
 const digestsOf = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlySet<string> =>
   new Set(commits.map((seq) => commitAt(chain, seq).digest.toString('hex')));
 
 /** The selected commits and their ancestors, oldest first. Without a selection, all commits. @throws BAD_REQUEST if no commit matches. */
-export function selectedCommits(chain: ReadChain, selection: Selection): CommitSeq[] {
+export function selectedCommits(chain: ReadChain, selection: PushSelection): CommitSeq[] {
   const { repository, tag, branch } = selection;
   if (isEverything(selection))
     return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project).map(({ seq }) => seq);

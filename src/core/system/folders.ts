@@ -1,7 +1,7 @@
 import { type Environment, pathsOf, type System, variableOf } from './system.js';
 
 /** The person whose folders are meant: the home folder and the variables that move others. */
-export interface Person {
+export interface FolderOwner {
   readonly env: Environment;
   readonly home: string;
   readonly system: System;
@@ -16,7 +16,7 @@ export interface Folders {
 }
 
 /** The folders of a person. An empty variable counts as not set; the XDG rules ignore a relative path, so Stemma does too. */
-export function foldersOf({ env, home, system }: Person): Folders {
+export function foldersOf({ env, home, system }: FolderOwner): Folders {
   const { join, isAbsolute } = pathsOf(system);
   const named = (name: string): string | undefined => {
     const value = variableOf(env, name, system);

@@ -2,7 +2,7 @@ import { isObject, type Json, parseInstant, stringAt } from '../base/index.js';
 import type { Verdict } from '../contract/index.js';
 
 /** A ticket of another system. */
-export interface Foreign {
+export interface ForeignTicket {
   readonly title: string;
   readonly body: string;
   readonly type: string;
@@ -38,19 +38,19 @@ interface Reply {
   readonly body: string;
 }
 
-export interface Found {
-  readonly tickets: readonly Foreign[];
+export interface ForeignTickets {
+  readonly tickets: readonly ForeignTicket[];
   readonly reviews: readonly ForeignReview[];
 }
 
 const maxTitleLength = 300;
 
 /** The items of a Markdown task list. An item is identified by its heading, parent and title, so that other lines can change. */
-export function fromMarkdown(text: string): Found {
+export function fromMarkdown(text: string): ForeignTickets {
   const parents: { indent: number; origin: string }[] = [];
   const times = new Map<string, number>();
   let heading = '';
-  const tickets = text.split('\n').flatMap((line): Foreign[] => {
+  const tickets = text.split('\n').flatMap((line): ForeignTicket[] => {
     heading = /^#{1,6}\s+(.+?)\s*#*$/.exec(line)?.[1] ?? heading;
     const [, space = '', mark = '', title = ''] = /^(\s*)(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s+(.+)$/.exec(line) ?? [];
     if (title === '') return [];
@@ -80,7 +80,7 @@ const emptyTicket = {
 type Item = { readonly [key: string]: Json };
 
 /** Parses GitHub's JSON (REST or `gh --json`): issues, pull requests, reviews and comments, single, in lists or nested. */
-export function fromGitHub(value: Json | undefined): Found {
+export function fromGitHub(value: Json | undefined): ForeignTickets {
   const items = (Array.isArray(value) ? value : [value]).flatMap((item): Item[] => (isObject(item) ? [item] : []));
   const all = items.flatMap((item) => [{ item, under: addressOf(stringAt(item, 'pull_request_url')) }, ...nestedIn(item, originOf(item))]);
   const replies = all.flatMap(({ item, under }) => replyOf(item, under, all));
@@ -105,7 +105,7 @@ function nestedIn(item: Item, under: string): Placed[] {
   });
 }
 
-function issueOf(item: Item): Foreign | undefined {
+function issueOf(item: Item): ForeignTicket | undefined {
   const title = stringAt(item, 'title');
   if (title === undefined) return undefined;
   const labels = list(item.labels).flatMap((label) => (typeof label === 'string' ? [label] : (stringAt(label, 'name') ?? [])));
@@ -133,7 +133,7 @@ function issueOf(item: Item): Foreign | undefined {
 }
 
 /** A comment on a line, or a review with a request: a finding of its pull request. */
-function findingOf(item: Item, under: string | undefined): Foreign | undefined {
+function findingOf(item: Item, under: string | undefined): ForeignTicket | undefined {
   const body = stringAt(item, 'body')?.trim();
   const path = stringAt(item, 'path');
   const state = stringAt(item, 'state')?.toLowerCase();

@@ -1,7 +1,7 @@
 import { badRequest, parseInstant, parseJson } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, Ticket } from '../contract/index.js';
-import { type Foreign, type ForeignReview, fromGitHub, fromMarkdown } from './foreign.js';
+import { type ForeignReview, type ForeignTicket, fromGitHub, fromMarkdown } from './foreign.js';
 import { type Occasion, understoodBy } from './rows.js';
 import { createTicket, finding, ticketOf } from './tickets.js';
 import { giveVerdict, moveTicket } from './transition.js';
@@ -20,7 +20,7 @@ export function importTickets(chain: WriteChain, input: InputOf<'ticket.import'>
   const written = parseInstant(input.at ?? '') ?? chain.clock();
   return chain.db.transaction(() => {
     const known = knownOrigins(chain);
-    const created: { foreign: Foreign; ticketId: string }[] = [];
+    const created: { foreign: ForeignTicket; ticketId: string }[] = [];
     for (const foreign of found.tickets) {
       if (known.has(foreign.origin)) continue;
       const ticket = bring(chain, foreign, foreign.under === undefined ? undefined : known.get(foreign.under), written);
@@ -30,7 +30,7 @@ export function importTickets(chain: WriteChain, input: InputOf<'ticket.import'>
     for (const { foreign, ticketId } of created) review(chain, foreign, ticketId, found.reviews, written);
     // Close children first, because a closed ticket has no open findings.
     const over = new Set(found.tickets.flatMap(({ closed, origin }) => (closed ? origin : [])));
-    const isOver = ({ closed, type, under = '' }: Foreign): boolean =>
+    const isOver = ({ closed, type, under = '' }: ForeignTicket): boolean =>
       closed || (type === finding && (over.has(under) || isClosed(chain, known.get(under))));
     for (const { foreign, ticketId } of created.toReversed()) if (isOver(foreign)) close(chain, foreign, ticketId, written);
     return { created: created.map(({ ticketId }) => ticketId), known: found.tickets.length - created.length };
@@ -51,7 +51,7 @@ const knownOrigins = (chain: ReadChain): Map<string, string> =>
       .map(({ label, ticketId }) => [label.slice(originLabel.length), ticketId]),
   );
 
-function bring(chain: WriteChain, foreign: Foreign, parent: string | undefined, written: number): Ticket {
+function bring(chain: WriteChain, foreign: ForeignTicket, parent: string | undefined, written: number): Ticket {
   return createTicket(chain, {
     title: foreign.title,
     body: foreign.body,
@@ -64,7 +64,7 @@ function bring(chain: WriteChain, foreign: Foreign, parent: string | undefined, 
 }
 
 /** A pull request with reviewers or reviews is in review, with their verdicts. */
-function review(chain: WriteChain, foreign: Foreign, ticketId: string, all: readonly ForeignReview[], written: number): void {
+function review(chain: WriteChain, foreign: ForeignTicket, ticketId: string, all: readonly ForeignReview[], written: number): void {
   const reviews = all
     .filter((each) => each.under === foreign.origin && each.reviewer !== foreign.author)
     .toSorted((a, b) => (a.at ?? written) - (b.at ?? written));
@@ -77,7 +77,7 @@ function review(chain: WriteChain, foreign: Foreign, ticketId: string, all: read
 
 const isClosed = (chain: ReadChain, ticketId: string | undefined): boolean => ticketId !== undefined && ticketOf(chain, ticketId).status === 'closed';
 
-function close(chain: WriteChain, foreign: Foreign, ticketId: string, written: number): void {
+function close(chain: WriteChain, foreign: ForeignTicket, ticketId: string, written: number): void {
   const isFinding = ticketOf(chain, ticketId).type === finding;
   moveTicket(chain, {
     ticketId,

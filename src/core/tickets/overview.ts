@@ -2,7 +2,7 @@ import { type ContextId, defined, timestampOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type TicketStatus, ticketStatuses } from '../contract/index.js';
 import { waitingCount } from './events.js';
-import { fromStored, isReady, recordOf, type Stored } from './rows.js';
+import { fromStored, isReady, recordOf, type StoredTicket } from './rows.js';
 
 const defaultLimit = 500;
 
@@ -42,7 +42,7 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
   );
   const counts = Object.fromEntries(ticketStatuses.map((status) => [status, counted.get(status) ?? 0])) as Record<TicketStatus, number>;
   const order = filter.parent === undefined ? 't.updatedAt DESC, t.no DESC' : 't.no';
-  const rows = chain.db.all<Stored & { parentId: string | null; ready: number; findings: number; openFindings: number; updatedAt: number }>(
+  const rows = chain.db.all<StoredTicket & { parentId: string | null; ready: number; findings: number; openFindings: number; updatedAt: number }>(
     `${selectRow} WHERE ${fits}${filter.status === undefined ? '' : ' AND t.status = :status'} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
     { ...given, status: filter.status ?? null, limit: filter.limit ?? defaultLimit, offset: filter.offset ?? 0 },
   );

@@ -23,7 +23,7 @@ export interface TicketRecord {
   readonly createdAt: number;
 }
 
-export type Stored = Omit<TicketRecord, 'reviewers' | 'labels'> & { readonly reviewers: string; readonly labels: string };
+export type StoredTicket = Omit<TicketRecord, 'reviewers' | 'labels'> & { readonly reviewers: string; readonly labels: string };
 
 /** The fields that a write changes. Missing fields stay. */
 export type Change = Partial<Omit<TicketRecord, 'no' | 'ticketId' | 'createdAt'>> & { readonly dependsOn?: readonly number[] };
@@ -55,17 +55,17 @@ export interface Changing extends Occasion {
 
 /** Reads a ticket by its id. @throws NOT_FOUND */
 export function recordOf(chain: ReadChain, ticketId: string): TicketRecord {
-  const stored = chain.db.one<Stored>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
+  const stored = chain.db.one<StoredTicket>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
   if (!stored) throw notFound(ticketId, `This project has no ticket ${ticketId}.`);
   return fromStored(stored);
 }
 
 /** Reads a ticket by its row number. */
 export const recordAt = (chain: ReadChain, no: number): TicketRecord =>
-  fromStored(chain.db.one<Stored>('SELECT * FROM ticket WHERE no = ? AND project = ?', no, chain.project) as Stored);
+  fromStored(chain.db.one<StoredTicket>('SELECT * FROM ticket WHERE no = ? AND project = ?', no, chain.project) as StoredTicket);
 
 /** Parses the JSON columns of a row. */
-export const fromStored = (row: Stored): TicketRecord => ({
+export const fromStored = (row: StoredTicket): TicketRecord => ({
   ...row,
   reviewers: JSON.parse(row.reviewers) as Reviewer[],
   labels: JSON.parse(row.labels) as string[],

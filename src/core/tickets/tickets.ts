@@ -12,7 +12,7 @@ import {
   type Reviewer,
   recordAt,
   recordOf,
-  type Stored,
+  type StoredTicket,
   type TicketRecord,
   toTicket,
   write,
@@ -155,7 +155,7 @@ export const ticketOf = (chain: ReadChain, ticketId: string): Ticket => toTicket
 /** Tickets with all their versions, in order of creation. @throws NOT_FOUND for an unknown parent. */
 export function listTickets(chain: ReadChain, filter: InputOf<'ticket.list'>): Ticket[] {
   return chain.db
-    .all<Stored>(
+    .all<StoredTicket>(
       `SELECT t.* FROM ticket t WHERE t.project = :project AND (:status IS NULL OR t.status = :status) AND (:type IS NULL OR t.type = :type)
          AND (:parent IS NULL OR t.parent = :parent) AND (:ready IS NULL OR ${isReady} = :ready) ORDER BY t.no LIMIT :limit OFFSET :offset`,
       {

@@ -7,8 +7,8 @@ import { type LayerText, type OwnQuestion, ownBody, writtenBody } from '../reque
 import { type ContextCall, composeContext, nearestCall, systemTexts } from './composed.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import { recordedReply } from './recorded.js';
-import { asked, type Reply, recordedReplies, type Said } from './reply.js';
-import { type Question, questionOf as requestQuestion } from './request.js';
+import { asked, recordedReplies, type Said, type TurnReply } from './reply.js';
+import { type ModelQuestion, questionOf as requestQuestion } from './request.js';
 import { keepReply } from './rerun.js';
 
 export interface Answering {
@@ -97,7 +97,7 @@ export async function* askContext(
   return { ...answered, base: question.id };
 }
 
-export interface Step {
+export interface AnswerStep {
   /** The context to continue. It ends with a message or the result of a tool. */
   readonly id: ContextId;
   readonly provider: ModelProvider;
@@ -119,7 +119,7 @@ export interface Step {
  * Makes one model call on a context. The reply becomes a commit on top of it, whose tool calls stay open.
  * Returns the commit; undefined if the reply is empty or was stopped.
  */
-export async function* stepContext(chain: WriteChain, step: Step, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
+export async function* stepContext(chain: WriteChain, step: AnswerStep, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = commitOf(chain, step.id);
   const question = {
     ...stepQuestion(chain, base, step),
@@ -136,9 +136,9 @@ export async function* stepContext(chain: WriteChain, step: Step, signal?: Abort
   });
 }
 
-type StepCall = Pick<Step, 'model' | 'tools' | 'parameters' | 'isOwn' | 'composed'>;
+type StepCall = Pick<AnswerStep, 'model' | 'tools' | 'parameters' | 'isOwn' | 'composed'>;
 
-function stepQuestion(chain: ReadChain, base: ContextRow, { model, tools, parameters, isOwn, composed }: StepCall): Question {
+function stepQuestion(chain: ReadChain, base: ContextRow, { model, tools, parameters, isOwn, composed }: StepCall): ModelQuestion {
   return {
     row: isOwn ? undefined : nearestCall(chain, base),
     base,
@@ -202,7 +202,7 @@ function questionOf(chain: ReadChain, base: ContextRow, model: string | undefine
 
 const maxSummaryLength = 200;
 
-function replyOn(chain: WriteChain, base: ContextRow, reply: Reply, input: Answering): ContextId {
+function replyOn(chain: WriteChain, base: ContextRow, reply: TurnReply, input: Answering): ContextId {
   const words = reply.entries.findLast((entry) => entry.kind === 'text')?.text ?? '';
   return keepReply(chain, reply, {
     turn: null,

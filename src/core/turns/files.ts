@@ -14,11 +14,11 @@ export interface Touch {
   readonly isFresh: boolean;
   readonly apply: (before: Knowledge) => Knowledge;
   /** The lines that the call adds and removes, if its arguments contain them. */
-  readonly lines?: () => Lines;
+  readonly lines?: () => LineChanges;
 }
 
 /** Lines that a call adds to a file and removes from it. */
-export interface Lines {
+export interface LineChanges {
   readonly added?: number;
   readonly removed?: number;
 }
@@ -56,7 +56,7 @@ const editsIn = (given: unknown): readonly unknown[] => (isObject(given) && Arra
 const linesIn = (text: string): number => (text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0));
 
 /** The lines that edits add and remove. An edit that replaces all occurrences counts once, since their number is not recorded. */
-function linesOf(edits: readonly unknown[]): Lines {
+function linesOf(edits: readonly unknown[]): LineChanges {
   let [added, removed] = [0, 0];
   for (const edit of edits) {
     const [from, to] = [oldTextOf(edit), newTextOf(edit)];

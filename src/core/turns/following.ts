@@ -4,7 +4,7 @@ import type { Entry, Following, TurnRow } from '../contract/index.js';
 import { deltaEntries, listCommitTurns, ownInput } from './turns.js';
 
 /** A branch, the original that it follows, and the turns still to come. */
-export interface Plan {
+export interface FollowingPlan {
   readonly tip: ContextRow;
   readonly original: ContextRow;
   readonly base: ContextRow;
@@ -22,7 +22,7 @@ export interface Plan {
  * Finds how far a branch has followed an original. Each prompt of the branch after the common commit counts as the next prompt of the original,
  * regardless of its text. @throws BAD_REQUEST if the two have no common commit; NOT_FOUND for an unknown commit.
  */
-export function planOf(chain: ReadChain, tip: ContextRow, original: ContextRow): Plan {
+export function planOf(chain: ReadChain, tip: ContextRow, original: ContextRow): FollowingPlan {
   const base = commonAncestor(chain, tip, original);
   if (!base) throw badRequest('original', `${tip.id} and ${original.id} have no common commit, so there is nothing to follow.`);
   const isAfter = new Set(lineage(chain, original).flatMap((step) => (step.depth > base.depth ? [step.id] : [])));

@@ -1,23 +1,23 @@
 import { notFound } from '../base/index.js';
 
 /** A person's answer to a tool call; undefined stops the run at the call. */
-export type ToolAnswer = { readonly text: string; readonly isError: boolean } | undefined;
+export type QuestionAnswer = { readonly text: string; readonly isError: boolean } | undefined;
 
 /** Tool calls that wait for a person. A run asks, and another request answers by the question's id. Nothing is stored. */
 export interface Questions {
-  ask(signal: AbortSignal | undefined): { readonly questionId: string; readonly answer: Promise<ToolAnswer> };
+  ask(signal: AbortSignal | undefined): { readonly questionId: string; readonly answer: Promise<QuestionAnswer> };
   /** @throws NOT_FOUND if no run waits for this answer. */
-  answer(questionId: string, answer: ToolAnswer): void;
+  answer(questionId: string, answer: QuestionAnswer): void;
 }
 
 /** Creates an empty set of questions. `newId` returns a unique id. */
 export function openQuestions(newId: () => string): Questions {
-  const open = new Map<string, (answer: ToolAnswer) => void>();
+  const open = new Map<string, (answer: QuestionAnswer) => void>();
   return {
     ask(signal) {
       const questionId = newId();
-      const answer = new Promise<ToolAnswer>((resolve) => {
-        const settle = (given: ToolAnswer): void => {
+      const answer = new Promise<QuestionAnswer>((resolve) => {
+        const settle = (given: QuestionAnswer): void => {
           open.delete(questionId);
           signal?.removeEventListener('abort', stop);
           resolve(given);

@@ -1,12 +1,12 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey, type Timestamp } from '../base/index.js';
 import { parsedOf, type ReadChain, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
-import { countTokens, type Outline, outlineOfParsed } from '../formats/index.js';
+import { countTokens, type DeltaOutline, outlineOfParsed } from '../formats/index.js';
 import { isTurn } from '../usage/index.js';
 import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
 import { lastedIn } from './lasted.js';
 
-type OutlineEntry = Outline['entries'][number];
+type OutlineEntry = DeltaOutline['entries'][number];
 
 /** A turn and its range of steps. */
 export interface RecordedTurn {
@@ -24,19 +24,19 @@ export interface RecordedTurn {
 }
 
 /** The position of an entry's content. */
-export interface Place {
+export interface ContentPlace {
   readonly artifact: ArtifactNo;
   readonly format: string;
   readonly index: number;
 }
 
 /** A tool call, and the step of its result (infinity while the call is open). */
-export interface RecordedCall {
+export interface RecordedToolCall {
   readonly step: number;
   readonly key: EntryKey;
   readonly toolCallId: string;
   readonly toolName: string | null;
-  readonly place: Place;
+  readonly place: ContentPlace;
   answered: number;
 }
 
@@ -48,8 +48,8 @@ export interface RecordedTouch {
   readonly how: KnownFile['touches'][number]['how'];
   readonly isFresh: boolean;
   readonly known: KnownFile['known'];
-  readonly call: Place;
-  readonly result: Place;
+  readonly call: ContentPlace;
+  readonly result: ContentPlace;
 }
 
 /** The context window while steps are added. */
@@ -73,8 +73,8 @@ export interface Tape {
   readonly entryCounts: number[];
   /** The entries that a compaction removed from the window, by the step of its first entry. */
   readonly dropped: Map<number, NonNullable<MomentState['dropped']>>;
-  readonly calls: RecordedCall[];
-  readonly openCalls: Map<string, RecordedCall>;
+  readonly calls: RecordedToolCall[];
+  readonly openCalls: Map<string, RecordedToolCall>;
   readonly files: Map<string, { readonly touches: RecordedTouch[]; knowledge: Knowledge }>;
   readonly todos: { readonly step: number; readonly list: MomentState['todos'] }[];
 }
@@ -140,7 +140,7 @@ function addEntry(
   chain: ReadChain,
   tape: Tape,
   entry: OutlineEntry,
-  place: Place,
+  place: ContentPlace,
   { commit, first, at }: { readonly commit: ContextId; readonly first: number; readonly at: Timestamp | undefined },
 ): void {
   const { key, role, kind, tokens, head, toolCallId, isError } = entry;
@@ -173,9 +173,9 @@ function addEntry(
 }
 
 /** Reads the entry at a place; its delta is parsed on demand. */
-export const entryAt = (chain: ReadChain, { artifact, format, index }: Place) => parsedOf(chain, artifact, format).entries[index];
+export const entryAt = (chain: ReadChain, { artifact, format, index }: ContentPlace) => parsedOf(chain, artifact, format).entries[index];
 
-function addCall(chain: ReadChain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: Place): void {
+function addCall(chain: ReadChain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: ContentPlace): void {
   const entry = entryAt(chain, place);
   const call = { step, key, toolCallId, toolName: entry?.toolName ?? null, place, answered: Number.POSITIVE_INFINITY };
   tape.calls.push(call);
@@ -184,7 +184,7 @@ function addCall(chain: ReadChain, tape: Tape, step: number, key: EntryKey, tool
   if (list) tape.todos.push({ step, list });
 }
 
-function addResult(chain: ReadChain, { openCalls, files }: Tape, step: number, toolCallId: string, place: Place): void {
+function addResult(chain: ReadChain, { openCalls, files }: Tape, step: number, toolCallId: string, place: ContentPlace): void {
   const call = openCalls.get(toolCallId);
   if (!call) return;
   openCalls.delete(toolCallId);

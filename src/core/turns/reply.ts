@@ -5,13 +5,13 @@ import type { WritableEntry } from '../formats/index.js';
 import { type OwnCall, ownBody, printOf, unknownUsage } from '../requests/index.js';
 import { type ModelProvider, mergedCost, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
 import type { Questions } from './questions.js';
-import { type Question, questionOf } from './request.js';
+import { type ModelQuestion, questionOf } from './request.js';
 
 /** A piece of a reply for display, without its sample number. */
 export type Said = Omit<ReplyPart, 'sample'>;
 
 /** A reply, complete or stopped: its entries and the model calls that produced it. */
-export interface Reply {
+export interface TurnReply {
   readonly entries: readonly EntryDraft[];
   readonly question: ReturnType<typeof questionOf> | undefined;
   readonly calls: readonly OwnCall[];
@@ -19,7 +19,7 @@ export interface Reply {
   readonly isStopped: boolean;
 }
 
-export interface Asking extends Omit<Question, 'wire'> {
+export interface Asking extends Omit<ModelQuestion, 'wire'> {
   /** Recorded tool results, the only results that calls get without a person. */
   readonly recording: readonly Entry[];
   readonly provider: ModelProvider;
@@ -37,12 +37,12 @@ const maxCalls = 50;
 /** Replays a recorded reply piece by piece. It also returns the request that would have been sent. */
 export function* recordedReplies(
   chain: ReadChain,
-  question: Omit<Question, 'wire'>,
+  question: Omit<ModelQuestion, 'wire'>,
   recording: readonly Entry[],
   said: (part: Said) => ReplyPart,
   signal: AbortSignal | undefined,
   given: readonly WritableEntry[] = [],
-): Generator<ReplyPart, Reply> {
+): Generator<ReplyPart, TurnReply> {
   const entries: EntryDraft[] = [...given];
   const asked = questionOf(chain, question);
   const at = chain.clock();
@@ -79,13 +79,13 @@ export async function* asked(
   asking: Asking,
   said: (part: Said) => ReplyPart,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ReplyPart, Reply> {
+): AsyncGenerator<ReplyPart, TurnReply> {
   const { provider } = asking;
   const question = questionOf(chain, { ...asking, wire: provider.wire });
   const answers = answersIn(asking.recording);
   const entries: EntryDraft[] = [...(asking.given ?? [])];
   const calls: OwnCall[] = [];
-  const ended = (isStopped: boolean): Reply => ({ entries, question, calls, isStopped });
+  const ended = (isStopped: boolean): TurnReply => ({ entries, question, calls, isStopped });
   for (let number = 0; number < maxCalls; number++) {
     const { call, toolCalls } = yield* callModel(chain, provider, question, entries, said, signal);
     if (signal?.aborted) return ended(true);

@@ -6,7 +6,7 @@ import { getRequest, type LayerText, listRequests, type OwnQuestion, type TextCh
 import { settingMembers } from './settings.js';
 
 /** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
-export interface Question {
+export interface ModelQuestion {
   /** The commit whose recorded call is reused; undefined to reuse nothing. */
   readonly row: Pick<ContextRow, 'id'> | undefined;
   readonly base: OwnQuestion['base'];
@@ -33,7 +33,7 @@ export interface Replaced {
 /** Builds the request around the messages from the turn's first call, converted to the wire format, with the changes. */
 export function questionOf(
   chain: ReadChain,
-  { row, base, wire: asked, model, edited, request: changed, composed, parameters }: Question,
+  { row, base, wire: asked, model, edited, request: changed, composed, parameters }: ModelQuestion,
 ): OwnQuestion & { readonly model: string } {
   const request = composed ? { ...changed, system: composed.map(({ text }) => text) } : changed;
   const recorded = row && recordedParts(chain, row);
@@ -138,7 +138,7 @@ function recordedParts(chain: ReadChain, row: Pick<ContextRow, 'id'>): Parts | u
 }
 
 /** Finds the replaced texts in the sent messages, the last occurrence of each. Undefined if one is missing or other edits exist. */
-function changesIn(messages: readonly Json[], edited: Question['edited']): readonly TextChange[] | undefined {
+function changesIn(messages: readonly Json[], edited: ModelQuestion['edited']): readonly TextChange[] | undefined {
   if (edited === 'anything') return undefined;
   const changes = edited.map(({ before, after }) => ({ path: placeOf(messages, before), text: after }));
   return changes.every((change): change is TextChange => change.path !== undefined) ? changes : undefined;

@@ -5,8 +5,8 @@ import type { WritableEntry } from '../formats/index.js';
 import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
-import { asked, type Reply, recordedReplies, type Said, shownEntry } from './reply.js';
-import type { Question } from './request.js';
+import { asked, recordedReplies, type Said, shownEntry, type TurnReply } from './reply.js';
+import type { ModelQuestion } from './request.js';
 import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
 
@@ -79,7 +79,7 @@ export async function* rerunTurn(
 }
 
 /** The texts that edits replace; `anything` if they do more. */
-function replacedBy(chain: ReadChain, row: ContextRow, edits: readonly Edit[]): Question['edited'] {
+function replacedBy(chain: ReadChain, row: ContextRow, edits: readonly Edit[]): ModelQuestion['edited'] {
   if (edits.length === 0) return [];
   const entries = new Map(contextEntries(chain, { id: row.id }).map(({ key, entry }) => [key, entry] as const));
   const replaced = edits.flatMap(({ op, key, entry }) => {
@@ -114,7 +114,7 @@ interface Sampled {
 /** Runs one sample to its end and commits its reply. An error ends this sample only. */
 export async function* oneSample(
   chain: WriteChain,
-  stream: AsyncGenerator<ReplyPart, Reply> | Generator<ReplyPart, Reply>,
+  stream: AsyncGenerator<ReplyPart, TurnReply> | Generator<ReplyPart, TurnReply>,
   how: Kept,
   said: (part: Said) => ReplyPart,
 ): AsyncGenerator<ReplyPart, Sampled> {
@@ -141,7 +141,7 @@ interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 't
 }
 
 /** Commits a reply on its context, and stores the calls that produced it, so that they can be verified. */
-export function keepReply(chain: WriteChain, reply: Reply, { turn, base, provider, made, ...signed }: Kept): ContextId {
+export function keepReply(chain: WriteChain, reply: TurnReply, { turn, base, provider, made, ...signed }: Kept): ContextId {
   const { question, calls, entries } = reply;
   return chain.artifacts.transaction(() => {
     const { id } = fork(chain, {

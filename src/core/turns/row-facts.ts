@@ -4,7 +4,7 @@ import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
 import { callsIn, costsAt, lastModels } from '../usage/index.js';
-import { type Lines, touchOf } from './files.js';
+import { type LineChanges, touchOf } from './files.js';
 import { lastedIn } from './lasted.js';
 import { deltaEntries } from './turns.js';
 
@@ -85,7 +85,7 @@ function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[])
 }
 
 /** The sum of the added and removed lines of two calls. A number stays unknown if neither call has it. */
-function sum(a: Lines | undefined, b: Lines | undefined): Lines {
+function sum(a: LineChanges | undefined, b: LineChanges | undefined): LineChanges {
   const added = a?.added === undefined && b?.added === undefined ? undefined : (a?.added ?? 0) + (b?.added ?? 0);
   const removed = a?.removed === undefined && b?.removed === undefined ? undefined : (a?.removed ?? 0) + (b?.removed ?? 0);
   return { ...(added !== undefined && { added }), ...(removed !== undefined && { removed }) };

@@ -20,7 +20,7 @@ import type { RecordedTurn as Recorded } from './recorder.js';
 type CountedTurn = Omit<Recorded, keyof Lasted> & { readonly step: Step };
 
 /** The same with its duration. */
-export type RecordedTurn = CountedTurn & Lasted;
+export type TimedTurn = CountedTurn & Lasted;
 
 /** The entries of a commit that a model was sent. */
 export const visibleIn = (chain: ReadChain, { artifact, format }: Step): readonly OutlineEntry[] =>
@@ -58,7 +58,7 @@ export function lastTurn(chain: ReadChain, tip: ContextRow): { readonly turn: Co
 const bytesPerDuration = 200;
 
 /** Turns with their durations, which their content says. Durations are kept, because a chain is listed again after each turn. */
-export function timed(chain: ReadChain, turns: readonly CountedTurn[]): RecordedTurn[] {
+export function timed(chain: ReadChain, turns: readonly CountedTurn[]): TimedTurn[] {
   const nameOf = ({ artifact, format }: Step): string => `${artifact}:${format}`;
   const known = new Map(turns.map(({ step }) => [nameOf(step), recalled<Lasted>(chain, 'duration', nameOf(step))] as const));
   const missing = turns.flatMap(({ step }) => (known.get(nameOf(step)) ? [] : [step]));

@@ -2,10 +2,10 @@ import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFou
 import { type ContextRow, commitAt, commitOf, entries, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { type OutlineEntry, promptAt } from '../formats/index.js';
-import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
+import { agentNamed, type AgentTurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { callsOfCommit, type OwnRun, ownRun, settingsBody } from '../requests/index.js';
 import { costsAt, type EntrySums, entrySumsOf } from '../usage/index.js';
-import { lastTurn, type RecordedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
+import { lastTurn, type TimedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
 
 /**
  * A turn of a chain and its commits. Several commits are one turn if they are the input and the output of an agent's card turn, or a prompt that was
@@ -15,7 +15,7 @@ interface Grouped<One> {
   readonly commits: readonly [One, ...One[]];
   readonly cardTurn: CardTurn | undefined;
 }
-type Group = Grouped<RecordedTurn>;
+type Group = Grouped<TimedTurn>;
 
 /**
  * The turns of a chain up to a commit, or the turns of an agent up to its newest commit. The commits of a card turn form one turn (H20). @throws
@@ -47,7 +47,7 @@ function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow;
     const last = lastTurn(chain, tip);
     if (!last) return undefined;
     const [turn] = timed(chain, [last.turn]);
-    const group: Group = { commits: [turn as RecordedTurn], cardTurn: undefined };
+    const group: Group = { commits: [turn as TimedTurn], cardTurn: undefined };
     return { group, row: rowOf(chain, group, last.number, namesOf(chain, group.commits)) };
   }
   const turns = turnsTo(chain, tip);
@@ -55,7 +55,7 @@ function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow;
   const last = groups.at(-1);
   if (!last) return undefined;
   const [head, ...rest] = timed(chain, last.commits);
-  const group: Group = { ...last, commits: [head as RecordedTurn, ...rest] };
+  const group: Group = { ...last, commits: [head as TimedTurn, ...rest] };
   return { group, row: rowOf(chain, group, groups.length, namesOf(chain, group.commits)) };
 }
 
@@ -63,7 +63,7 @@ function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow;
 const isEachTurn = (chain: ReadChain, tip: ContextRow): boolean =>
   chain.db.one('SELECT 1 FROM agent WHERE project = ? LIMIT 1', chain.project) === undefined && turnPartsAt(chain, tip).partOf.size === 0;
 
-function groupsOf<One extends Pick<RecordedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
+function groupsOf<One extends Pick<TimedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
   const cardTurns = turnsOfCommits(
     chain,
     turns.map(({ seq }) => seq),
@@ -105,7 +105,7 @@ interface Named {
   readonly summary: string | null;
 }
 
-const namesOf = (chain: ReadChain, turns: readonly Pick<RecordedTurn, 'seq'>[]): ReadonlyMap<CommitSeq, Named> =>
+const namesOf = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'seq'>[]): ReadonlyMap<CommitSeq, Named> =>
   new Map(
     chain.db
       .all<Named>(
@@ -145,7 +145,7 @@ function timeBetween(start: string | null, end: string | null): number | null {
   return ms > 0 ? ms : null;
 }
 
-function triggerOf(turn: RecordedTurn, steps: readonly OutlineEntry[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
+function triggerOf(turn: TimedTurn, steps: readonly OutlineEntry[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
   const [first] = steps;
   const isPrompt = first?.role === 'user' && first.kind !== 'summary';
   const kind = turn.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
@@ -221,7 +221,7 @@ function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): T
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
 function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn): TurnEntries {
   const start = startId === null ? undefined : commitOf(chain, startId);
-  const entriesOf = (turn: RecordedTurn): Entry[] => deltaEntries(chain, commitOf(chain, turn.turnId));
+  const entriesOf = (turn: TimedTurn): Entry[] => deltaEntries(chain, commitOf(chain, turn.turnId));
   const given = commits.filter(({ seq }) => start && seq <= start.seq).flatMap(entriesOf);
   const output = commits.filter(({ seq }) => !start || seq > start.seq).flatMap(entriesOf);
   return {

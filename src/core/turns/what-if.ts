@@ -3,10 +3,10 @@ import { type ContextRow, commitOf, contextEntries, entries, type ReadChain, typ
 import type { DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { divergenceOf } from './divergence.js';
-import { begunReply, originalOf, type Plan, planOf, replyIn } from './following.js';
+import { begunReply, type FollowingPlan, originalOf, planOf, replyIn } from './following.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
-import { asked, type Reply, recordedReplies, type Said } from './reply.js';
+import { asked, recordedReplies, type Said, type TurnReply } from './reply.js';
 import { keepReply, reasonOf, stopping } from './rerun.js';
 import { deltaEntries, ownInput } from './turns.js';
 
@@ -56,7 +56,7 @@ export async function* whatIf(
       const stoppedBy = (why: NonNullable<WhatIfResult['stopped']>['why'], what: string): WhatIfResult => ended({ why, turn, what });
       yield { ...about, kind: 'begin', text: of?.trigger.text ?? '' };
       const base = commitOf(chain, commits.at(-1) ?? start.id);
-      let reply: Reply;
+      let reply: TurnReply;
       try {
         reply = yield* replied(chain, { input, plan, step, base, own, provider, questions }, about, run.signal);
       } catch (error) {
@@ -87,7 +87,7 @@ export async function* whatIf(
 
 const matters = (kind: 'calls' | 'words', stopAt: DivergenceLimit): boolean => stopAt === 'words' || (stopAt === 'calls' && kind === 'calls');
 
-function stepOf(chain: ReadChain, plan: Plan, of: TurnRow | undefined, isAnswerOnly: boolean): Step {
+function stepOf(chain: ReadChain, plan: FollowingPlan, of: TurnRow | undefined, isAnswerOnly: boolean): Step {
   const recorded = of ? replyIn(chain, plan.recorded, of) : [];
   if (!of || isAnswerOnly) return { of, given: [], recorded, begun: begunReply(plan.own) };
   const input = ownInput(deltaEntries(chain, commitOf(chain, of.turnId))).length;
@@ -100,7 +100,7 @@ function stepOf(chain: ReadChain, plan: Plan, of: TurnRow | undefined, isAnswerO
 
 interface Asked {
   readonly input: InputOf<'turn.whatIf'>;
-  readonly plan: Plan;
+  readonly plan: FollowingPlan;
   readonly step: Step;
   readonly base: ContextRow;
   /** Entries of the branch so far. */
@@ -114,7 +114,7 @@ async function* replied(
   { input, plan, step, base, own, provider, questions }: Asked,
   about: Pick<WhatIfPart, 'turn' | 'of'>,
   signal: AbortSignal,
-): AsyncGenerator<WhatIfPart, Reply> {
+): AsyncGenerator<WhatIfPart, TurnReply> {
   const said = (part: Said): ReplyPart => ({ sample: 0, ...part });
   const row = step.of ? commitOf(chain, step.of.turnId) : base;
   const question = { row, base, model: input.model, edited: 'anything' as const };
@@ -140,7 +140,7 @@ async function* replied(
 }
 
 /** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
-function answersFor(chain: ReadChain, plan: Plan, step: Step, own: readonly Entry[]): readonly Entry[] {
+function answersFor(chain: ReadChain, plan: FollowingPlan, step: Step, own: readonly Entry[]): readonly Entry[] {
   const parent = step.of && commitOf(chain, step.of.turnId).parentId;
   const before = parent ? entries(chain, { id: parent, stop: 'root' }).entries : entries(chain, { id: plan.base.id, stop: 'root' }).entries;
   return [...before, ...own, ...step.recorded];

@@ -14,7 +14,7 @@ import {
 } from '../chain/index.js';
 import { isHidden, type ParsedEntry } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
-import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
+import { type CountedGrowth, type Factors, fitFactors, isUsable } from './fit.js';
 import { type CallRow, callsIn } from './rows.js';
 import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
 
@@ -27,7 +27,7 @@ const maxCalls = 2_000;
 const fewest = 24;
 
 /** The growths between neighboring calls of one model in the window of a commit. */
-export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): Growth[] {
+export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): CountedGrowth[] {
   const { steps, calls: found } = lastCalls(chain, seq);
   const all = entriesAlong(chain, steps);
   const entries = steps.flatMap((step) => (all.get(step) ?? []).filter((entry) => !isHidden(entry)));
@@ -39,7 +39,7 @@ export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): Grow
     })
     .sort((a, b) => a.place - b.place)
     .slice(-maxCalls);
-  return calls.flatMap(({ call, place }, at): Growth[] => {
+  return calls.flatMap(({ call, place }, at): CountedGrowth[] => {
     const before = calls[at - 1];
     const [earlier, later] = [before && windowOf(before.call), windowOf(call)];
     if (!before || earlier == null || later === null || before.call.model !== model || call.model !== model) return [];
@@ -85,8 +85,8 @@ function addedUp(all: readonly Measures[]): Measures {
 export const sumOf = (entries: readonly ParsedEntry[]): Measures => addedUp(entries.map(measuresOf));
 
 /** Usable growths of a model from the latest windows of the project, up to about the wanted number. */
-export function growthsOf(chain: ReadChain, model: string, most = wanted): Growth[] {
-  const growths: Growth[] = [];
+export function growthsOf(chain: ReadChain, model: string, most = wanted): CountedGrowth[] {
+  const growths: CountedGrowth[] = [];
   let windows = 0;
   for (const seq of windowsOf(chain, model)) {
     if (growths.length >= most || (windows++ >= maxWindows && most === wanted)) break;

@@ -4,7 +4,7 @@ import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 import { requireContents } from './backfill.js';
 import { compactedAt } from './commits.js';
-import { type Found, findLost } from './lost.js';
+import { findLost, type Mentionable } from './lost.js';
 import { mentionsIn } from './mentions.js';
 
 /** The longest text of a list row, in characters. */
@@ -79,7 +79,7 @@ function restoredAfter(chain: ReadChain, row: ContextRow): ParsedEntry[] {
   return entries.slice(0, reply < 0 ? entries.length : reply).filter(({ marks }) => marks?.includes('meta'));
 }
 
-function compare(row: ContextRow, before: Placed, after: readonly ParsedEntry[]): { kept: number; found: Found[] } {
+function compare(row: ContextRow, before: Placed, after: readonly ParsedEntry[]): { kept: number; found: Mentionable[] } {
   const keys = new Set<EntryKey>(after.map(({ key }) => key));
   const kept = before.filter(({ key }) => keys.has(key)).length;
   const text = after.map(({ text = '', arguments: given }) => (given === undefined ? text : `${text}\n${JSON.stringify(given)}`)).join('\n');
@@ -91,7 +91,7 @@ function compare(row: ContextRow, before: Placed, after: readonly ParsedEntry[])
 }
 
 /** Sorted by kind, and within a kind by use, most used first. */
-const ordered = (lost: readonly Found[]): Found[] =>
+const ordered = (lost: readonly Mentionable[]): Mentionable[] =>
   lost.toSorted((a, b) => lostKinds.indexOf(a.kind) - lostKinds.indexOf(b.kind) || b.uses - a.uses || b.tokens - a.tokens);
 
 function oneLine(text: string): string {

@@ -2,7 +2,7 @@
 import { type Measure, type Measures, measures } from './tokenizer.js';
 
 /** The counted growth between two neighboring calls, and the measures of the entries added between them. */
-export interface Growth {
+export interface CountedGrowth {
   readonly tokens: number;
   readonly added: Measures;
 }
@@ -13,7 +13,7 @@ export type Factors = Readonly<Record<Measure, number>>;
 export const smallGrowth = 200;
 
 /** Whether a growth is usable for calibration: it is large enough and contains no images, whose size is not recorded. */
-export const isUsable = ({ tokens, added }: Growth): boolean => tokens >= smallGrowth && (added.image ?? 0) === 0;
+export const isUsable = ({ tokens, added }: CountedGrowth): boolean => tokens >= smallGrowth && (added.image ?? 0) === 0;
 
 /** Tokens of measures by their factors. */
 export const sizeBy = (factors: Factors, added: Measures): number => measures.reduce((sum, name) => sum + factors[name] * (added[name] ?? 0), 0);
@@ -40,7 +40,7 @@ const sweeps = 60;
  * Finds factors of 0 or more that keep the relative errors small: least squares whose weights favor growths that already fit, so that a
  * few growths with unrecorded content do not bend them.
  */
-export function fitFactors(growths: readonly Growth[]): Factors {
+export function fitFactors(growths: readonly CountedGrowth[]): Factors {
   const used = measures.filter((name) => growths.filter(({ added }) => (added[name] ?? 0) > 0).length >= fewest);
   const rows = growths.map(({ tokens, added }) => ({ tokens, sizes: used.map((name) => added[name] ?? 0), fixed: fixedPart(added, used) }));
   let factors = used.map((name) => unknown[name]);

@@ -13,7 +13,7 @@ export { contextsAreDue, type EntrySums, entrySumsOf, isTurn, turnSumsOf } from 
 export { saveMeasure } from './delta-measures.js';
 export { agentOf, type CountedCommit, quarterMs, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
-export { fitFactors, type Growth, isUsable, sizeBy } from './fit.js';
+export { type CountedGrowth, fitFactors, isUsable, sizeBy } from './fit.js';
 export { largestOf, usageLargest } from './largest.js';
 export { catchUpLedger, ledgerIsDue } from './ledger.js';
 export { limitOf } from './limits.js';

@@ -7,7 +7,7 @@ import { identifiersIn, type Mentions, pathsIn, stemsIn } from './mentions.js';
 import { pathIn } from './paths.js';
 
 /** A file, decision, error or result of the conversation, and the names in it that the summary does not mention. */
-export interface Found {
+export interface Mentionable {
   readonly kind: LostKind;
   /** The path, sentence or line. */
   readonly text: string;
@@ -22,7 +22,7 @@ export interface Found {
   readonly missing: readonly string[];
 }
 
-export interface Before {
+export interface ReplacedEntries {
   readonly entries: readonly ParsedEntry[];
   /** Returns the class of a tool of the conversation's agent. */
   readonly toolClassOf: (toolName: string) => ToolClass | undefined;
@@ -31,7 +31,7 @@ export interface Before {
 }
 
 /** Everything that can be lost, each item with a flag whether the summary mentions it. */
-export function findLost(before: Before, mentions: Mentions): Found[] {
+export function findLost(before: ReplacedEntries, mentions: Mentions): Mentionable[] {
   const rarity = raritiesIn(before.entries);
   return [
     ...filesIn(before, mentions),
@@ -76,7 +76,7 @@ function usedAgain(known: FileUse | undefined, entry: ParsedEntry, isChanged: bo
 }
 
 /** Files that the agent read or changed with a tool, in a shell or in a patch. */
-function filesIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
+function filesIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions: Mentions): Mentionable[] {
   const files = new Map<string, FileUse>();
   const tokens = new Map<string, number>();
   const paths = new Map<string, readonly string[]>();
@@ -126,8 +126,8 @@ const enough = 0.5;
 const maxPromptLength = 2_000;
 
 /** Requests of a person and decisions of the agent: prompts, answers to its questions, plans, and sentences about its choices. */
-function decisionsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
-  const found: Found[] = [];
+function decisionsIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions: Mentions): Mentionable[] {
+  const found: Mentionable[] = [];
   const add = (entry: ParsedEntry, text: string): void => {
     const names = [...identifiersIn(text)];
     const stems = stemsIn(text.slice(0, maxPromptLength));
@@ -168,7 +168,7 @@ const decidingSentences = (text: string): string[] =>
   [...text.matchAll(sentences)].flatMap(([sentence]) => (deciding.test(sentence) && identifiersIn(sentence).size > 0 ? [sentence] : []));
 
 /** The plan that a call hands over for approval. */
-function planIn({ toolName = '', arguments: given }: ParsedEntry, toolClassOf: Before['toolClassOf']): string | undefined {
+function planIn({ toolName = '', arguments: given }: ParsedEntry, toolClassOf: ReplacedEntries['toolClassOf']): string | undefined {
   return isObject(given) && /plan/i.test(toolName) && toolClassOf(toolName) !== 'edit' ? stringAt(given, 'plan') : undefined;
 }
 
@@ -184,8 +184,8 @@ const rarest = (names: Iterable<string>, rarity: ReadonlyMap<string, Rarity>): s
   [...names].sort((a, b) => (rarity.get(a)?.entries ?? 0) - (rarity.get(b)?.entries ?? 0) || b.length - a.length).slice(0, maxNames);
 
 /** Failed tool calls, and failures that a result reports. Each distinct line counts once. */
-function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
-  const found = new Map<string, Found>();
+function errorsIn({ entries, isKept }: ReplacedEntries, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Mentionable[] {
+  const found = new Map<string, Mentionable>();
   for (const { kind, isError, text = '', toolName, key, tokens } of entries) {
     if (kind !== 'tool_result' || misuse.test(text)) continue;
     const line =
@@ -209,11 +209,11 @@ function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: Reado
 const maxReportLength = 8_000;
 
 /** Results that were used later: they contain identifiers that the agent then wrote. Files and failures have their own kinds. */
-function resultsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
+function resultsIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Mentionable[] {
   const used = new Map<string, number>();
   for (const entry of entries)
     if (entry.role === 'assistant') for (const name of identifiersIn(textOf(entry))) used.set(name, (used.get(name) ?? 0) + 1);
-  return entries.flatMap((entry): Found[] => {
+  return entries.flatMap((entry): Mentionable[] => {
     const { kind, isError, text = '', toolName = '', key, tokens } = entry;
     const does = toolClassOf(toolName);
     if (kind !== 'tool_result' || isError || does === 'read' || does === 'plan' || changes.has(does)) return [];

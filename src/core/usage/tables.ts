@@ -5,18 +5,18 @@ import { requireContents } from './backfill.js';
 import { agentOf, quarterMs } from './facts.js';
 
 /** How a column is stored. A time is a number of milliseconds since 1970. */
-export type ColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
+export type FactKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
 
 /** Facts of one month, by columns of equal length. They hold names and counts, and no content. */
 export interface FactPartition {
   readonly table: 'calls' | 'sessions' | 'tool_calls';
   /** The month in UTC, such as `2026-01`. */
   readonly month: string;
-  readonly columns: readonly { readonly name: string; readonly kind: ColumnKind; readonly values: readonly (string | number | boolean | null)[] }[];
+  readonly columns: readonly { readonly name: string; readonly kind: FactKind; readonly values: readonly (string | number | boolean | null)[] }[];
 }
 
 type Value = string | number | boolean | null;
-type Names = readonly (readonly [name: string, kind: ColumnKind])[];
+type Names = readonly (readonly [name: string, kind: FactKind])[];
 
 const dayMs = 86_400_000;
 /** The number of rows to read together. Each group of months is one scan of the table. */

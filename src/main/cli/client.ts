@@ -3,7 +3,7 @@ import { RPCLink } from '@orpc/client/message-port';
 import { type ContractClient, type EngineOptions, engineOptions, startWorker } from '../launch/index.js';
 
 /** The contract, answered by an engine in this process. */
-export interface Connection {
+export interface CliConnection {
   client: ContractClient;
   close(): void | Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface Connection {
 const options = (performs = false): EngineOptions => ({ ...engineOptions(), worker: undefined, performs });
 
 /** Starts an engine on this thread, which loads it only then. The caller closes it. */
-export async function connect(): Promise<Connection> {
+export async function connect(): Promise<CliConnection> {
   const { engineHere } = await import('./own-engine.js');
   return engineHere(options());
 }
@@ -21,7 +21,7 @@ export async function connect(): Promise<Connection> {
  * Starts an engine on its own thread, so that this thread receives signals even while the engine is busy. The caller closes it. With `performs`, the
  * engine carries out due work and starts the jobs that policies allow.
  */
-export async function connectThread(performs = false): Promise<Connection> {
+export async function connectThread(performs = false): Promise<CliConnection> {
   const engine = await startWorker(options(performs));
   const port = engine.connect('script');
   port.start();

@@ -5,7 +5,7 @@ import type { ProjectInfo } from '../../core/contract/index.js';
 import { untrusted } from '../../core/trust/index.js';
 import { type ChosenProject, type ContractClient, findProject } from '../launch/index.js';
 import { endBySignal, onEndSignal } from '../system/index.js';
-import { type Connection, connect, connectThread } from './client.js';
+import { type CliConnection, connect, connectThread } from './client.js';
 import { UsageError } from './errors.js';
 
 /** Options that choose the project of a command. */
@@ -20,7 +20,7 @@ export interface ProjectOptions extends ProjectChoice {
 }
 
 /** A connection whose calls are canceled when a signal asks the command to end. */
-export interface Stoppable extends Connection {
+export interface Stoppable extends CliConnection {
   readonly signal: AbortSignal;
 }
 
@@ -78,7 +78,7 @@ interface OpenOptions extends ProjectOptions {
  * Opens the project of a command, runs the command, and closes everything. A signal ends the process at once.
  * @throws UsageError when there is no project to open.
  */
-export function withProject<T>(options: OpenOptions, work: (connection: Connection) => Promise<T>): Promise<T> {
+export function withProject<T>(options: OpenOptions, work: (connection: CliConnection) => Promise<T>): Promise<T> {
   return withEngine(opening(options, work));
 }
 
@@ -88,7 +88,7 @@ export function withStoppableProject<T>(options: OpenOptions, work: (stoppable: 
 }
 
 /** Wraps a command so that it opens the project first. */
-function opening<C extends Connection, T>(options: OpenOptions, work: (connection: C) => Promise<T>): (connection: C) => Promise<T> {
+function opening<C extends CliConnection, T>(options: OpenOptions, work: (connection: C) => Promise<T>): (connection: C) => Promise<T> {
   const chosen = findChosen(options);
   if (!chosen)
     throw new UsageError('no project found here. Name one with --project DIR or STEMMA_PROJECT, or create one with `stemma init NAME.stemma`.');
@@ -112,7 +112,7 @@ export async function openChosen(
 }
 
 /** Starts an engine on this thread, runs a command with it, and closes the engine. A signal ends the process at once. */
-export async function withEngine<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+export async function withEngine<T>(work: (connection: CliConnection) => Promise<T>): Promise<T> {
   const connection = await connect();
   try {
     return await work(connection);

@@ -3,7 +3,7 @@ import { type Runtime, runtimes } from '../../core/contract/index.js';
 import { claudeStream, type StreamReader } from './stream.js';
 
 /** How `stemma run` recognizes the command of an agent. `launch` knows where each agent writes its sessions. */
-export interface Driver {
+export interface AgentDriver {
   readonly agent: Runtime;
   /** The names of the agent's command. */
   readonly commands: readonly string[];
@@ -13,7 +13,7 @@ export interface Driver {
   readonly stream?: (args: readonly string[], cwd: string) => StreamReader | undefined;
 }
 
-export const drivers: Readonly<Record<Runtime, Driver>> = {
+export const drivers: Readonly<Record<Runtime, AgentDriver>> = {
   'claude-code': { agent: 'claude-code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'], stream: claudeStream },
   codex: { agent: 'codex', commands: ['codex'], packages: ['@openai/codex'] },
   gemini: { agent: 'gemini', commands: ['gemini'], packages: ['@google/gemini-cli'] },
@@ -27,7 +27,7 @@ export const drivers: Readonly<Record<Runtime, Driver>> = {
 const launchers = new Set(['npx', 'bunx', 'pnpx', 'node', 'bun', 'deno', 'env', 'nice', 'time', 'stdbuf', 'exec', 'dlx', 'x', 'pnpm', 'yarn', 'npm']);
 
 /** The agent that a command starts. If it is undefined, Stemma follows every agent. */
-export function driverOf([command, ...args]: readonly string[]): Driver | undefined {
+export function driverOf([command, ...args]: readonly string[]): AgentDriver | undefined {
   if (command === undefined) return undefined;
   const name = basename(command).replace(/\.(exe|cmd|js|mjs|cjs)$/i, '');
   const withoutVersion = command.replace(/(?<=.)@[^@/]*$/, '');

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client';
 import { StemmaError } from '../../core/base/index.js';
 
 /** A refused call as JSON for programs. */
-export interface Refusal {
+export interface PrintedError {
   code: string;
   message: string;
   data: unknown;
@@ -14,7 +14,7 @@ export class UsageError extends Error {
 }
 
 /** The code, message and data of an error. An unexpected error is a bug and gets the code `INTERNAL_SERVER_ERROR`. */
-export function refusalOf(error: unknown): Refusal {
+export function refusalOf(error: unknown): PrintedError {
   if (error instanceof ORPCError) return { code: error.code, message: error.message, data: error.data ?? {} };
   if (error instanceof StemmaError) return { code: error.code, message: error.message, data: error.data };
   const message = error instanceof Error ? error.message : String(error);

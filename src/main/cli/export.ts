@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Command } from 'commander';
 import type { ContextId } from '../../core/contract/index.js';
 import { dim, line, printExact, printJson, printText, say } from '../terminal/index.js';
-import type { Connection } from './client.js';
+import type { CliConnection } from './client.js';
 import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, size } from './numbers.js';
@@ -41,7 +41,7 @@ export function addExportCommand(program: Command): void {
     );
 }
 
-async function listFormats({ client }: Connection, id: ContextId, { stop, json }: ExportOptions): Promise<void> {
+async function listFormats({ client }: CliConnection, id: ContextId, { stop, json }: ExportOptions): Promise<void> {
   const formats = await client.export.formats({ id, stop });
   if (json) return printJson(formats);
   for (const { format, tier, what, lossCounts } of formats) {
@@ -50,7 +50,7 @@ async function listFormats({ client }: Connection, id: ContextId, { stop, json }
   }
 }
 
-async function exportContext(connection: Connection, id: ContextId, options: ExportOptions): Promise<void> {
+async function exportContext(connection: CliConnection, id: ContextId, options: ExportOptions): Promise<void> {
   const { to, output, collector, redact, redactIps, dryRun, stop, json } = options;
   if (collector !== undefined && ((to ?? spanFormat) !== spanFormat || output !== undefined))
     throw new UsageError(`--collector sends ${spanFormat}: leave out --to and --output`);
@@ -67,7 +67,7 @@ async function exportContext(connection: Connection, id: ContextId, options: Exp
   reportRedactions(result.redactions);
 }
 
-async function sendContext({ client }: Connection, id: ContextId, address: string, options: ExportOptions): Promise<void> {
+async function sendContext({ client }: CliConnection, id: ContextId, address: string, options: ExportOptions): Promise<void> {
   const { redact, redactIps, stop, json } = options;
   const sent = await client.export.spans({ id, address, stop, redact, redactIps });
   if (json) return printJson(sent);

@@ -22,7 +22,7 @@ import {
   withStoppableEngine,
 } from './command.js';
 import { counted, firstLine, portNumber, timeOf } from './numbers.js';
-import type { RunOptions } from './run.js';
+import type { CliRunOptions } from './run.js';
 
 /** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */
 export function addLiveCommands(program: Command): void {
@@ -47,7 +47,7 @@ export function addLiveCommands(program: Command): void {
     .addOption(ticketOption())
     .addOption(machineOption())
     .option('--record', 'record its model calls too, if it takes the address of the provider from its environment')
-    .action(async (command: string[], options: RunOptions) => {
+    .action(async (command: string[], options: CliRunOptions) => {
       const { runRecorded } = await import('./run.js');
       endLike(await runRecorded(command, options));
     });

@@ -4,14 +4,14 @@ import type { Environment } from '../../core/system/index.js';
 import { type Ended, runForPerson } from '../system/index.js';
 import { dim, isWatched, line, passThrough, say } from '../terminal/index.js';
 import { backUpDaily } from './backups.js';
-import { type Connection, connectThread } from './client.js';
+import { type CliConnection, connectThread } from './client.js';
 import { openTarget, type ProjectChoice, type SignedOptions, signedOf } from './command.js';
 import { driverOf, drivers } from './drivers.js';
 import { counted } from './numbers.js';
 import { addressesOf, type BodyFiles, bodyFiles, startRecorder, upstreamsOf } from './record.js';
 import { streamTranscript } from './stream.js';
 
-export interface RunOptions extends ProjectChoice, SignedOptions {
+export interface CliRunOptions extends ProjectChoice, SignedOptions {
   readonly agent?: Runtime;
   readonly granularity?: 'turn_boundary' | 'tool_call';
   /** Record its model calls through a proxy. */
@@ -22,7 +22,7 @@ export interface RunOptions extends ProjectChoice, SignedOptions {
  * Runs an agent's command unchanged, and records the sessions that it writes in this directory. When the command ends, its sessions end too. A failed
  * recording is reported and does not affect the command.
  */
-export async function runRecorded(command: readonly string[], options: RunOptions): Promise<Ended> {
+export async function runRecorded(command: readonly string[], options: CliRunOptions): Promise<Ended> {
   const recording = await beginRecording(command, options).catch((error: Error) => void sayNotRecorded(error));
   const ended = await runThrough(command, { ...process.env, ...recording?.env }, recording?.onOutput);
   const end = recording?.end().catch(sayNotRecorded);
@@ -44,7 +44,7 @@ interface Recording {
   end(): Promise<void>;
 }
 
-async function beginRecording(command: readonly string[], options: RunOptions): Promise<Recording> {
+async function beginRecording(command: readonly string[], options: CliRunOptions): Promise<Recording> {
   const connection = await connectThread();
   try {
     const { dir } = await openTarget(connection.client, options);
@@ -73,7 +73,7 @@ async function beginRecording(command: readonly string[], options: RunOptions): 
   }
 }
 
-async function endRecording({ client, close }: Connection, dir: string, bodies: BodyFiles | undefined): Promise<void> {
+async function endRecording({ client, close }: CliConnection, dir: string, bodies: BodyFiles | undefined): Promise<void> {
   try {
     sayRecorded(await client.capture.stop({ end: true }), dir);
     await bodies?.importInto(client);

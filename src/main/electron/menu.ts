@@ -2,7 +2,7 @@ import { app, type BrowserWindow, clipboard, dialog, Menu, type MenuItemConstruc
 import { thisSystem } from '../../core/system/index.js';
 import { diagnosticsOf } from '../launch/index.js';
 import { choose } from './dialogs.js';
-import { type RecentProject, tellPage } from './page.js';
+import { type MenuProject, tellPage } from './page.js';
 import { frontWindow } from './recovery.js';
 import { showUpdateCheck } from './updates.js';
 
@@ -68,7 +68,7 @@ function copyDiagnostics(): void {
 }
 
 /** Sets the menus of the desktop app, and the list of recent projects that the system shows. */
-export function setMenu(openWindow: () => void, recent: readonly RecentProject[] = []): void {
+export function setMenu(openWindow: () => void, recent: readonly MenuProject[] = []): void {
   Menu.setApplicationMenu(applicationMenu(openWindow, recent));
   // macOS shows it in the Dock, Windows in the taskbar.
   if (thisSystem !== 'linux' && recent.length > 0) {
@@ -78,7 +78,7 @@ export function setMenu(openWindow: () => void, recent: readonly RecentProject[]
 }
 
 /** The menus of the desktop app: the main commands of the window, with their keys. */
-function applicationMenu(openWindow: () => void, recent: readonly RecentProject[]): Menu {
+function applicationMenu(openWindow: () => void, recent: readonly MenuProject[]): Menu {
   const mac: MenuItemConstructorOptions[] = thisSystem === 'macos' ? [{ role: 'appMenu' }] : [];
   return Menu.buildFromTemplate([
     ...mac,

@@ -15,7 +15,7 @@ export interface News {
 }
 
 /** A project that was opened before. */
-export interface RecentProject {
+export interface MenuProject {
   readonly dir: string;
   readonly name: string;
 }
@@ -26,7 +26,7 @@ export interface PageState {
   readonly project: string;
   readonly live: number;
   readonly news: readonly News[];
-  readonly recent: readonly RecentProject[];
+  readonly recent: readonly MenuProject[];
 }
 
 /** The longest wait for an answer of a page, in milliseconds. */

@@ -1,7 +1,7 @@
 import { BrowserWindow, Menu, Notification, Tray } from 'electron';
 import { built } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
-import { type News, type PageState, pageState, type RecentProject } from './page.js';
+import { type MenuProject, type News, type PageState, pageState } from './page.js';
 
 /** Milliseconds between two checks of the windows. */
 const lookMs = 1_500;
@@ -12,7 +12,7 @@ const told = new Set<string>();
 let shownRecent = '';
 
 type Lead = (window: BrowserWindow, hash: string) => void;
-type ShowRecent = (recent: readonly RecentProject[]) => void;
+type ShowRecent = (recent: readonly MenuProject[]) => void;
 
 /** Shows a tray item while a window records live, notifications for the turns that it reports, and recent projects in the menu. */
 export function watchCapture(lead: Lead, showRecent: ShowRecent): void {

@@ -2,7 +2,7 @@ import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage, type 
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
 import { createSession, type Engine, type Project, type Session } from '../../core/project/index.js';
 import { contextOf, router } from '../../core/router/index.js';
-import { type Caller, maxFrameBytes } from '../launch/index.js';
+import { type ClientKind, maxFrameBytes } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 
 /** A message port of Electron, Node or the browser. */
@@ -14,7 +14,7 @@ const handler = new RPCHandler(router);
  * Serves one connection with its own session while its port is open. A frame that is not a readable call closes this port and affects no other
  * connection.
  */
-export function serveConnection(engine: Engine, port: Port, caller: Caller, used?: (project: Project) => void): Session {
+export function serveConnection(engine: Engine, port: Port, caller: ClientKind, used?: (project: Project) => void): Session {
   const session = createSession(engine, caller, used);
   const context = contextOf(session);
   // oRPC's handler for message ports drops the promise of each message, so an unhandled rejection would end the engine for all windows. Its handler

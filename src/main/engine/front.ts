@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage } from '@orpc/client/message-port';
 import type { ReadPlace } from '../../core/project/index.js';
-import type { Kind } from '../../core/router/index.js';
-import { built, type Caller, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from '../launch/index.js';
+import type { ProcedureKind } from '../../core/router/index.js';
+import { built, type ClientKind, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from '../launch/index.js';
 import type { Port } from './connection.js';
 import { pathOf } from './frames.js';
 import type { FromWriter, ToWriter } from './pool.js';
@@ -24,7 +24,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
   const connections = new Map<number, Connection>();
   const readers = new Map<string, Readers>();
   const places = new Map<string, ReadPlace | undefined>();
-  let kinds: Readonly<Record<string, Kind>> = {};
+  let kinds: Readonly<Record<string, ProcedureKind>> = {};
   let options: Extract<ToEngine, { kind: 'start' }>['options'] | undefined;
   let isStopping = false;
 
@@ -115,7 +115,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
     else tell({ kind: 'frame', connection, frame: frame as Frame });
   }
 
-  function connect(number: number, caller: Caller, port: Port | undefined): void {
+  function connect(number: number, caller: ClientKind, port: Port | undefined): void {
     const connection: Connection = port
       ? { send: (frame) => postMessagePortMessage(port, frame), end: () => port.close?.(), dir: undefined }
       : { send: (frame) => say({ kind: 'frame', connection: number, frame }), end: () => say({ kind: 'close', connection: number }), dir: undefined };

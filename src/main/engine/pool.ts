@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { StemmaError } from '../../core/base/index.js';
-import type { AgentRoot, Derived, Offer, ReadPlace } from '../../core/project/index.js';
-import type { Kind } from '../../core/router/index.js';
+import type { AgentRoot, DerivedKind, Offer, ReadPlace } from '../../core/project/index.js';
+import type { ProcedureKind } from '../../core/router/index.js';
 import type { Frame, FromEngine, ToEngine } from '../launch/index.js';
 
 /** At most this many threads read a project: two to four, by the number of processors. */
@@ -10,8 +10,8 @@ export const mostReaders = Math.min(4, Math.max(2, availableParallelism()));
 /** What a thread that reads asks of the writer: to store something, or to fetch or allow what only the engine can. */
 export type AidQuestion =
   | { readonly what: 'keep'; readonly offers: readonly Offer[] }
-  | { readonly what: 'prepare'; readonly derived: Derived }
-  | { readonly what: 'fetch'; readonly refusal: Refusal }
+  | { readonly what: 'prepare'; readonly derived: DerivedKind }
+  | { readonly what: 'fetch'; readonly refusal: SentError }
   | { readonly what: 'checkOutput'; readonly path: string };
 
 /** A question of a thread that reads, for one of its connections. */
@@ -22,8 +22,8 @@ export interface Aid {
   readonly question: AidQuestion;
 }
 
-export type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
-export type AidAnswer = { readonly result: unknown } | { readonly refused: Refusal };
+export type SentError = Pick<StemmaError, 'code' | 'message' | 'data'>;
+export type AidAnswer = { readonly result: unknown } | { readonly refused: SentError };
 
 /** Messages from the thread that answers to the writer. */
 export type ToWriter =
@@ -35,7 +35,7 @@ export type ToWriter =
 /** Messages from the writer to the thread that answers. */
 export type FromWriter =
   | Exclude<FromEngine, { kind: 'ready' }>
-  | { readonly kind: 'ready'; readonly kinds: Readonly<Record<string, Kind>> }
+  | { readonly kind: 'ready'; readonly kinds: Readonly<Record<string, ProcedureKind>> }
   /** A connection works in this project from now on. */
   | { readonly kind: 'using'; readonly connection: number; readonly dir: string }
   /** Where a project is read; undefined if only the writer can read it. Sent before the first `using`, and after each change. */

@@ -19,12 +19,12 @@ interface Grant {
 }
 
 /** Who sent a request: all roles that the token gives. A token has one role; a person who signed in at an issuer can have one in each project. */
-export interface Caller {
+export interface HubCaller {
   readonly grants: readonly [Grant, ...Grant[]];
 }
 
 /** A caller with the role for the project that the call names. */
-export interface Holder extends Grant, Caller {}
+export interface GrantHolder extends Grant, HubCaller {}
 
 /** The numbers of the projects of grants; grants for all projects have none. */
 export const projectsOf = (grants: readonly Grant[]): number[] => grants.flatMap(({ project }) => (project === null ? [] : [project]));
@@ -60,7 +60,7 @@ const refusal = (message: string): StemmaError => new StemmaError('UNAUTHORIZED'
  * Who holds the token of a request: a token of this hub, or a token of its issuer. It needs nothing but the header, so it is called before the body
  * of a request is read. @throws UNAUTHORIZED for an unknown, expired or revoked token; UNAVAILABLE if the issuer does not answer.
  */
-export async function callerOf(database: HubDatabase, authorization: string | undefined, oidc: Oidc | undefined): Promise<Caller> {
+export async function callerOf(database: HubDatabase, authorization: string | undefined, oidc: Oidc | undefined): Promise<HubCaller> {
   const token = /^Bearer (\S{1,16384})$/.exec(authorization ?? '')?.[1];
   if (token === undefined) throw refusal('The request has no token. Give one with --token or STEMMA_TOKEN.');
   if (oidc && isJwt(token)) return memberWith(database, await oidc.identities(token));
@@ -70,7 +70,7 @@ export async function callerOf(database: HubDatabase, authorization: string | un
 }
 
 /** The caller with the role for a project. A role in the named project takes precedence over a role in all projects. */
-export function holderIn({ grants }: Caller, project: string | undefined): Holder {
+export function holderIn({ grants }: HubCaller, project: string | undefined): GrantHolder {
   const grant =
     grants.find(({ opens }) => opens !== undefined && opens.name === project) ?? grants.find((each) => each.project === null) ?? grants[0];
   return { ...grant, grants };
@@ -107,7 +107,7 @@ const validTokens = ({ all }: HubDatabase) =>
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date())]));
 
 /** The member with one of these verified names. */
-async function memberWith(database: HubDatabase, identities: readonly string[]): Promise<Caller> {
+async function memberWith(database: HubDatabase, identities: readonly string[]): Promise<HubCaller> {
   const rows = identities.length === 0 ? [] : await validTokens(database).where('identity', 'in', identities).orderBy('token.no', 'desc').execute();
   const [first, ...others] = rows.map(grantOf);
   if (!first)
@@ -140,7 +140,7 @@ export interface OpenProject {
  * The number and id of a project that a token may use for an action. A project that the token does not open looks like a project that does not exist.
  * @throws NOT_FOUND, UNAUTHORIZED.
  */
-export async function projectFor({ all }: HubDatabase, holder: Holder, name: string, action?: Action): Promise<OpenProject> {
+export async function projectFor({ all }: HubDatabase, holder: GrantHolder, name: string, action?: Action): Promise<OpenProject> {
   const row =
     holder.project === null
       ? await all.selectFrom('project').select(['no', 'id', 'retention']).where('name', '=', name).executeTakeFirst()

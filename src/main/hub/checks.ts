@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { refOfHash } from '../../core/artifacts/index.js';
 import { type ContextId, canonicalJson, type Json, type JsonObject } from '../../core/base/index.js';
 import { digestOf } from '../../core/chain/index.js';
-import { fixedFields, type Item, inOrder, objectsOf, problemOf, referencesOf, ruleOf } from '../../core/sync/index.js';
-import type { Holder } from './access.js';
+import { fixedFields, inOrder, objectsOf, problemOf, referencesOf, ruleOf, type SentItem } from '../../core/sync/index.js';
+import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
 import { nameOf } from './names.js';
 import { wholesAmong } from './wholes.js';
 
 /** An item that the hub did not store, with the reason. */
-export interface RefusedItem {
+export interface UnstoredItem {
   readonly kind: string;
   readonly key: string;
   readonly reason: string;
@@ -17,14 +17,14 @@ export interface RefusedItem {
 
 /** An item with its name as the database stores it. */
 export interface NamedItem {
-  readonly item: Item;
+  readonly item: SentItem;
   readonly name: Buffer;
 }
 
 /** The items of a parcel that may be stored, each after those that it refers to, and the refused ones. */
-export interface Checked {
+export interface CheckedParcel {
   readonly accepted: readonly NamedItem[];
-  readonly refused: readonly RefusedItem[];
+  readonly refused: readonly UnstoredItem[];
 }
 
 /** A stored version of an item. */
@@ -49,9 +49,10 @@ const bound: Readonly<Record<string, ReadonlySet<string>>> = {
  * Checks every item of a parcel before anything is stored: its schema, its references, the digest of a commit, and whether the sender may replace
  * what the hub holds. A bad item is refused by name, and so is what refers to it; nothing else is.
  */
-export async function checkItems(tx: InProject, holder: Holder, items: readonly Item[], sent: ReadonlySet<string>): Promise<Checked> {
-  const refused: RefusedItem[] = [];
-  const refuse = ({ kind, key }: Item, reason: string): void => void refused.push({ kind, key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
+export async function checkItems(tx: InProject, holder: GrantHolder, items: readonly SentItem[], sent: ReadonlySet<string>): Promise<CheckedParcel> {
+  const refused: UnstoredItem[] = [];
+  const refuse = ({ kind, key }: SentItem, reason: string): void =>
+    void refused.push({ kind, key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
   const valid = items.filter((item) => {
     const problem = ruleOf(item.kind)
       ? problemOf(item.kind, item.body)?.message
@@ -84,7 +85,7 @@ interface Present {
   readonly objects: ReadonlySet<string>;
 }
 
-function problemWith(item: Item, holder: Holder, first: Version | undefined, { held, objects }: Present): string | undefined {
+function problemWith(item: SentItem, holder: GrantHolder, first: Version | undefined, { held, objects }: Present): string | undefined {
   const missing = referencesOf(item).find(({ kind, key }) => !held.has(nameOf(kind, key).toString('hex')));
   if (missing) return `It refers to ${missing.kind} ${missing.key}, which the hub does not hold.`;
   const object = objectsOf(item).find((hash) => !objects.has(hash));
@@ -95,7 +96,7 @@ function problemWith(item: Item, holder: Holder, first: Version | undefined, { h
 }
 
 /** Why the sender may not replace the first version of an item with this one. */
-function replacementProblem({ kind, key, body }: Item, holder: Holder, first: Version): string | undefined {
+function replacementProblem({ kind, key, body }: SentItem, holder: GrantHolder, first: Version): string | undefined {
   if (kind === 'context') {
     const changed = fixedFields.find((field) => !isSame(first.body[field], body[field]));
     return changed && `This version changes ${changed} of the commit ${key}, which is fixed. The first version stays.`;

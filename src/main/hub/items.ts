@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '../../core/base/index.js';
-import type { Item } from '../../core/sync/index.js';
-import type { Holder } from './access.js';
-import { checkItems, type RefusedItem } from './checks.js';
+import type { SentItem } from '../../core/sync/index.js';
+import type { GrantHolder } from './access.js';
+import { checkItems, type UnstoredItem } from './checks.js';
 import type { InProject } from './database.js';
 import { aboutOf, namesOfItems, namesOfRefused } from './names.js';
 import { newestDigests, newestSeq } from './newest.js';
@@ -15,7 +15,7 @@ const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
 export interface ItemPage {
   readonly seq: number;
   readonly isLast: boolean;
-  readonly items: readonly Item[];
+  readonly items: readonly SentItem[];
   readonly what: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function pageOfItems(tx: InProject, after: number, view: ShareView 
     seq,
     isLast: seq >= newest,
     items: rows.map(
-      ({ kind, body, sender, isLink }): Item => ({
+      ({ kind, body, sender, isLink }): SentItem => ({
         kind,
         key: '',
         digest: '',
@@ -87,10 +87,10 @@ function firstAfter(seqs: readonly number[], after: number): number {
 }
 
 /** What a parcel changed. */
-export interface Stored {
+export interface StoredParcel {
   readonly seq: number;
   readonly stored: number;
-  readonly refused: readonly RefusedItem[];
+  readonly refused: readonly UnstoredItem[];
   readonly what: string | undefined;
 }
 
@@ -98,7 +98,13 @@ export interface Stored {
  * Checks the items of a parcel, and stores each valid one unless it equals the newest stored version. A project stores parcels one after the other,
  * so that item numbers only grow. `sent`: the hashes of the objects that came along.
  */
-export async function storeItems(tx: InProject, project: number, holder: Holder, items: readonly Item[], sent: ReadonlySet<string>): Promise<Stored> {
+export async function storeItems(
+  tx: InProject,
+  project: number,
+  holder: GrantHolder,
+  items: readonly SentItem[],
+  sent: ReadonlySet<string>,
+): Promise<StoredParcel> {
   await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
   const { accepted, refused } = await checkItems(tx, holder, items, sent);
   const newest = new Map(

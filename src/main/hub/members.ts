@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { StemmaError, timestampOf } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
-import { allows, type Holder, newToken, projectFor, projectsOf, requireAction } from './access.js';
+import { allows, type GrantHolder, newToken, projectFor, projectsOf, requireAction } from './access.js';
 import type { Tables } from './database.js';
 import { nameOf } from './names.js';
 import { type Called, os } from './procedure.js';
@@ -17,7 +17,7 @@ interface NewMember {
  * Locks the caller's own token until the end of the transaction, so that nothing it makes survives a revocation at the same time: either the caller is
  * revoked before, and makes nothing, or after, and what it made ends with it. @throws UNAUTHORIZED
  */
-async function holdFast(tx: Transaction<Tables>, { no }: Holder): Promise<void> {
+async function holdFast(tx: Transaction<Tables>, { no }: GrantHolder): Promise<void> {
   const { rows } = await sql`SELECT no FROM token WHERE no = ${no} AND revoked_at IS NULL FOR SHARE`.execute(tx);
   if (rows.length === 0) throw new StemmaError('UNAUTHORIZED', 'This token was revoked.', { field: 'token' });
 }
@@ -73,7 +73,7 @@ async function addMember(
 }
 
 /** When a token ends: no later than that of its maker. */
-function endOf(given: string | undefined, { expiresAt }: Holder): Date | null {
+function endOf(given: string | undefined, { expiresAt }: GrantHolder): Date | null {
   const asked = given === undefined ? null : new Date(given);
   return asked === null || (expiresAt !== null && expiresAt < asked) ? expiresAt : asked;
 }

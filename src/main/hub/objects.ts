@@ -20,13 +20,13 @@ export interface HubObjects {
   /** Records written objects in the database. Objects that the hub already has stay in their files. */
   record(tx: InProject, project: number, written: Written): Promise<void>;
   /** Finds objects by their hashes, up to about `bytes` in total. Unknown objects are omitted. */
-  locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<Located[]>;
+  locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<BucketObject[]>;
   /** Reads located objects. Call it outside of a transaction. */
-  read(located: readonly Located[]): Promise<SentObject[]>;
+  read(located: readonly BucketObject[]): Promise<SentObject[]>;
 }
 
 /** An object and its place in a file of the bucket. */
-export interface Located {
+export interface BucketObject {
   readonly hash: string;
   readonly type: string;
   readonly file: string;
@@ -78,7 +78,7 @@ export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimit
   };
 }
 
-async function locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<Located[]> {
+async function locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<BucketObject[]> {
   if (hashes.length === 0) return [];
   const rows = await tx
     .selectFrom('object')

@@ -3,23 +3,23 @@ import { sql } from 'kysely';
 import { outlineVersion } from '../../core/chain/index.js';
 import { encodeOutline, outlineOfParsed, readerOf } from '../../core/formats/index.js';
 import type { InProject } from './database.js';
-import type { HubObjects, Located } from './objects.js';
+import type { BucketObject, HubObjects } from './objects.js';
 
 /** The most bytes of content that one request parses, and that are in memory at once. Further contents get no outline; the client fetches them. */
 const maxBytes = 32 * 1024 * 1024;
 const bytesAtOnce = 8 * 1024 * 1024;
 
 /** The hash of a content, and the format in which a commit holds it. */
-export type Wanted = readonly [hash: string, format: string];
+export type WantedOutline = readonly [hash: string, format: string];
 
 /** Outlines by hash and format, and where the contents of the others are. */
 export interface KnownOutlines {
   readonly outlines: Map<string, string>;
-  readonly missing: readonly { readonly place: Located; readonly formats: readonly string[] }[];
+  readonly missing: readonly { readonly place: BucketObject; readonly formats: readonly string[] }[];
 }
 
 /** The outlines that the database holds, and the places of the contents whose outlines it lacks. */
-export async function knownOutlines(tx: InProject, objects: HubObjects, wanted: readonly Wanted[]): Promise<KnownOutlines> {
+export async function knownOutlines(tx: InProject, objects: HubObjects, wanted: readonly WantedOutline[]): Promise<KnownOutlines> {
   const hashes = [...new Set(wanted.map(([hash]) => hash))];
   if (hashes.length === 0) return { outlines: new Map(), missing: [] };
   const rows = await tx

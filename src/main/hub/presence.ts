@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Holder } from './access.js';
+import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
 
 /** A person who called `hello` within this time counts as present. Windows call it several times within this time. */
@@ -9,7 +9,7 @@ const stays = sql`interval '90 seconds'`;
  * Records that a person is present, and returns the names of the other present people. Machines and readers of a link are not recorded and see
  * nobody.
  */
-export async function peopleAt(tx: InProject, project: number, { no, name, role, shared }: Holder): Promise<string[]> {
+export async function peopleAt(tx: InProject, project: number, { no, name, role, shared }: GrantHolder): Promise<string[]> {
   if (shared !== null || role === 'pusher') return [];
   await tx
     .insertInto('presence')

@@ -2,7 +2,7 @@ import { implement, ORPCError } from '@orpc/server';
 import { stringAt } from '../../core/base/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
-import { type Action, type Caller, callerOf, type Holder, holderIn, type OpenProject, projectFor } from './access.js';
+import { type Action, callerOf, type GrantHolder, type HubCaller, holderIn, type OpenProject, projectFor } from './access.js';
 import type { HubDatabase, InProject } from './database.js';
 import type { CommitFormats } from './items.js';
 import type { HubMetrics } from './metrics.js';
@@ -20,7 +20,7 @@ export interface HubContext {
   /** The `Authorization` header. */
   readonly authorization: string | undefined;
   /** The caller, if the door has checked the token already. */
-  readonly caller?: Caller | undefined;
+  readonly caller?: HubCaller | undefined;
   /** Notes refused calls in the audit log. */
   readonly refusals?: Refusals | undefined;
   /** The issuer whose tokens are also accepted. */
@@ -42,7 +42,7 @@ export const os = implement(hubContract)
     const procedure = path.join('.');
     const called = (code: string): void => metrics?.called(procedure, code, performance.now() - started);
     const project = stringAt(input, 'project');
-    let holder: Holder | undefined;
+    let holder: GrantHolder | undefined;
     try {
       holder = holderIn(context.caller ?? (await callerOf(database, authorization, oidc)), project);
       requireOpen(holder, procedure);
@@ -60,7 +60,7 @@ export const os = implement(hubContract)
   });
 
 /** The context of a procedure. */
-export type Called = HubContext & { readonly holder: Holder };
+export type Called = HubContext & { readonly holder: GrantHolder };
 
 /** Opens a project for a call and notes the call in the audit log. */
 export async function within<T>(

@@ -1,10 +1,10 @@
-import type { Caller, Holder } from './access.js';
+import type { GrantHolder, HubCaller } from './access.js';
 import type { HubDatabase } from './database.js';
 
 /** A call that the hub refused. It names no content. */
 interface RefusedCall {
   /** Undefined for a call without a valid token. */
-  readonly holder?: (Pick<Holder, 'no' | 'name' | 'project'> & Caller) | undefined;
+  readonly holder?: (Pick<GrantHolder, 'no' | 'name' | 'project'> & HubCaller) | undefined;
   /** The project that the call names. */
   readonly project?: string | undefined;
   readonly address?: string | undefined;

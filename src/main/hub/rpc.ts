@@ -7,7 +7,7 @@ import { RPCHandler } from '@orpc/server/fetch';
 import { recent, StemmaError, stringAt } from '../../core/base/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
-import { allows, type Caller, callerOf, holderIn, requireAction } from './access.js';
+import { allows, callerOf, type HubCaller, holderIn, requireAction } from './access.js';
 import { readBody } from './body.js';
 import { type GateLimits, openGate } from './gate.js';
 import { type HubContext, nameOfError } from './procedure.js';
@@ -32,7 +32,7 @@ export const usualLimits: CallLimits = {
 };
 
 /** The door of the hub: checks tokens and limits before anything else of a call is read. */
-export interface Door {
+export interface HubDoor {
   /** Answers a call of a procedure. Returns false for any other path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
   /**
@@ -40,7 +40,7 @@ export interface Door {
    * token is that of the request, unless `authorization` gives another.
    * @throws UNAUTHORIZED; UNAVAILABLE with `retryAfterMs`; what the work throws
    */
-  admit<T>(request: IncomingMessage, doing: string, work: (caller: Caller) => Promise<T>, authorization?: string): Promise<T>;
+  admit<T>(request: IncomingMessage, doing: string, work: (caller: HubCaller) => Promise<T>, authorization?: string): Promise<T>;
 }
 
 const namesIn = (node: object, path: string[] = []): string[] =>
@@ -54,7 +54,7 @@ const keptTokens = 10_000;
 const lingerMs = 1_000;
 
 /** Opens the door of a hub. */
-export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> & { readonly refusals: Refusals }, limits: CallLimits): Door {
+export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> & { readonly refusals: Refusals }, limits: CallLimits): HubDoor {
   const handler = new RPCHandler(hubRouter);
   const tokens = openGate(limits.token);
   const addresses = openGate(limits.address);
@@ -63,7 +63,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
   const valid = recent<string, true>(keptTokens);
   const { database, oidc, metrics, refusals, onProblem } = services;
 
-  const identify = async (authorization: string | undefined, address: string): Promise<Caller> => {
+  const identify = async (authorization: string | undefined, address: string): Promise<HubCaller> => {
     const name = digestOf(authorization ?? '');
     if (!valid.get(name)) failures.require(address);
     try {
@@ -76,10 +76,10 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       throw error;
     }
   };
-  const admit: Door['admit'] = async (request, doing, work, authorization = request.headers.authorization) => {
+  const admit: HubDoor['admit'] = async (request, doing, work, authorization = request.headers.authorization) => {
     const address = addressOf(request);
     const ends: (() => void)[] = [];
-    let caller: Caller | undefined;
+    let caller: HubCaller | undefined;
     try {
       caller = await identify(authorization, address);
       // One after the other, the token first: calls that wait for their token, or are refused, must not keep the turns of their address.
@@ -93,7 +93,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       for (const end of ends) end();
     }
   };
-  const handled = async (caller: Caller, request: IncomingMessage, path: string, procedure: string): Promise<Response> => {
+  const handled = async (caller: HubCaller, request: IncomingMessage, path: string, procedure: string): Promise<Response> => {
     requireMay(caller, procedure);
     const body = await readBody(request, procedure === takesParcel, String(caller.grants[0].no));
     try {
@@ -140,7 +140,7 @@ const digestOf = (token: string): string => createHash('sha256').update(token).d
 interface Refused {
   readonly error: unknown;
   readonly doing: string;
-  readonly caller: Caller | undefined;
+  readonly caller: HubCaller | undefined;
   readonly address: string;
 }
 
@@ -154,7 +154,7 @@ async function noteRefusal(refusals: Refusals, { error, doing, caller, address }
 }
 
 /** @throws UNAUTHORIZED if no role of the caller may call the procedure, so that its body is not read. */
-function requireMay(caller: Caller, procedure: string): void {
+function requireMay(caller: HubCaller, procedure: string): void {
   const holder = holderIn(caller, undefined);
   requireOpen(holder, procedure);
   if (procedure === takesParcel && !caller.grants.some((grant) => allows(grant, 'write') || allows(grant, 'review'))) requireAction(holder, 'review');

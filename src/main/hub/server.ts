@@ -9,7 +9,7 @@ import { openHubMetrics } from './metrics.js';
 import type { HubObjects } from './objects.js';
 import type { Oidc } from './oidc.js';
 import { openRefusals } from './refusals.js';
-import { type CallLimits, type Door, openDoor, usualLimits } from './rpc.js';
+import { type CallLimits, type HubDoor, openDoor, usualLimits } from './rpc.js';
 import { openShareRoute } from './shared-web.js';
 import { openShareViews } from './shares.js';
 import { openHubSpans } from './spans.js';
@@ -141,7 +141,7 @@ const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: 
   });
 
 /** True for admins of the whole hub. */
-const mayScrape = (door: Door, request: IncomingMessage): Promise<boolean> =>
+const mayScrape = (door: HubDoor, request: IncomingMessage): Promise<boolean> =>
   door.admit(request, 'metrics', async ({ grants }) => grants.some(({ role, project }) => role === 'admin' && project === null)).catch(() => false);
 
 /** Asks the database for all who ask at the same time: nobody needs a token for that, so it must not cost a connection for each. */

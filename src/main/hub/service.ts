@@ -2,15 +2,25 @@ import { sql } from 'kysely';
 import { badRequest, StemmaError, timestampOf } from '../../core/base/index.js';
 import { outlineVersion } from '../../core/chain/index.js';
 import { findFormat } from '../../core/formats/index.js';
-import { type Item, keyOf, type ObjectFacts, type Parcel, packParcel, packTexts, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
-import { allows, type Holder, type OpenProject, projectFor, projectsOf, requireAction } from './access.js';
+import {
+  keyOf,
+  type ObjectFacts,
+  type Parcel,
+  packParcel,
+  packTexts,
+  ruleOf,
+  type SentItem,
+  ticketKinds,
+  unpackParcel,
+} from '../../core/sync/index.js';
+import { allows, type GrantHolder, type OpenProject, projectFor, projectsOf, requireAction } from './access.js';
 import { holdUnpacked } from './body.js';
 import type { InProject } from './database.js';
 import { pageOfItems, storeItems } from './items.js';
 import { members } from './members.js';
 import { nameOf, namesOfObjects } from './names.js';
 import { newestDigests, newestSeq } from './newest.js';
-import { knownOutlines, makeOutlines, storeOutlines, type Wanted } from './outlines.js';
+import { knownOutlines, makeOutlines, storeOutlines, type WantedOutline } from './outlines.js';
 import { peopleAt } from './presence.js';
 import { type Called, os, within } from './procedure.js';
 import type { ShareView } from './shares.js';
@@ -32,7 +42,7 @@ const objectBytesAtOnce = 16 * 1024 * 1024;
 const blobOf = (bytes: Uint8Array): Blob => new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/zstd' });
 
 /** @throws UNAUTHORIZED if the role may not send this parcel. A ticket needs no objects. */
-function requireSender(holder: Holder, { items, objects }: Parcel): void {
+function requireSender(holder: GrantHolder, { items, objects }: Parcel): void {
   if (allows(holder, 'write')) return;
   requireAction(holder, 'review');
   const other = items.find(({ kind }) => !ticketKinds.has(kind))?.kind ?? (objects.length > 0 ? 'contents' : undefined);
@@ -43,7 +53,7 @@ function requireSender(holder: Holder, { items, objects }: Parcel): void {
 }
 
 /** @throws BAD_REQUEST for a parcel of which this hub knows no kind. Of any other parcel, unknown items are refused one by one. */
-function requireKinds(items: readonly Item[]): void {
+function requireKinds(items: readonly SentItem[]): void {
   if (items.length > 0 && items.every(({ kind }) => !ruleOf(kind)))
     throw badRequest('parcel', `This hub does not know items of the kind ${items[0]?.kind}. Update the hub.`);
 }
@@ -52,7 +62,7 @@ function requireKinds(items: readonly Item[]): void {
  * @throws BAD_REQUEST for formats that neither this version knows nor a commit of the project has, because each format of a content would be parsed
  * and stored.
  */
-async function requireFormats(tx: InProject, project: number, { formats }: Called, contents: readonly Wanted[]): Promise<void> {
+async function requireFormats(tx: InProject, project: number, { formats }: Called, contents: readonly WantedOutline[]): Promise<void> {
   const unusual = contents.filter(([, format]) => !findFormat(format));
   const names = [...new Set(unusual.map(([, format]) => format))];
   const known = await formats.among(tx, project, names);

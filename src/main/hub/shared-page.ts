@@ -80,7 +80,7 @@ pre code { padding: 0; background: none; }
 `;
 
 /** The facts in the bar above a shared page. */
-export interface Shared {
+export interface SharedPageFacts {
   readonly project: string;
   /** The address of the link in the reader's browser. */
   readonly link: string;
@@ -95,7 +95,7 @@ export const framePolicy =
 const inMarkup = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** The read-only page of a link: a bar with the project and the way to fork it, above a frame with the exported page. */
-export const frameOf = ({ project, link, role, expiresAt }: Shared): string => `<!doctype html>
+export const frameOf = ({ project, link, role, expiresAt }: SharedPageFacts): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRouterClient } from '@orpc/server';
 import { StemmaError, stringAt } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
-import { type Caller, holderIn } from './access.js';
+import { type HubCaller, holderIn } from './access.js';
 import type { HubContext } from './procedure.js';
-import { type Door, sent } from './rpc.js';
+import { type HubDoor, sent } from './rpc.js';
 import { hubRouter } from './service.js';
 import { frameOf, framePolicy, openSharedPages, refusalPage } from './shared-page.js';
 
@@ -17,9 +17,9 @@ const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUN
  * Serves `/share/PROJECT/TOKEN` (the page of a link) and `/share/PROJECT/TOKEN/page` (the session in its frame). The handler returns false for other
  * paths.
  */
-export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<Door, 'admit'>) {
+export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<HubDoor, 'admit'>) {
   const pages = openSharedPages();
-  const answer = async (caller: Caller, request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
+  const answer = async (caller: HubCaller, request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
     const { shared, role, expiresAt } = holderIn(caller, project);
     if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization: undefined, caller } }), project);

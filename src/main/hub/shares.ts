@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type JsonObject, recent, StemmaError } from '../../core/base/index.js';
-import { type Item, objectsOf } from '../../core/sync/index.js';
-import type { Holder } from './access.js';
+import { objectsOf, type SentItem } from '../../core/sync/index.js';
+import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
 import { newestSeq } from './newest.js';
 import { wholesAmong } from './wholes.js';
@@ -10,7 +10,7 @@ import { wholesAmong } from './wholes.js';
 const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send', 'sync.items', 'sync.objects', 'sync.about', 'sync.outlines']);
 
 /** @throws UNAUTHORIZED if the token is a share link that may not call the procedure. */
-export function requireOpen({ shared }: Holder, procedure: string): void {
+export function requireOpen({ shared }: GrantHolder, procedure: string): void {
   if (shared !== null && !open.has(procedure))
     throw new StemmaError('UNAUTHORIZED', 'A share link opens only its commits and their ancestors.', { field: 'token' });
 }
@@ -104,7 +104,7 @@ async function objectsAmong(tx: InProject, seqs: readonly number[]): Promise<str
     const { rows } = await sql<{ kind: string; body: Buffer }>`
       SELECT kind, body FROM item WHERE seq = any(${sql.val(seqs.slice(at, at + itemsAtOnce))}::bigint[])`.execute(tx);
     for (const { kind, body } of rows)
-      named.push(...objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies Item));
+      named.push(...objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies SentItem));
   }
   const wholes = named.length === 0 ? new Map() : await wholesAmong(tx, named);
   return [...named, ...[...wholes.values()].flatMap(({ parts }) => parts)];

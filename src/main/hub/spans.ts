@@ -9,9 +9,9 @@ import { atOnce, createProject, openProject } from '../../core/project/index.js'
 import { push } from '../../core/sync/index.js';
 import { answerExport, isExportPath, openReceiver, type Receiver } from '../otlp/index.js';
 import { hubOver } from '../team/index.js';
-import { type Caller, holderIn, projectFor, requireAction } from './access.js';
+import { type HubCaller, holderIn, projectFor, requireAction } from './access.js';
 import type { HubContext } from './procedure.js';
-import type { Door } from './rpc.js';
+import type { HubDoor } from './rpc.js';
 import { hubRouter } from './service.js';
 
 /** Receives spans of OpenTelemetry and stores their conversations in the sender's project. */
@@ -43,7 +43,7 @@ export function openHubSpans(
   services: Omit<HubContext, 'authorization'>,
   dir: string,
   problem: (message: string) => void,
-  door: Pick<Door, 'admit'>,
+  door: Pick<HubDoor, 'admit'>,
 ): HubSpans {
   const inboxes = new Map<string, Inbox>();
   let closing: Promise<unknown> = Promise.resolve();
@@ -60,7 +60,7 @@ export function openHubSpans(
       }
     return inbox;
   };
-  const answer = async (caller: Caller, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+  const answer = async (caller: HubCaller, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
     const { database } = services;
     const { authorization = '' } = request.headers;
     const named = request.headers[projectHeader];

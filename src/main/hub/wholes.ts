@@ -3,12 +3,12 @@ import { blake3Parts } from '../../core/artifacts/index.js';
 import { badRequest, StemmaError } from '../../core/base/index.js';
 import type { ObjectFacts, WholeObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
-import type { HubObjects, Located } from './objects.js';
+import type { BucketObject, HubObjects } from './objects.js';
 
 const bytesOf = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
 
 /** @throws NOT_FOUND if the hub lacks a part; BAD_REQUEST if the parts do not have the object's size. */
-export async function locateParts(tx: InProject, objects: HubObjects, { hash, size, parts }: WholeObject): Promise<Located[]> {
+export async function locateParts(tx: InProject, objects: HubObjects, { hash, size, parts }: WholeObject): Promise<BucketObject[]> {
   const found = new Map((await objects.locate(tx, parts, Number.POSITIVE_INFINITY)).map((part) => [part.hash, part]));
   const located = parts.map((part) => {
     const place = found.get(part);
@@ -21,7 +21,7 @@ export async function locateParts(tx: InProject, objects: HubObjects, { hash, si
 }
 
 /** Reads the parts, with one of them in memory at a time. Each was verified when it arrived; this verifies the whole. @throws BAD_REQUEST. */
-export async function proveWhole(objects: HubObjects, { hash }: WholeObject, located: readonly Located[]): Promise<void> {
+export async function proveWhole(objects: HubObjects, { hash }: WholeObject, located: readonly BucketObject[]): Promise<void> {
   const hasher = blake3Parts();
   for (const part of located) for (const { bytes } of await objects.read([part])) hasher.add(bytes);
   if (hasher.hash().toString('hex') !== hash) throw notThis(hash);

@@ -1,10 +1,10 @@
 import type { PlatformPath } from 'node:path';
 import type { SourceAgent } from '../../core/contract/index.js';
 import type { AgentRoot } from '../../core/project/index.js';
-import { foldersOf, type Person, variableOf } from '../../core/system/index.js';
+import { type FolderOwner, foldersOf, variableOf } from '../../core/system/index.js';
 
 /** A person, and the paths of the system that reads the person's files: Windows reads the files of a Linux inside it by paths of its own. */
-export interface Home extends Person {
+export interface Home extends FolderOwner {
   readonly paths: PlatformPath;
 }
 

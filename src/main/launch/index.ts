@@ -2,7 +2,7 @@
 // Hosts import this folder and never the engine: the shell's Node may be too old to load the engine, and a database
 // must not block the thread of a window or a server.
 export type { Diagnostics, UpdateCheck } from '../../core/contract/index.js';
-export type { Caller, EngineOptions } from '../../core/project/index.js';
+export type { ClientKind, EngineOptions } from '../../core/project/index.js';
 export { commandIn, engineNode, forNode, ownCommand, projectNode, shellCommand } from './command.js';
 export { storeCompiledCode } from './compiled.js';
 export { readStandardInput } from './input.js';

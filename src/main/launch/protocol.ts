@@ -1,6 +1,6 @@
 import type { ContractRouterClient } from '@orpc/contract';
 import type { Contract, UpdateCheck } from '../../core/contract/index.js';
-import type { Caller, EngineOptions } from '../../core/project/index.js';
+import type { ClientKind, EngineOptions } from '../../core/project/index.js';
 
 /** A client of the contract, over any carrier. */
 export type ContractClient = ContractRouterClient<Contract>;
@@ -16,7 +16,7 @@ export type ToEngine =
   | { kind: 'vault'; number: number; text?: string; problem?: string }
   /** Sets the start parameters of future connections. */
   | { kind: 'startup'; startup: EngineOptions['startup'] }
-  | { kind: 'connect'; connection: number; caller: Caller }
+  | { kind: 'connect'; connection: number; caller: ClientKind }
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number }
   | { kind: 'stop' };

@@ -1,11 +1,11 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import type { Caller, EngineOptions } from '../../core/project/index.js';
+import type { ClientKind, EngineOptions } from '../../core/project/index.js';
 import { built } from './places.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
 /** An engine on its own thread. `connect` opens a connection that lives as long as its port. */
 export interface WorkerEngine {
-  connect(caller: Caller): MessagePort;
+  connect(caller: ClientKind): MessagePort;
   /** Resolves when the thread has ended, with the error if it ended unexpectedly. */
   ended: Promise<Error | undefined>;
   /** Closes the projects and ends the thread. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
-import type { Caller } from './tool.js';
+import type { McpCaller } from './tool.js';
 
 /** The longest wait of a call, and the time between two checks, in milliseconds. */
 const maxWaitMs = 5_000;
@@ -14,7 +14,7 @@ const lastEntries = 20;
  * Waits until the chain of a caller that works in a job contains this call, so that a ticket or message gets the whole context of the agent (K4). An
  * agent writes its history a moment after the call. The wait ends after 5 seconds.
  */
-export async function untilCommitted(client: ContractClient, { as }: Caller, toolName: string, input: object): Promise<void> {
+export async function untilCommitted(client: ContractClient, { as }: McpCaller, toolName: string, input: object): Promise<void> {
   if (as === undefined) return;
   for (const end = Date.now() + maxWaitMs; Date.now() < end; await wait(pollMs)) {
     const jobs = await client.runner.list({ status: 'running' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ContractClient } from '../launch/index.js';
-import { type AgentTool, type Caller, customTool, NotYours, ownRun } from './tool.js';
+import { type AgentTool, customTool, type McpCaller, NotYours, ownRun } from './tool.js';
 
 const id = z.string().min(1).max(200);
 const runId = id.optional().describe('Your run. Outside of a run, leave it out.');
@@ -35,7 +35,7 @@ const reading = z.strictObject({
 const defaultMessages = 50;
 
 /** Checks the run of a call that names one. */
-const ownRunIfAny = async (client: ContractClient, input: Record<string, unknown>, caller: Caller): Promise<void> => {
+const ownRunIfAny = async (client: ContractClient, input: Record<string, unknown>, caller: McpCaller): Promise<void> => {
   if (input.runId !== undefined) await ownRun(client, input, caller);
 };
 

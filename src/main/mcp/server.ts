@@ -3,7 +3,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ContractClient } from '../launch/index.js';
 import { untilCommitted } from './committed.js';
-import { type Caller, NotYours } from './tool.js';
+import { type McpCaller, NotYours } from './tool.js';
 import { toolsFor } from './tools.js';
 
 /** The host of the server: a client with an open project, and a function that turns errors into results. */
@@ -12,7 +12,7 @@ export interface McpHost {
   version: string;
   /** The groups and names of the tools to offer. The default is all tools. */
   names?: readonly string[] | undefined;
-  caller?: Caller | undefined;
+  caller?: McpCaller | undefined;
   /** Ends the service. */
   signal: AbortSignal;
   refusalOf(error: unknown): { code: string; message: string; data: unknown };
@@ -63,7 +63,7 @@ export async function serveTools({ client, version, names, caller = {}, signal, 
 }
 
 /** The instructions that the server gives the agent. */
-function instructionsFor({ as, run }: Caller): string {
+function instructionsFor({ as, run }: McpCaller): string {
   const you = [...(as === undefined ? [] : [`You act as ${as}.`]), ...(run === undefined ? [] : [`Your run is ${run}.`])];
   return ['Histories of agents, and their tickets, spaces, runs and cards.', untrusted, ...you].join(' ');
 }

@@ -4,10 +4,10 @@ import type { ContractClient } from '../launch/index.js';
 
 /** The groups of tools that `stemma mcp --tools` selects. */
 export const groups = ['history', 'tickets', 'spaces', 'runs', 'cards', 'handover', 'compose'] as const;
-export type Group = (typeof groups)[number];
+export type ToolGroup = (typeof groups)[number];
 
 /** The agent, entity or person that the server works for, and its run in a space, from the command line. */
-export interface Caller {
+export interface McpCaller {
   readonly as?: string | undefined;
   readonly run?: string | undefined;
   /** The only tools that the caller may use, as its profile permits them. The default is all. */
@@ -19,7 +19,7 @@ type Given = Record<string, unknown>;
 /** A tool for an agent: its name, description and input schema, and the procedure behind it. */
 export interface AgentTool {
   readonly name: string;
-  readonly group: Group;
+  readonly group: ToolGroup;
   readonly description: string;
   readonly readOnly: boolean;
   readonly inputSchema: { readonly type: 'object'; readonly [word: string]: unknown };
@@ -32,7 +32,7 @@ export interface AgentTool {
   /** True for a name of an earlier version, which still works and is not listed. */
   readonly isOld: boolean;
   /** Calls the procedure. The contract checks the input. */
-  call(client: ContractClient, input: Given, caller: Caller): Promise<unknown>;
+  call(client: ContractClient, input: Given, caller: McpCaller): Promise<unknown>;
 }
 
 interface More {
@@ -42,12 +42,12 @@ interface More {
   /** The names in which a call would write. The default is the name at `who`. */
   readonly names?: AgentTool['names'];
   /** Refuses calls on things that belong to others. */
-  readonly check?: (client: ContractClient, input: Given, caller: Caller) => Promise<unknown>;
+  readonly check?: (client: ContractClient, input: Given, caller: McpCaller) => Promise<unknown>;
 }
 
 /** Defines a tool with its own input and call. */
 export function customTool<Input>(
-  group: Group,
+  group: ToolGroup,
   name: string,
   effect: 'reads' | 'writes',
   description: string,
@@ -89,7 +89,7 @@ function memberOf<Member>(parts: object, procedure: ProcedureName): Member {
 
 /** Defines the tools of a group that call a procedure. `limit` applies to calls without a limit of their own. */
 export const toolsOf =
-  (group: Group) =>
+  (group: ToolGroup) =>
   (
     name: string,
     effect: 'reads' | 'writes',
@@ -111,7 +111,7 @@ export const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }
 export class NotYours extends Error {}
 
 /** @throws NotYours unless the run is the caller's */
-export async function ownRun(client: ContractClient, { runId }: Given, { as, run }: Caller): Promise<void> {
+export async function ownRun(client: ContractClient, { runId }: Given, { as, run }: McpCaller): Promise<void> {
   if (run !== undefined && runId !== run) throw new NotYours(`You work in the run ${run}, not in ${String(runId)}.`);
   if (as === undefined) return;
   const { entityId } = await client.run.get({ runId: String(runId) });
@@ -119,7 +119,7 @@ export async function ownRun(client: ContractClient, { runId }: Given, { as, run
 }
 
 /** @throws NotYours unless the turn is the caller's */
-export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: Caller): Promise<void> {
+export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { as }: McpCaller): Promise<void> {
   const { turns } = await client.handover.map({});
   const turn = turns.find((each) => each.agentTurnId === agentTurnId);
   if (turn?.received && turn.received.allowedAt === null)
@@ -129,7 +129,7 @@ export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { 
 }
 
 /** Refuses to write over profiles, which say what an agent may do, and for a named caller over cards of others. @throws NotYours */
-export async function ownCards(client: ContractClient, given: unknown, { as }: Caller): Promise<void> {
+export async function ownCards(client: ContractClient, given: unknown, { as }: McpCaller): Promise<void> {
   const cards = (Array.isArray(given) ? given : []).filter((card): card is Given => typeof card === 'object' && card !== null);
   const cardIds = cards.flatMap(({ cardId }) => (typeof cardId === 'string' ? [cardId] : []));
   if (cardIds.length === 0) return;
@@ -140,7 +140,7 @@ export async function ownCards(client: ContractClient, given: unknown, { as }: C
 }
 
 /** @throws NotYours for a start that is for somebody else, or that another machine sent and nobody here allowed */
-export async function ownEvent(client: ContractClient, { event }: Given, { as }: Caller): Promise<void> {
+export async function ownEvent(client: ContractClient, { event }: Given, { as }: McpCaller): Promise<void> {
   const [found] = await client.ticket.events({ after: Number(event) - 1, limit: 1 });
   if (!found || found.event !== event) return;
   if (found.received && found.received.allowedAt === null)
@@ -152,7 +152,7 @@ export async function ownEvent(client: ContractClient, { event }: Given, { as }:
 const senderOf = ({ name, hub }: { readonly name: string | null; readonly hub: string }): string => `${name ?? 'somebody'} through ${hub}`;
 
 /** Registers the caller as an agent at its first handover, so that it can hand out turns. */
-export async function ownAgent(client: ContractClient, _input: Given, { as }: Caller): Promise<void> {
+export async function ownAgent(client: ContractClient, _input: Given, { as }: McpCaller): Promise<void> {
   if (as === undefined) return;
   const { agents } = await client.handover.map({});
   if (!agents.some(({ agentId }) => agentId === as)) await client.agent.register({ agentId: as });

@@ -3,7 +3,7 @@ import type { ContractClient } from '../launch/index.js';
 import { agentTools } from './agent-tools.js';
 import { historyTools } from './history-tools.js';
 import { ticketTools } from './ticket-tools.js';
-import { type AgentTool, type Caller, groups, NotYours } from './tool.js';
+import { type AgentTool, groups, type McpCaller, NotYours } from './tool.js';
 
 const tools: readonly AgentTool[] = [...historyTools, ...ticketTools, ...agentTools];
 
@@ -11,7 +11,7 @@ const tools: readonly AgentTool[] = [...historyTools, ...ticketTools, ...agentTo
 export const toolNames: readonly string[] = [...groups, ...tools.map(({ name }) => name)];
 
 /** The tools of these groups and names, as a caller sees them. The default is all tools. */
-export function toolsFor(names: readonly string[] | undefined, caller: Caller): readonly AgentTool[] {
+export function toolsFor(names: readonly string[] | undefined, caller: McpCaller): readonly AgentTool[] {
   return tools
     .filter(({ name, group }) => names === undefined || names.includes(group) || names.includes(name))
     .filter(({ name }) => caller.permitted === undefined || caller.permitted.includes(name))
@@ -20,7 +20,7 @@ export function toolsFor(names: readonly string[] | undefined, caller: Caller): 
 }
 
 /** A tool without the fields that the server's command line sets. */
-function ownTool(tool: AgentTool, caller: Caller): AgentTool {
+function ownTool(tool: AgentTool, caller: McpCaller): AgentTool {
   const own: Record<string, string> = {
     ...(caller.as !== undefined && tool.who !== undefined && { [tool.who]: caller.as }),
     ...(caller.run !== undefined && hasField(tool, 'runId') && { runId: caller.run }),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endIfSlow } from '../connections/index.js';
-import { maxExportBytes, Refused, receivedIn, type Signal } from './decode.js';
+import { maxExportBytes, RefusedExport, receivedIn, type Signal } from './decode.js';
 import type { Receiver } from './receiver.js';
 
 /** The paths to which exporters send. Metrics are accepted, so that no exporter retries them, and dropped. */
@@ -17,14 +17,14 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
   const type = request.headers['content-type'] ?? '';
   const isJson = !/^application\/x-protobuf\b/i.test(type);
   try {
-    if (request.method !== 'POST') throw new Refused(405, 'Send exports with POST.');
+    if (request.method !== 'POST') throw new RefusedExport(405, 'Send exports with POST.');
     const body = await bytesOf(request);
     const signal = paths.get(path);
     if (signal) receiver.take(signal, ...receivedIn(signal, body, type, request.headers['content-encoding']));
     // An empty message means that everything was accepted.
     response.writeHead(200, { 'content-type': isJson ? 'application/json' : 'application/x-protobuf' }).end(isJson ? '{}' : '');
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedExport)) throw error;
     response.writeHead(error.status, { 'content-type': 'application/json', ...(!request.complete && { connection: 'close' }) });
     response.end(JSON.stringify({ code: 3, message: error.message }));
   }
@@ -37,13 +37,13 @@ let held = 0;
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  const tooMuch = new Refused(413, `The body has more than ${maxExportBytes} bytes.`);
+  const tooMuch = new RefusedExport(413, `The body has more than ${maxExportBytes} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > maxExportBytes) throw tooMuch;
   const stop = endIfSlow(request, Number(request.headers['content-length'] ?? 0));
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (size + chunk.length > maxExportBytes) throw tooMuch;
-      if (held + chunk.length > maxAtOnce) throw new Refused(503, 'Too many exports arrive at the moment. Send this one again later.');
+      if (held + chunk.length > maxAtOnce) throw new RefusedExport(503, 'Too many exports arrive at the moment. Send this one again later.');
       size += chunk.length;
       held += chunk.length;
       chunks.push(chunk);

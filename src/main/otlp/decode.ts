@@ -5,7 +5,7 @@ import { requireBounded } from './bounds.js';
 import { exportSchema } from './schema.js';
 
 /** A span or log in the form of OTLP JSON, with its resource and scope. */
-export interface Received {
+export interface ReceivedItem {
   readonly resource: unknown;
   readonly scope: unknown;
   readonly item: Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export const signals = {
 export type Signal = keyof typeof signals;
 
 /** The error for a request that cannot be read, with the HTTP status of the answer. */
-export class Refused extends Error {
+export class RefusedExport extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -47,14 +47,14 @@ const messageOf = (signal: Signal): protobuf.Type => {
 };
 
 /** Reads the spans or logs of a request, and the number of their bytes. @throws Refused for a body that is not an export of this signal. */
-export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', encoding = ''): [received: readonly Received[], bytes: number] {
+export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', encoding = ''): [received: readonly ReceivedItem[], bytes: number] {
   const bytes = unpacked(body, encoding);
   const isProtobuf = /^application\/x-protobuf\b/i.test(contentType);
-  if (!isProtobuf && !/^application\/json\b/i.test(contentType)) throw new Refused(415, 'Send application/x-protobuf or application/json.');
+  if (!isProtobuf && !/^application\/json\b/i.test(contentType)) throw new RefusedExport(415, 'Send application/x-protobuf or application/json.');
   const received = itemsOf(signal, isProtobuf ? fromProtobuf(signal, bytes) : fromJson(bytes));
   const repeated = repeatedBytes(received);
   if (repeated > maxRepeatedBytes)
-    throw new Refused(
+    throw new RefusedExport(
       413,
       'The resources and scopes of these spans are too large, because each trace is stored with them. Send fewer traces at a time.',
     );
@@ -62,7 +62,7 @@ export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', e
 }
 
 /** The bytes that resources and scopes take when each trace is stored with its own copy. */
-function repeatedBytes(received: readonly Received[]): number {
+function repeatedBytes(received: readonly ReceivedItem[]): number {
   const sizes = new Map<unknown, { readonly bytes: number; readonly traces: Set<unknown> }>();
   let sum = 0;
   for (const { resource, scope, item } of received)
@@ -84,18 +84,21 @@ function unpacked(body: Uint8Array, encoding: string): Uint8Array {
     if (encoding === 'gzip') return gunzipSync(body, { maxOutputLength });
     if (encoding === 'deflate') return inflateSync(body, { maxOutputLength });
   } catch (error) {
-    throw new Refused(400, `The body cannot be unpacked: ${(error as Error).message}`);
+    throw new RefusedExport(400, `The body cannot be unpacked: ${(error as Error).message}`);
   }
-  throw new Refused(415, `The encoding ${JSON.stringify(encoding.slice(0, 40))} is unknown. Send gzip, deflate or none.`);
+  throw new RefusedExport(415, `The encoding ${JSON.stringify(encoding.slice(0, 40))} is unknown. Send gzip, deflate or none.`);
 }
 
 function fromJson(bytes: Uint8Array): unknown {
   if (!isBounded(bytes, jsonBounds))
-    throw new Refused(400, `The body is nested more than ${jsonBounds.levels} levels deep, or has too many values. Send fewer spans at a time.`);
+    throw new RefusedExport(
+      400,
+      `The body is nested more than ${jsonBounds.levels} levels deep, or has too many values. Send fewer spans at a time.`,
+    );
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    throw new Refused(400, `The body is not JSON in UTF-8: ${(error as Error).message}`);
+    throw new RefusedExport(400, `The body is not JSON in UTF-8: ${(error as Error).message}`);
   }
 }
 
@@ -106,7 +109,7 @@ function fromProtobuf(signal: Signal, bytes: Uint8Array): unknown {
     requireBounded(type, bytes);
     return withHexIds(signal, type.toObject(type.decode(bytes), { longs: String, bytes: String, enums: Number }));
   } catch (error) {
-    throw new Refused(400, `The body is not an OTLP export of ${signal}: ${(error as Error).message}`);
+    throw new RefusedExport(400, `The body is not an OTLP export of ${signal}: ${(error as Error).message}`);
   }
 }
 
@@ -124,10 +127,10 @@ function withHexIds(signal: Signal, document: unknown): unknown {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
-function itemsOf(signal: Signal, document: unknown): readonly Received[] {
+function itemsOf(signal: Signal, document: unknown): readonly ReceivedItem[] {
   const { resources, scopes, items } = signals[signal];
   if (!isRecord(document) || (document[resources] !== undefined && !Array.isArray(document[resources])))
-    throw new Refused(400, `The body is not an OTLP export of ${signal}: it has no list ${resources}.`);
+    throw new RefusedExport(400, `The body is not an OTLP export of ${signal}: it has no list ${resources}.`);
   return recordsIn(document[resources]).flatMap(({ resource, [scopes]: ofResource }) =>
     recordsIn(ofResource).flatMap(({ scope, [items]: ofScope }) => recordsIn(ofScope).map((item) => ({ resource, scope, item }))),
   );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { privateFile, privateFolder } from '../../core/files/index.js';
-import { type Received, Refused, type Signal, signals } from './decode.js';
+import { type ReceivedItem, RefusedExport, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
   /** The folder for received spans, with one file for each conversation. The path of the file becomes the path of the source. */
@@ -15,7 +15,7 @@ export interface ReceiverOptions {
 /** Keeps spans and their logs until their trace is complete, then stores and imports them. */
 export interface Receiver {
   /** Takes an export of this many bytes. @throws Refused if too much of earlier exports is not stored yet. */
-  take(signal: Signal, received: readonly Received[], bytes: number): void;
+  take(signal: Signal, received: readonly ReceivedItem[], bytes: number): void;
   /** Stores everything now. */
   flush(): Promise<void>;
   /** Stores everything and stops. */
@@ -35,9 +35,9 @@ const conversationNames = ['gen_ai.conversation.id', 'session.id', 'langfuse.ses
 const genAi = /^(?:gen_ai|llm|openinference|copilot_chat)\./;
 
 interface Trace {
-  readonly spans: Received[];
+  readonly spans: ReceivedItem[];
   /** The logs of the spans, because some tools record messages as logs. */
-  readonly logs: Received[];
+  readonly logs: ReceivedItem[];
   /** Their part of the bytes that were received. */
   bytes: number;
   conversation: string | undefined;
@@ -99,7 +99,7 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
 
   return {
     take(signal, all, bytes) {
-      if (waiting.bytes + storing > maxHeldBytes) throw new Refused(503, 'Earlier spans are not stored yet. Send these again later.');
+      if (waiting.bytes + storing > maxHeldBytes) throw new RefusedExport(503, 'Earlier spans are not stored yet. Send these again later.');
       for (const received of all) {
         const { item } = received;
         const id = typeof item.traceId === 'string' ? item.traceId : '';
@@ -134,7 +134,7 @@ function remember(map: Map<string, string>, id: string, name: string): void {
   if (map.size > rememberedTraces) map.delete(map.keys().next().value as string);
 }
 
-function attributesOf({ attributes }: Received['item']): readonly { readonly key: string; readonly text: string | undefined }[] {
+function attributesOf({ attributes }: ReceivedItem['item']): readonly { readonly key: string; readonly text: string | undefined }[] {
   return (Array.isArray(attributes) ? (attributes as unknown[]) : []).flatMap((attribute) => {
     const { key, value } = (attribute ?? {}) as { key?: unknown; value?: { stringValue?: unknown } };
     const text = value?.stringValue;
@@ -157,7 +157,7 @@ function documentOf({ spans, logs }: Trace): object {
 }
 
 /** Turns a late log into an event of a child of its span, which is stored already. The reader adds the messages and counts no further call. */
-function lateSpan(log: Received['item']): Received['item'] {
+function lateSpan(log: ReceivedItem['item']): ReceivedItem['item'] {
   const { traceId, spanId, timeUnixNano = log.observedTimeUnixNano, eventName, attributes = [], body } = log;
   const told = (body as { readonly kvlistValue?: { readonly values?: readonly object[] } } | undefined)?.kvlistValue?.values;
   const id = createHash('sha256').update(JSON.stringify(log)).digest('hex').slice(0, 16);
@@ -175,7 +175,7 @@ function lateSpan(log: Received['item']): Received['item'] {
   };
 }
 
-function listsOf(signal: Signal, received: readonly Received[]): object {
+function listsOf(signal: Signal, received: readonly ReceivedItem[]): object {
   const { resources, scopes, items } = signals[signal];
   // The spans of an export share their resource, which can be large.
   const texts = new Map<unknown, string | undefined>();
@@ -183,7 +183,9 @@ function listsOf(signal: Signal, received: readonly Received[]): object {
     if (!texts.has(value)) texts.set(value, JSON.stringify(value));
     return texts.get(value);
   };
-  const by = (one: 'resource' | 'scope', some: readonly Received[]): Received[][] => [...Map.groupBy(some, (each) => textOf(each[one])).values()];
+  const by = (one: 'resource' | 'scope', some: readonly ReceivedItem[]): ReceivedItem[][] => [
+    ...Map.groupBy(some, (each) => textOf(each[one])).values(),
+  ];
   return {
     [resources]: by('resource', received).map((ofResource) => ({
       resource: ofResource[0]?.resource,

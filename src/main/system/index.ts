@@ -4,7 +4,7 @@
 export { protectFiles } from './access.js';
 export { limitMemory } from './memory.js';
 export { commandOf, endProcess, isRoot, isRunning, processesIn } from './processes.js';
-export { type Found, findProgram, launchOf } from './programs.js';
+export { findProgram, launchOf, type ProgramSearch } from './programs.js';
 export { type Ended, endBySignal, endLike, forwardSignals, onEndSignal, onReload, type SignalWatch } from './signals.js';
 export { type Piped, programOutput, runBeside, runForPerson, runShell, startPiped } from './start.js';
 export { openTerminal, terminalFor } from './terminals.js';

@@ -10,7 +10,7 @@ export interface Disk {
 }
 
 /** The place of a program search. */
-export interface Found {
+export interface ProgramSearch {
   readonly env: Environment;
   readonly system?: System;
   readonly disk?: Disk;
@@ -57,7 +57,7 @@ function endingsOf(name: string, env: Environment, system: System): readonly str
  * The absolute path of a program: of a name on the search path, or of a path. Undefined if this user has no such program. Folders of the search path
  * that are relative are ignored, and so is the working folder, where Windows would look first: it may belong to a stranger's project.
  */
-export function findProgram(name: string, { env, system = thisSystem, disk = thisDisk }: Found): string | undefined {
+export function findProgram(name: string, { env, system = thisSystem, disk = thisDisk }: ProgramSearch): string | undefined {
   const { delimiter, isAbsolute, join, resolve } = pathsOf(system);
   const isPath = (system === 'windows' ? /[/\\:]/ : /\//).test(name);
   const folders = isPath
@@ -88,7 +88,7 @@ export interface Launch {
  * arrive whole and signals reach the program. Any other batch file gets a command line in which no argument can become a command.
  * @throws TypeError if a batch file cannot receive an argument.
  */
-export function launchOf(path: string, args: readonly string[], { env, system = thisSystem, disk = thisDisk }: Found): Launch {
+export function launchOf(path: string, args: readonly string[], { env, system = thisSystem, disk = thisDisk }: ProgramSearch): Launch {
   if (system !== 'windows' || !/\.(?:cmd|bat)$/i.test(path)) return { file: path, args, isVerbatim: false };
   const started = startedBy(path, { env, system, disk });
   if (started) return { file: started.file, args: [...started.args, ...args], isVerbatim: false };
@@ -100,7 +100,10 @@ const shimLine =
   /(?:^|[&(]|\|\|)[ \t]*(?:title %COMSPEC% & )?(?:"%_prog%"|"%~dp0\\node\.exe"|node(?:\.exe)?)?[ \t]*((?:--?[^\s"%^&|<>]+[ \t]+)*)"%(?:~dp0|dp0%)\\([^"%]+)"[ \t]+%\*/m;
 
 /** The program that a batch file of npm starts; undefined for any other batch file, and for one that also sets variables. */
-function startedBy(path: string, { env, system, disk }: Required<Found>): { readonly file: string; readonly args: readonly string[] } | undefined {
+function startedBy(
+  path: string,
+  { env, system, disk }: Required<ProgramSearch>,
+): { readonly file: string; readonly args: readonly string[] } | undefined {
   const { dirname, extname, join } = pathsOf(system);
   const text = disk.beginning(path);
   if (text === undefined || /NODE_PATH/i.test(text)) return undefined;

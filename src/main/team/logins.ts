@@ -6,7 +6,7 @@ import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers
 import { isObject, type Json, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { makeFolders, readInside, replaceFile } from '../../core/files/index.js';
 import type { Vault } from '../../core/replicas/index.js';
-import type { SignIn } from '../../core/sync/index.js';
+import type { PendingSignIn } from '../../core/sync/index.js';
 import { readWithin } from './bounded.js';
 
 /** The issuer of a hub, as the hub names it. */
@@ -29,7 +29,7 @@ export interface Logins {
   /** Returns a token for a hub, renewed if it expires soon. @throws UNAUTHORIZED if nobody signed in, or if the sign-in has expired. */
   bearer(hub: string): Promise<string>;
   /** Begins a sign-in. @throws NOT_FOUND if the hub has no issuer. */
-  signIn(hub: string): Promise<SignIn>;
+  signIn(hub: string): Promise<PendingSignIn>;
   signOut(hub: string): void;
 }
 

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller } from '../launch/index.js';
+import type { ClientKind } from '../launch/index.js';
 
 /** The secrets and the port that the web host checks before it reads the rest of a request. */
-export interface Door {
+export interface DoorSecrets {
   readonly port: number;
   /** The valid cookie values, one for each used link. */
   readonly sessions: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export function refuseForeign(headers: IncomingHttpHeaders, port: number): strin
 }
 
 /** Who sent the request: a script with the bearer token, a window with a session cookie, or undefined for neither. */
-export function findCaller(headers: IncomingHttpHeaders, door: Door): Caller | undefined {
+export function findCaller(headers: IncomingHttpHeaders, door: DoorSecrets): ClientKind | undefined {
   const { authorization } = headers;
   if (authorization !== undefined) {
     const given = /^Bearer ([!-~]+)$/i.exec(authorization)?.[1];
@@ -46,7 +46,7 @@ export function findCaller(headers: IncomingHttpHeaders, door: Door): Caller | u
  * Whether a request with a session cookie may do more than read. Browsers send the cookie to and from every port of this machine, so the request must
  * name our own page as its `Origin` (`refuseForeign` has refused every other origin).
  */
-export const mayAct = (caller: Caller, headers: IncomingHttpHeaders): boolean => caller === 'script' || headers.origin !== undefined;
+export const mayAct = (caller: ClientKind, headers: IncomingHttpHeaders): boolean => caller === 'script' || headers.origin !== undefined;
 
 /** Compares secrets in a time that does not depend on the number of matching characters. */
 export function isSame(given: string, secret: string): boolean {

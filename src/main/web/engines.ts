@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
-import { type Caller, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
+import { type ClientKind, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 
 /** The host's engine. If it ends unexpectedly, the next connection starts it again. */
 export interface Engines {
   /** @throws Error when the engine cannot start. */
   start(): Promise<void>;
-  connect(caller: Caller): Promise<MessagePort>;
+  connect(caller: ClientKind): Promise<MessagePort>;
   close(): Promise<void>;
 }
 

@@ -2,10 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { limitSilent, serverOptions } from '../connections/index.js';
-import { built, type Caller, type EngineOptions } from '../launch/index.js';
+import { built, type ClientKind, type EngineOptions } from '../launch/index.js';
 import { sayError } from '../terminal/index.js';
-import { type Answer, answerFor, plain, securityHeaders } from '../window/index.js';
-import { cookieName, type Door, findCaller, mayAct, refuseForeign } from './doorkeeper.js';
+import { answerFor, type FileAnswer, plain, securityHeaders } from '../window/index.js';
+import { cookieName, type DoorSecrets, findCaller, mayAct, refuseForeign } from './doorkeeper.js';
 import { type Engines, openEngines } from './engines.js';
 import { type LinkCodes, linkCodes, newSecret } from './link.js';
 import type { SpanDoor } from './otlp.js';
@@ -43,7 +43,7 @@ const maxConnections = 500;
 /** The state that the parts of one host share. */
 interface Context {
   readonly options: HostOptions;
-  readonly door: Door & { readonly sessions: Set<string> };
+  readonly door: DoorSecrets & { readonly sessions: Set<string> };
   readonly links: LinkCodes;
   readonly engines: Engines;
   /** Receives spans from the first export on. */
@@ -172,7 +172,7 @@ function spanDoor(context: Context): Promise<SpanDoor> {
 }
 
 /** The caller of an upgrade request, or undefined after the upgrade was refused. */
-function admitUpgrade(door: Door, request: IncomingMessage, socket: Duplex): Caller | undefined {
+function admitUpgrade(door: DoorSecrets, request: IncomingMessage, socket: Duplex): ClientKind | undefined {
   const refuse = (status: number, reason: string): undefined => void refuseUpgrade(socket, status, reason);
   if (refuseForeign(request.headers, door.port)) return refuse(403, 'Forbidden');
   const caller = findCaller(request.headers, door);
@@ -181,14 +181,14 @@ function admitUpgrade(door: Door, request: IncomingMessage, socket: Duplex): Cal
 }
 
 /** Signs the browser in with a cookie for this host only, and removes the code from its address. */
-function openSession(door: Context['door'], url: URL): Answer {
+function openSession(door: Context['door'], url: URL): FileAnswer {
   const session = newSecret();
   door.sessions.add(session);
   const answer = redirect(url);
   return { ...answer, headers: { ...answer.headers, 'set-cookie': `${cookieName(door.port)}=${session}; Path=/; HttpOnly; SameSite=Strict` } };
 }
 
-function redirect(url: URL): Answer {
+function redirect(url: URL): FileAnswer {
   const query = new URLSearchParams(url.searchParams);
   query.delete('token');
   const search = query.size ? `?${query}` : '';
@@ -199,18 +199,18 @@ function redirect(url: URL): Answer {
  * Prints a new link in the terminal, where only its owner sees it. Anybody may request this, because a valid link is not replaced and repeated
  * requests do no harm.
  */
-function printNewLink({ links, options, linkUrl }: Context, accept: string | undefined): Answer {
+function printNewLink({ links, options, linkUrl }: Context, accept: string | undefined): FileAnswer {
   if (links.current() === undefined) options.onNewLink?.(linkUrl(links.renew()));
   return signInAnswer('printed', accept);
 }
 
-const json = (text: string, status = 200): Answer => ({
+const json = (text: string, status = 200): FileAnswer => ({
   status,
   headers: { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   body: new TextEncoder().encode(text),
 });
 
-function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: FileAnswer): void {
   response.writeHead(status, { ...headers, 'content-length': body.byteLength });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type Answer, contentSecurityPolicy, plain, securityHeaders } from '../window/index.js';
+import { contentSecurityPolicy, type FileAnswer, plain, securityHeaders } from '../window/index.js';
 import type { CodeState } from './link.js';
 
 /** Why a browser sees the sign-in page: its link is invalid, it has no link, or it requested a new link. */
-export type SignIn = Exclude<CodeState, 'current'> | 'no link' | 'printed';
+export type SignInReason = Exclude<CodeState, 'current'> | 'no link' | 'printed';
 
 interface Words {
   readonly title: string;
   readonly why: string;
 }
 
-const words: Readonly<Record<SignIn, Words>> = {
+const words: Readonly<Record<SignInReason, Words>> = {
   used: {
     title: 'This link was already used',
     why: 'A link works once. The browser that opened it stays signed in until Stemma stops.',
@@ -78,7 +78,7 @@ ${wasPrinted ? '' : form}
  * The answer to a caller that is not signed in: a page that works without scripts for browsers, one line of text for others.
  * `accept` is the request's header of that name.
  */
-export function signInAnswer(reason: SignIn, accept: string | undefined): Answer {
+export function signInAnswer(reason: SignInReason, accept: string | undefined): FileAnswer {
   const status = reason === 'printed' ? 200 : 401;
   const said = words[reason];
   if (!accept?.includes('text/html')) return plain(status, `${said.title}. ${advice} Scripts send the bearer of stemma web --bearer-file PATH.`);

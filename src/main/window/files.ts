@@ -3,7 +3,7 @@ import { extname, join, normalize, sep } from 'node:path';
 import { securityHeaders } from './policy.js';
 
 /** An HTTP answer to a request for a file of the window. */
-export interface Answer {
+export interface FileAnswer {
   status: number;
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer>;
@@ -43,7 +43,7 @@ export function fileAt(root: string, pathname: string): string | undefined {
 }
 
 /** Answers a request for a file of the window with the built file below `root`, or with 404. */
-export async function answerFor(root: string, pathname: string): Promise<Answer> {
+export async function answerFor(root: string, pathname: string): Promise<FileAnswer> {
   const path = fileAt(root, pathname);
   const body = path && (await readFile(path).catch(() => undefined));
   if (!path || !body) return plain(404, 'This file does not exist.');
@@ -53,7 +53,7 @@ export async function answerFor(root: string, pathname: string): Promise<Answer>
 }
 
 /** An HTTP answer with a short text. */
-export const plain = (status: number, text: string): Answer => ({
+export const plain = (status: number, text: string): FileAnswer => ({
   status,
   headers: { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
   body: new TextEncoder().encode(`${text}\n`),

@@ -21,7 +21,7 @@ import { dismiss, go, openHit, setTheme, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject, spans } from '../views/sessions';
 import { hitPieces } from './hit';
-import { hitsBySession, type Narrowing, usePaletteSearch, useShownCommit } from './paletteSearch';
+import { hitsBySession, type PaletteNarrowing, usePaletteSearch, useShownCommit } from './paletteSearch';
 import { views } from './views';
 
 const firstEntries = 30;
@@ -38,7 +38,7 @@ type Matches = (text: string) => boolean;
 export function Palette() {
   const [words, setWords] = useState('');
   const [entryLimit, setEntryLimit] = useState(firstEntries);
-  const [narrowing, setNarrowing] = useState<Narrowing>({ agent: undefined, days: undefined });
+  const [narrowing, setNarrowing] = useState<PaletteNarrowing>({ agent: undefined, days: undefined });
   const found = usePaletteSearch(words, entryLimit, narrowing);
   const needle = words.trim().toLowerCase();
   const matches: Matches = (text) => text.toLowerCase().includes(needle);
@@ -95,8 +95,8 @@ export function Palette() {
 
 interface ChipsProps {
   readonly sessions: readonly SessionRow[];
-  readonly narrowing: Narrowing;
-  readonly onChange: (narrowing: Narrowing) => void;
+  readonly narrowing: PaletteNarrowing;
+  readonly onChange: (narrowing: PaletteNarrowing) => void;
 }
 
 /** Chips that limit the found entries to an agent and a period. */

@@ -6,7 +6,7 @@ import { addressOf, ask, go, type ProjectState, show, useNavigation, useProject,
 import { openSample, showProject } from '../views/sessions';
 import { CaptureControl } from './Capture';
 import { Mark } from './Mark';
-import { type Place, placeOf, places, viewsIn } from './views';
+import { placeOf, places, type RailPlace, viewsIn } from './views';
 
 /** The places of the window, the project menu, live capture and the settings. */
 export function Rail() {
@@ -31,7 +31,7 @@ export function Rail() {
 }
 
 /** A link to a place. It is a real link, so it can be copied and opened in a new window. */
-function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place: Place }) {
+function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place: RailPlace }) {
   const route = useNavigation((state) => state.route);
   const view = viewsIn(id)[0]?.id;
   if (!view) return null;

@@ -9,7 +9,7 @@ const searchAfterMs = 150;
 const askAgainMs = 300;
 
 /** The limits that the chips of the palette set. */
-export interface Narrowing {
+export interface PaletteNarrowing {
   readonly agent: string | undefined;
   /** The number of days before now. */
   readonly days: number | undefined;
@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 const noSessions: readonly SessionRow[] = [];
 
 /** The filter of a search. Its time is rounded down to the minute, so that the same search is sent only once. */
-function filterOf({ agent, days }: Narrowing) {
+function filterOf({ agent, days }: PaletteNarrowing) {
   const minute = Math.floor(Date.now() / 60_000) * 60_000;
   return { ...(agent && { agent }), ...(days !== undefined && { from: new Date(minute - days * dayMs).toISOString() }) };
 }
@@ -36,7 +36,7 @@ export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [s
 }
 
 /** The results of the typed words in the open project and on this machine. Each part appears when its answer arrives. */
-export function usePaletteSearch(words: string, maxEntries: number, narrowing: Narrowing) {
+export function usePaletteSearch(words: string, maxEntries: number, narrowing: PaletteNarrowing) {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
   const ticketRevision = useTickets((state) => state.revision);

@@ -28,7 +28,7 @@ import { View as SessionsView } from '../views/sessions';
 import { later, type ViewComponent } from './later';
 
 /** A place of the rail. A place with several views shows them as a row of links at its top. */
-export interface Place {
+export interface RailPlace {
   readonly id: PlaceId;
   readonly title: string;
   readonly icon: Icon;
@@ -40,7 +40,7 @@ export interface Place {
 type PlaceId = 'sessions' | 'chain' | 'context' | 'calls' | 'replay' | 'usage' | 'agents' | 'reviews' | 'experiments' | 'settings';
 
 /** The places in the order of the rail. Settings stands at its foot. */
-export const places: readonly Place[] = [
+export const places: readonly RailPlace[] = [
   { id: 'sessions', title: 'Sessions', icon: Rows3, digit: '1' },
   { id: 'chain', title: 'Chain', icon: GitFork, digit: '2' },
   { id: 'context', title: 'Context', icon: BookOpen, digit: '3' },

@@ -3,14 +3,14 @@ import { RPCLink as PortLink } from '@orpc/client/message-port';
 import { RPCLink as SocketLink } from '@orpc/client/websocket';
 
 /** One open connection to the engine. `closed` resolves once, when the connection ends, with the reason if it is known. */
-export interface Line {
+export interface EngineLine {
   readonly link: ClientLink<ClientContext>;
   readonly closed: Promise<string | undefined>;
   close(): void;
 }
 
 /** Opens a new connection to the engine on each call, and rejects when that fails. */
-export type Carrier = () => Promise<Line>;
+export type Carrier = () => Promise<EngineLine>;
 
 const openTimeoutMs = 15_000;
 
@@ -37,7 +37,7 @@ const bridgeCarrier: Carrier = () => {
   });
 };
 
-function portLine(port: MessagePort): Line {
+function portLine(port: MessagePort): EngineLine {
   const closed = new Promise<string | undefined>((resolve) => {
     port.addEventListener('close', () => resolve('The engine process ended.'), { once: true });
   });

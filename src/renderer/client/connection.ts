@@ -3,7 +3,7 @@ import { createORPCClient } from '@orpc/client';
 import type { ContractRouterClient } from '@orpc/contract';
 import { create } from 'zustand';
 import type { Contract } from '../../core/contract/index.js';
-import type { Carrier, Line } from './carriers';
+import type { Carrier, EngineLine } from './carriers';
 import { askToWrite, fileToConfirm } from './write-permission';
 
 export type Client = ContractRouterClient<Contract>;
@@ -62,7 +62,7 @@ export async function connect(carrier: Carrier): Promise<never> {
   }
 }
 
-async function serve(line: Line): Promise<void> {
+async function serve(line: EngineLine): Promise<void> {
   // If the project cannot be opened again, the connection stays open and the view shows the reason.
   await prepare(createORPCClient<Client>(line.link)).catch(() => {});
   opened.resolve(line.link);

@@ -6,7 +6,7 @@ import { cardFields, cardIn, newCard } from './card';
 /**
  * The steps of a turn that a person does by hand. Each step names the epoch that the window shows, so that a step for an earlier epoch is refused.
  */
-export type Step = 'write' | 'suspend' | 'answer' | 'submit' | 'finish';
+export type TurnStep = 'write' | 'suspend' | 'answer' | 'submit' | 'finish';
 
 const of = ({ agentTurnId, turnEpoch }: AgentTurn) => ({ agentTurnId, ...(turnEpoch !== null && { turnEpoch }) });
 
@@ -16,7 +16,7 @@ const said = async (notice: string): Promise<void> => {
 };
 
 /** The steps that the state of a turn allows. */
-export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly Step[] =>
+export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly TurnStep[] =>
   status === 'running'
     ? ['write', 'suspend', 'submit', 'finish']
     : status === 'suspended'
@@ -25,7 +25,7 @@ export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly Step[] 
         ? ['finish']
         : [];
 
-export const stepNames: Readonly<Record<Step, string>> = {
+export const stepNames: Readonly<Record<TurnStep, string>> = {
   write: 'Write a card',
   suspend: 'Suspend',
   answer: 'Answer',
@@ -115,7 +115,7 @@ const finishForm = (turn: AgentTurn): FormSpec => ({
   },
 });
 
-const stepForms: Readonly<Record<Step, (turn: AgentTurn, draft: string) => FormSpec>> = {
+const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => FormSpec>> = {
   write: writeForm,
   suspend: suspendForm,
   answer: answerForm,
@@ -124,4 +124,4 @@ const stepForms: Readonly<Record<Step, (turn: AgentTurn, draft: string) => FormS
 };
 
 /** The form of a step. */
-export const stepForm = (turn: AgentTurn, step: Step): FormSpec => stepForms[step](turn, `${step} ${turn.agentTurnId}`);
+export const stepForm = (turn: AgentTurn, step: TurnStep): FormSpec => stepForms[step](turn, `${step} ${turn.agentTurnId}`);

@@ -1,10 +1,10 @@
 import type { ContextId, OutlineRow } from '../../core/contract/index.js';
 
 /** The fields of an entry that its block needs. */
-export type Outlined = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
+export type BlockEntry = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
 
 /** A block of the list: an entry, or a tool call with its result. Numbers are positions in the context. */
-export interface Block {
+export interface EntryBlock {
   readonly first: number;
   /** Position of the result of the call at `first`; null if the context has none; undefined if `first` is not a call. */
   readonly result: number | null | undefined;
@@ -13,16 +13,16 @@ export interface Block {
   readonly opens: boolean;
 }
 
-const known = new WeakMap<readonly Outlined[], readonly Block[]>();
+const known = new WeakMap<readonly BlockEntry[], readonly EntryBlock[]>();
 
 /** Groups the entries of a context into blocks. Each result joins its call. The blocks of the same rows are cached. */
-export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
+export function blocksOf(rows: readonly BlockEntry[]): readonly EntryBlock[] {
   const blocks = known.get(rows) ?? groupBlocks(rows);
   known.set(rows, blocks);
   return blocks;
 }
 
-function groupBlocks(rows: readonly Outlined[]): readonly Block[] {
+function groupBlocks(rows: readonly BlockEntry[]): readonly EntryBlock[] {
   const calls = new Map<string, number>();
   const resultOfCall = new Map<number, number>();
   rows.forEach((row, index) => {
@@ -34,7 +34,7 @@ function groupBlocks(rows: readonly Outlined[]): readonly Block[] {
     if (call !== undefined && !resultOfCall.has(call)) resultOfCall.set(call, index);
   });
   const drawn = new Set(resultOfCall.values());
-  const blocks: Block[] = [];
+  const blocks: EntryBlock[] = [];
   let commit: ContextId | undefined;
   rows.forEach((row, first) => {
     if (drawn.has(first)) return;
@@ -46,7 +46,7 @@ function groupBlocks(rows: readonly Outlined[]): readonly Block[] {
 }
 
 /** The block that shows the entry at a position. */
-export function blockOfEntry(blocks: readonly Block[], entry: number): number {
+export function blockOfEntry(blocks: readonly EntryBlock[], entry: number): number {
   let low = 0;
   let high = blocks.length - 1;
   while (low < high) {
@@ -60,7 +60,7 @@ export function blockOfEntry(blocks: readonly Block[], entry: number): number {
 }
 
 /** Estimates a block's height in pixels before it is measured. */
-export function guessHeight(rows: readonly Outlined[], block: Block): number {
+export function guessHeight(rows: readonly BlockEntry[], block: EntryBlock): number {
   const row = rows[block.first];
   if (!row) return 60;
   const turn = block.opens ? 37 : 0;
@@ -75,5 +75,5 @@ export function guessHeight(rows: readonly Outlined[], block: Block): number {
 }
 
 /** Estimates the height of the blocks before the block with an entry. */
-export const heightBefore = (rows: readonly Outlined[], blocks: readonly Block[], entry: number): number =>
+export const heightBefore = (rows: readonly BlockEntry[], blocks: readonly EntryBlock[], entry: number): number =>
   blocks.slice(0, blockOfEntry(blocks, entry)).reduce((sum, block) => sum + guessHeight(rows, block), 0);

@@ -10,7 +10,7 @@ import './things.css';
 
 export { AgentMark, agentName, ExperimentalMark } from './AgentMark';
 export { agentIds, agentOf, agents } from './agents';
-export { type Block, blockOfEntry, blocksOf, guessHeight, heightBefore } from './blocks';
+export { blockOfEntry, blocksOf, type EntryBlock, guessHeight, heightBefore } from './blocks';
 export { Button, type Icon, IconButton } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';

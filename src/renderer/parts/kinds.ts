@@ -2,7 +2,7 @@ import { Bot, Brain, CornerDownRight, Image, type Image as ImageIcon, Info, Scro
 import type { Kind, PartKind, Role } from '../../core/contract/index.js';
 
 /** Groups of entries whose text and icons have the same color. */
-export type Family = 'user' | 'assistant' | 'thinking' | 'tool' | 'system' | 'summary';
+export type KindFamily = 'user' | 'assistant' | 'thinking' | 'tool' | 'system' | 'summary';
 
 /** The shares into which every bar and chart divides a context, in the order of layers and legends. */
 export const shares = ['system', 'summary', 'user', 'assistant', 'thinking', 'call', 'result'] as const;
@@ -42,7 +42,7 @@ export const shareOfPart: Readonly<Record<PartKind, Share>> = {
 };
 
 /** The family of an entry. */
-export function familyOf({ role, kind }: { readonly role: Role; readonly kind: Kind }): Family {
+export function familyOf({ role, kind }: { readonly role: Role; readonly kind: Kind }): KindFamily {
   switch (kind) {
     case 'thinking':
       return 'thinking';
@@ -78,7 +78,7 @@ export const kindNames: Record<Kind, string> = {
   event: 'Event',
 };
 
-export const familyIcons: Record<Family, typeof ImageIcon> = {
+export const familyIcons: Record<KindFamily, typeof ImageIcon> = {
   user: User,
   assistant: Bot,
   thinking: Brain,

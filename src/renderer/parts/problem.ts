@@ -2,14 +2,14 @@ import { ORPCError } from '@orpc/client';
 import { notify } from '../state';
 
 /** An error as shown to the user: a message, and details for a bug report. */
-export interface Problem {
+export interface ShownProblem {
   readonly message: string;
   readonly code: string;
   readonly details: string;
 }
 
 /** Converts any error to a message for the user. */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): ShownProblem {
   if (error instanceof ORPCError) {
     return {
       message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine had an internal error.' : sentence(shortened(error.message)),

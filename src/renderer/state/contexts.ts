@@ -10,13 +10,13 @@ import {
 } from '../../core/contract/index.js';
 import { api } from '../client';
 import { Latest } from './latest';
-import { Memory } from './memory';
+import { AnswerMemory } from './memory';
 import { route } from './navigation';
 import { type Query, useQuery } from './query';
 import { createRanges, type Ranges } from './ranges';
 
 /** Every entry of a context without its content; `tokens` is their sum. */
-export interface Outline {
+export interface ContextOutline {
   readonly total: number;
   readonly tokens: number;
   readonly rows: readonly OutlineRow[];
@@ -28,7 +28,7 @@ export interface Outline {
 
 export type ShownCommit = Commit & { readonly children: readonly ContextId[]; readonly depth: number };
 
-const commits = new Memory<ShownCommit>(60, 'never');
+const commits = new AnswerMemory<ShownCommit>(60, 'never');
 
 /** A commit with its children and tags. Without an id, the engine is not asked. */
 export const useCommit = (project: string | undefined, id: ContextId | undefined): Query<ShownCommit> =>
@@ -37,13 +37,13 @@ export const useCommit = (project: string | undefined, id: ContextId | undefined
 const pageSize = 60;
 
 // Commits never change, so these answers stay valid.
-const outlines = new Latest<Promise<Outline>>(12);
-const beginnings = new Latest<Promise<Outline>>(12);
+const outlines = new Latest<Promise<ContextOutline>>(12);
+const beginnings = new Latest<Promise<ContextOutline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
 const timelines = new Latest<Ranges<TimelineRow>>(4);
 
 /** Caches an answer, but not a failure. */
-async function keep(kept: Latest<Promise<Outline>>, key: string, ask: () => Promise<Outline>): Promise<Outline> {
+async function keep(kept: Latest<Promise<ContextOutline>>, key: string, ask: () => Promise<ContextOutline>): Promise<ContextOutline> {
   try {
     return await kept.get(key, ask);
   } catch (error) {
@@ -54,7 +54,7 @@ async function keep(kept: Latest<Promise<Outline>>, key: string, ask: () => Prom
 
 type Asked = Parameters<typeof api.context.outline>[0];
 
-async function askOutline(query: Asked): Promise<Outline> {
+async function askOutline(query: Asked): Promise<ContextOutline> {
   const { packed, entries, ...outline } = await api.context.outline({ ...query, packed: true });
   if (entries) return { ...outline, isPart: true, read: { from: 0, entries } };
   return packed === undefined ? outline : { ...outline, rows: unpackOutline(packed) };
@@ -65,13 +65,13 @@ const askedOf = (id: ContextId, stop: Stop, unsent: boolean): Asked => ({ id, st
 /**
  * The part of a context that can be shown at once: the whole outline, or for a long context the rows around the selected entry or the last prompt.
  */
-export const beginningOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> =>
+export const beginningOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
   keep(beginnings, `${project}\n${id}\n${stop}\n${unsent}`, () =>
     askOutline({ ...askedOf(id, stop, unsent), near: (route().entry as EntryKey | undefined) ?? null }),
   );
 
 /** Every entry of a context without its content. `unsent` adds entries that were never sent to the model. */
-export const outlineOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> =>
+export const outlineOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
   keep(outlines, `${project}\n${id}\n${stop}\n${unsent}`, async () => {
     const { isPart, read, ...whole } = await beginningOf(project, id, stop, unsent);
     if (!isPart) return whole;
@@ -95,7 +95,7 @@ export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = f
   );
 
 /** The entries of an outline: first the entries that arrived with it, then, for a whole outline, the pages. */
-export function entriesWith(pages: Ranges<Entry>, { isPart, read }: Outline): Ranges<Entry> {
+export function entriesWith(pages: Ranges<Entry>, { isPart, read }: ContextOutline): Ranges<Entry> {
   if (!read) return pages;
   const at = (index: number): Entry | undefined => pages.at(index) ?? read.entries[index - read.from];
   return isPart ? { ...pages, at, need: () => {} } : { ...pages, at };

@@ -3,7 +3,17 @@
 // Views use this folder; nothing here imports a component.
 
 export { type ChainFacts, chainOf, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
-export { beginningOf, entriesOf, entriesWith, type Outline, outlineOf, type ShownCommit, stepEntriesOf, timelineOf, useCommit } from './contexts';
+export {
+  beginningOf,
+  type ContextOutline,
+  entriesOf,
+  entriesWith,
+  outlineOf,
+  type ShownCommit,
+  stepEntriesOf,
+  timelineOf,
+  useCommit,
+} from './contexts';
 export { choosePaths, copyDiagnostics, type DesktopCommand, isDesktop, onDesktopCommand, setNotifyTurns, useNotifyTurns } from './desktop';
 export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';
 export { draftOf, editPrompt } from './editing';
@@ -32,8 +42,8 @@ export {
 export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
 export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
-export { type Losses, useLosses } from './losses';
-export { Memory } from './memory';
+export { type CompactionLosses, useLosses } from './losses';
+export { AnswerMemory } from './memory';
 export { addressOf, go, move, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';

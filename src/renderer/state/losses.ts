@@ -4,15 +4,15 @@ import { api } from '../client';
 import { useQuery } from './query';
 
 /** For each kind of content: the number of items that a compaction replaced, and of items that its summary does not mention. */
-export type Losses = UsageCompaction['totals'];
+export type CompactionLosses = UsageCompaction['totals'];
 
 /** The loaded losses of compactions. Compactions never change, so their losses stay valid. */
-const known = new Map<string, Losses>();
+const known = new Map<string, CompactionLosses>();
 /** Milliseconds that a compaction must be in view before its losses are requested, so that scrolling past it requests nothing. */
 const settledMs = 300;
 
 /** The losses of the compactions in view, loaded one after the other. */
-export function useLosses(project: string, compactions: readonly ContextId[]): ReadonlyMap<ContextId, Losses> {
+export function useLosses(project: string, compactions: readonly ContextId[]): ReadonlyMap<ContextId, CompactionLosses> {
   const next = compactions.find((id) => !known.has(`${project}\n${id}`));
   useQuery(next === undefined ? null : `${project} ${next} losses`, async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, settledMs));

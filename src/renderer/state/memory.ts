@@ -24,7 +24,7 @@ interface Running<T> {
  * A cache of the latest answers to one kind of question, so that a reopened view shows them at once. Parts of the window that ask the same question
  * at the same time share one call, which is canceled when no part waits for it.
  */
-export class Memory<T> {
+export class AnswerMemory<T> {
   readonly #known: Latest<Known<T>>;
   readonly #running = new Map<string, Running<T>>();
 

@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import type { CommitPlace, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
-import { Memory } from './memory';
+import { AnswerMemory } from './memory';
 import { useNavigation } from './navigation';
 import { type Query, useKeptQuery } from './query';
 
-const places = new Memory<CommitPlace>(30);
+const places = new AnswerMemory<CommitPlace>(30);
 
 /** The session, branch and turn of a commit within the chosen session. The place of the previous commit stays until the new one arrives. */
 export function usePlace(project: string | undefined, commit: ContextId | undefined): Query<CommitPlace> {
@@ -32,7 +32,7 @@ const numbersOf = (turns: CommitPlace['turns']): ReadonlyMap<ContextId, number> 
 
 type Turns = CommitPlace['turns'];
 
-const turnLists = new Memory<Turns>(4);
+const turnLists = new AnswerMemory<Turns>(4);
 
 /** All turns of a branch, page by page. */
 async function turnsOf(tip: ContextId, session: string | undefined, signal: AbortSignal): Promise<Turns> {

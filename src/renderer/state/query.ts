@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Memory } from './memory';
+import type { AnswerMemory } from './memory';
 import { useProject } from './project';
 
 /** The state of one question to the engine. */
@@ -15,7 +15,7 @@ export type Query<T> =
  * or the person cancels; a late answer is dropped. A cached answer in `memory` is shown at once, and reloaded in the background only if it is not
  * valid any more.
  */
-export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, memory?: Memory<T>): Query<T> {
+export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, memory?: AnswerMemory<T>): Query<T> {
   const [state, setState] = useState<{ key: string | null; query: Query<T> }>({ key: null, query: { status: 'idle' } });
   const [round, setRound] = useState(0);
   const changes = useProject(({ revision }) => (memory ? revision : 0));
@@ -87,5 +87,5 @@ export const useKeptQuery = <T>(
   subject: string | undefined,
   key: string | null,
   ask: (signal: AbortSignal) => Promise<T>,
-  memory?: Memory<T>,
+  memory?: AnswerMemory<T>,
 ): Query<T> => useKept(useQuery(key, ask, memory), subject);

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** One page of a list. `total` is the length of the whole list. */
-export interface Page<T> {
+export interface RangePage<T> {
   readonly total: number;
   readonly items: readonly T[];
 }
@@ -29,7 +29,7 @@ export interface Ranges<T> {
 const pagesRenewed = 8;
 
 /** A list loaded by `load(offset, limit)` in pages of `pageSize` items. */
-export function createRanges<T>(pageSize: number, load: (offset: number, limit: number) => Promise<Page<T>>): Ranges<T> {
+export function createRanges<T>(pageSize: number, load: (offset: number, limit: number) => Promise<RangePage<T>>): Ranges<T> {
   const pages = new Map<number, readonly T[] | 'loading' | 'failed'>();
   const listeners = new Set<() => void>();
   let total: number | undefined;
@@ -106,7 +106,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
   };
 }
 
-type Load<T> = (offset: number, limit: number) => Promise<Page<T>>;
+type Load<T> = (offset: number, limit: number) => Promise<RangePage<T>>;
 type Loaded<T> = { readonly pages: Map<number, readonly T[]>; readonly total: number | undefined };
 
 /** Loads the given pages, except for pages behind the new end of the list. */

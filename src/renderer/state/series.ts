@@ -1,9 +1,9 @@
 import type { ContextId, UsageSeries } from '../../core/contract/index.js';
 import { api } from '../client';
-import { Memory } from './memory';
+import { AnswerMemory } from './memory';
 import { type Query, useQuery } from './query';
 
-const known = new Memory<UsageSeries>(4);
+const known = new AnswerMemory<UsageSeries>(4);
 
 async function seriesOf(id: ContextId, signal: AbortSignal): Promise<UsageSeries> {
   const { packed = '[]', ...series } = await api.usage.series({ id, packed: true }, { signal });

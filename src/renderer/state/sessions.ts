@@ -1,11 +1,11 @@
 import { api } from '../client';
-import { Memory } from './memory';
+import { AnswerMemory } from './memory';
 import { type Query, useQuery } from './query';
 
 /** The sessions of a project. */
 export type SessionList = Awaited<ReturnType<typeof api.session.list>>;
 
-const lists = new Memory<SessionList>(4, 'never');
+const lists = new AnswerMemory<SessionList>(4, 'never');
 
 /** The sessions of a project that are not archived. A changed `moment` reloads them. */
 export const useSessionList = (project: string | undefined, moment = ''): Query<SessionList> =>

@@ -1,9 +1,9 @@
 import type { ContextId, EntryKey, UsageContext, UsageFork } from '../../core/contract/index.js';
 import { api } from '../client';
-import { Memory } from './memory';
+import { AnswerMemory } from './memory';
 import { type Query, useKeptQuery, useQuery } from './query';
 
-const counts = new Memory<UsageContext>(60);
+const counts = new AnswerMemory<UsageContext>(60);
 
 /** The provider's count for a context. Does not ask the engine if the commit is null. Commits never change, but their calls can be imported later. */
 export const useUsageOf = (project: string, commit: ContextId | null): Query<UsageContext> =>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, LostKind, UsageCompaction, UsageLoss } from '../../core/contract/index.js';
 import { api } from '../client';
 import { basis, MenuButton, notifyProblem, say } from '../parts';
-import { go, type Losses, useQuery } from '../state';
+import { type CompactionLosses, go, useQuery } from '../state';
 import './CompactionLoss.css';
 
 const names: Readonly<Record<LostKind, readonly [string, string]>> = {
@@ -14,7 +14,7 @@ const names: Readonly<Record<LostKind, readonly [string, string]>> = {
 };
 
 /** The losses of a summary in words, such as `9 files, 2 errors`; empty if it mentions everything. */
-export const notMentioned = (totals: Losses): string =>
+export const notMentioned = (totals: CompactionLosses): string =>
   totals
     .filter(({ lost }) => lost > 0)
     .map(({ kind, lost }) => say.plural(lost, ...names[kind]))

@@ -2,9 +2,9 @@ import '../../support/properties.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CommitSeq } from '../../../src/core/base/index.js';
-import { layOut, type Node } from '../../../src/core/chain/index.js';
+import { type LaneNode, layOut } from '../../../src/core/chain/index.js';
 
-const node = (seq: number, parent: number | null, createdAt: number, more: Partial<Node> = {}): Node => ({
+const node = (seq: number, parent: number | null, createdAt: number, more: Partial<LaneNode> = {}): LaneNode => ({
   seq: seq as CommitSeq,
   parent: parent as CommitSeq | null,
   createdAt,
@@ -20,17 +20,20 @@ const sessions = fc.array(fc.record({ turns: fc.integer({ min: 1, max: 12 }), st
 /** Branches: which known commit each leaves (modulo), when, and whether Stemma or an agent made it. */
 const branches = fc.array(fc.record({ from: fc.nat(), late: fc.integer({ min: 0, max: 80 }), forked: fc.boolean() }), { maxLength: 25 });
 
-function trunks(drawn: readonly { readonly turns: number; readonly start: number }[]): Node[] {
-  const nodes: Node[] = [];
+function trunks(drawn: readonly { readonly turns: number; readonly start: number }[]): LaneNode[] {
+  const nodes: LaneNode[] = [];
   for (const { turns, start } of drawn)
     for (let turn = 0; turn < turns; turn++) nodes.push(node(nodes.length + 1, turn === 0 ? null : nodes.length, start + turn * 3, { current: 1 }));
   return nodes;
 }
 
-function withBranches(nodes: readonly Node[], drawn: readonly { readonly from: number; readonly late: number; readonly forked: boolean }[]): Node[] {
+function withBranches(
+  nodes: readonly LaneNode[],
+  drawn: readonly { readonly from: number; readonly late: number; readonly forked: boolean }[],
+): LaneNode[] {
   const all = [...nodes];
   for (const { from, late, forked } of drawn) {
-    const parent = all[from % all.length] as Node;
+    const parent = all[from % all.length] as LaneNode;
     // An agent that goes on at the end of a trunk makes no branch: the trunk grows.
     const isEnd = !all.some((other) => other.parent === parent.seq);
     all.push(node(all.length + 1, parent.seq, parent.createdAt + late, { forked: forked || isEnd }));
@@ -38,7 +41,7 @@ function withBranches(nodes: readonly Node[], drawn: readonly { readonly from: n
   return all;
 }
 
-const laneOf = (nodes: readonly Node[], together: boolean): Map<number, number> =>
+const laneOf = (nodes: readonly LaneNode[], together: boolean): Map<number, number> =>
   new Map(
     layOut(nodes, { together })
       .rows(0, nodes.length)
@@ -126,7 +129,7 @@ describe('lanes', () => {
   });
 
   test('100,000 commits in 5,000 branches are laid out within four seconds of processor time', () => {
-    const nodes: Node[] = [];
+    const nodes: LaneNode[] = [];
     for (let at = 0; at < 100_000; at++)
       nodes.push(node(at + 1, at % 20 === 0 ? (at === 0 ? null : at - 19) : at, at, { forked: at % 20 === 0 && at > 0 }));
     const began = process.cpuUsage();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { contextEntries, tips, type WriteChain } from '../../../src/core/chain/index.js';
-import type { ProblemKind } from '../../../src/core/contract/index.js';
+import type { SessionProblemKind } from '../../../src/core/contract/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { pairedCalls } from '../../../src/core/formats/index.js';
 import { wordsOf } from '../../../src/core/requests/index.js';
@@ -42,7 +42,7 @@ function faultsOf(chain: WriteChain, id: ContextId): string[] {
 }
 
 /** What is no damage to the agent: its records have no parents, its files hold no images, it leaves empty texts out itself or never sends thinking. */
-const harmless: Readonly<Partial<Record<DamagedAgent, readonly ProblemKind[]>>> = {
+const harmless: Readonly<Partial<Record<DamagedAgent, readonly SessionProblemKind[]>>> = {
   codex: ['broken_parent'],
   pi: ['empty_text'],
   gemini: ['broken_parent', 'empty_thinking', 'unsigned_thinking'],

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { entries, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { namedFile } from '../../../src/core/files/index.js';
-import { type Growth, importGrowth } from '../../../src/core/follow/index.js';
+import { importGrowth, type TranscriptGrowth } from '../../../src/core/follow/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
 import { codexLine, codexTurn } from '../../support/codex-lines.js';
@@ -22,12 +22,12 @@ const contextsOf = (chain: WriteChain): string[] =>
     .sort();
 
 /** A file as its agent writes it, looked at after each line, as a watcher does; and once more where it rests at the end. */
-function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: WriteChain; path: string; looks: Growth[] } {
+function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: WriteChain; path: string; looks: TranscriptGrowth[] } {
   const chain = emptyChain();
   const path = join(scratch(), name);
   writeFileSync(path, '');
-  const looks: Growth[] = [];
-  let seam: Growth['seam'];
+  const looks: TranscriptGrowth[] = [];
+  let seam: TranscriptGrowth['seam'];
   for (const line of text.split(/(?<=\n)/)) {
     appendFileSync(path, line);
     const taken = importGrowth(chain, namedFile(path), { what, granularity: 'turn_boundary', seam });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkpoint, graph, outlineRows } from '../../../src/core/chain/index.js';
-import { promptAt, type Told } from '../../../src/core/formats/index.js';
+import { type PromptFields, promptAt } from '../../../src/core/formats/index.js';
 import { listTurns, rerunTurn, turnOf } from '../../../src/core/turns/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
@@ -14,8 +14,8 @@ const leftAndResumed =
   prompt('p1', 'now fix the retry', { parent: 's1' }) +
   answer('a1', 'fixed', { parent: 'p1' });
 
-const user = (head: string): Told => ({ role: 'user', kind: 'text', head });
-const reply: Told = { role: 'assistant', kind: 'text', head: 'done' };
+const user = (head: string): PromptFields => ({ role: 'user', kind: 'text', head });
+const reply: PromptFields = { role: 'assistant', kind: 'text', head: 'done' };
 
 describe('the prompt of a turn', () => {
   test('[W32] reminders, the environment and command output are no prompt', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
-import { fitFactors, type Growth, isUsable, loadTokenizer, sizeBy, usageOfContext } from '../../../src/core/usage/index.js';
+import { type CountedGrowth, fitFactors, isUsable, loadTokenizer, sizeBy, usageOfContext } from '../../../src/core/usage/index.js';
 import { measuresOf } from '../../../src/core/usage/tokenizer.js';
 import { holdOut } from '../../support/accuracy.js';
 import { prompt, result } from '../../support/claude-lines.js';
@@ -20,7 +20,7 @@ const numbers = (seed: number) => () => {
 };
 
 /** Growths that cost 1.3 tokens per unit of a result, 0.9 per unit of a call, and 40 per reply; every tenth has more that nobody recorded. */
-function growths(seed: number): Growth[] {
+function growths(seed: number): CountedGrowth[] {
   const next = numbers(seed);
   return Array.from({ length: 120 }, (_, n) => {
     const added = { result: Math.round(next() * 4_000), call: Math.round(100 + next() * 600), replies: 1 };

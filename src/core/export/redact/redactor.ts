@@ -2,7 +2,7 @@ import type { RedactionKind } from '../../contract/index.js';
 import { replaceInBytes, textsInBytes } from './bytes.js';
 import { type Room, roomFor, Unsearchable } from './compressed.js';
 import { type Form, type FormSpan, formFinder } from './forms.js';
-import { encodedRuns, findSpans, readingsOf, type SearchOptions, type Span } from './rules/index.js';
+import { encodedRuns, findSpans, readingsOf, type SearchOptions, type TextSpan } from './rules/index.js';
 import { type Findings, lintTexts } from './secretlint.js';
 import { splitTokens } from './split.js';
 import type { NamedText, Replacing } from './texts.js';
@@ -227,12 +227,12 @@ function merged(spans: readonly FormSpan[], files: readonly (FormSpan | Made)[])
 }
 
 /** A known form in a text. */
-type FoundForm = FormSpan & Pick<Span, 'spreads'>;
+type FoundForm = FormSpan & Pick<TextSpan, 'spreads'>;
 
 const nothing: FormSpan[] = [];
 
 /** All spans in order. Overlapping spans are joined into one. */
-function joined(text: string, spans: readonly (Span | FoundForm)[]): FormSpan[] {
+function joined(text: string, spans: readonly (TextSpan | FoundForm)[]): FormSpan[] {
   if (spans.length === 0) return nothing;
   const all = spans
     .map((span) => ({ ...span, of: 'of' in span ? span.of : span.value === undefined ? '' : identityOf(span.value, span.kind) }))

@@ -1,5 +1,5 @@
 import { inWords, isObject, type Json, type JsonObject } from '../../base/index.js';
-import { type Draft, memberOf, noted, objectsIn, pictured } from '../shared/drafts.js';
+import { memberOf, noted, objectsIn, pictured, type UnplacedEntry } from '../shared/drafts.js';
 import { isSource, partsOf, rootOf, sources, stepOf } from './schema.js';
 
 /** A value in a place where ATIF has another kind of value. */
@@ -45,14 +45,14 @@ function unreadIn(step: JsonObject): readonly Unread[] {
 }
 
 /** Entries for content that the other entries of a step do not contain, so that nothing is lost. */
-export function unreadDrafts(step: JsonObject): readonly Draft[] {
+export function unreadDrafts(step: JsonObject): readonly UnplacedEntry[] {
   const parts = objectsIn(memberOf(step.observation, 'results')).flatMap((result) => partsBeside(result));
   return [...unreadIn(step).map(({ name, value }) => noted(name, value)), ...parts];
 }
 
 /** Parts of a result that are neither text nor an image of a tool, such as audio. */
-function partsBeside({ source_call_id: id, content }: JsonObject): readonly Draft[] {
-  return partsOf(content).flatMap((part): Draft[] => {
+function partsBeside({ source_call_id: id, content }: JsonObject): readonly UnplacedEntry[] {
+  return partsOf(content).flatMap((part): UnplacedEntry[] => {
     if (part.type === 'text' && typeof part.text === 'string') return [];
     if (part.type !== 'image') return [noted(typeof part.type === 'string' ? part.type : 'part', part)];
     return typeof id === 'string' ? [] : [pictured('user', { link: part.source ?? part }, { marks: ['meta', 'environment'] })];

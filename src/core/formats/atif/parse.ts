@@ -3,7 +3,6 @@ import type { TokenUsage } from '../format.js';
 import {
   answered,
   called,
-  type Draft,
   memberOf,
   type Numbered,
   noCall,
@@ -13,6 +12,7 @@ import {
   said,
   summarized,
   thought,
+  type UnplacedEntry,
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
@@ -55,13 +55,13 @@ function usageOf(step: JsonObject): TokenUsage | undefined {
   return usageIn({ input, output, cacheRead, cacheWrite, reasoning: memberOf(extra, 'reasoning_tokens') }, 'within');
 }
 
-function stepDrafts(step: JsonObject): readonly Draft[] {
+function stepDrafts(step: JsonObject): readonly UnplacedEntry[] {
   // The event contains the whole step, whatever its source is.
   if (!isSource(step.source)) return [noted('step', step)];
   return [...spokenDrafts(step), ...unreadDrafts(step)];
 }
 
-function spokenDrafts(step: JsonObject): readonly Draft[] {
+function spokenDrafts(step: JsonObject): readonly UnplacedEntry[] {
   const results = objectsIn(memberOf(step.observation, 'results'));
   switch (step.source) {
     case 'user':
@@ -73,7 +73,7 @@ function spokenDrafts(step: JsonObject): readonly Draft[] {
   }
 }
 
-function systemDrafts(step: JsonObject, results: readonly JsonObject[]): readonly Draft[] {
+function systemDrafts(step: JsonObject, results: readonly JsonObject[]): readonly UnplacedEntry[] {
   const managed = managementOf(step);
   if (!managed) return [...messageDrafts(step, 'system'), ...results.flatMap(resultDrafts)];
   const note = noted(`context ${managed.type}`.trim(), step);
@@ -85,8 +85,8 @@ function systemDrafts(step: JsonObject, results: readonly JsonObject[]): readonl
 
 const textsIn = (content: Json | undefined): readonly string[] => partsOf(content).flatMap((part) => stringAt(part, 'text') ?? []);
 
-function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly Draft[] {
-  return partsOf(message).flatMap((part): Draft[] => {
+function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly UnplacedEntry[] {
+  return partsOf(message).flatMap((part): UnplacedEntry[] => {
     const text = stringAt(part, 'text');
     if (part.type === 'text' && text !== undefined) return text === '' && role !== 'user' ? [] : [said(role, text)];
     if (part.type === 'image') return [pictured(role === 'system' ? 'user' : role, { link: part.source ?? part })];
@@ -99,11 +99,11 @@ const authorOf = (step: JsonObject): { readonly author?: string } => {
   return model ? { author: model } : {};
 };
 
-function agentDrafts(step: JsonObject): readonly Draft[] {
+function agentDrafts(step: JsonObject): readonly UnplacedEntry[] {
   const author = authorOf(step);
   const thinking = stringAt(step, 'reasoning_content');
   const marks = step.llm_call_count === 0 ? { marks: [byProgram] } : {};
-  const own = (draft: Draft): Draft => (draft.kind === 'event' ? draft : { ...draft, ...author, ...marks });
+  const own = (draft: UnplacedEntry): UnplacedEntry => (draft.kind === 'event' ? draft : { ...draft, ...author, ...marks });
   return [
     ...(thinking ? [thought(thinking)] : []),
     ...messageDrafts(step, 'assistant'),
@@ -121,7 +121,7 @@ function argumentsIn({ arguments: input, extra }: JsonObject): Json | undefined 
 }
 
 /** A result without a call is feedback of the environment. */
-function resultDrafts(result: JsonObject): readonly Draft[] {
+function resultDrafts(result: JsonObject): readonly UnplacedEntry[] {
   const id = stringAt(result, 'source_call_id');
   const { content, extra } = result;
   const others = objectsIn(memberOf(extra, 'subagent_sessions'));
@@ -141,7 +141,7 @@ function resultDrafts(result: JsonObject): readonly Draft[] {
 }
 
 /** Whether the step itself contains the entry too: calls, and results without their call, which read like feedback of the environment. */
-const isRepeated = (draft: Draft, { kind, text, toolCallId }: Draft): boolean =>
+const isRepeated = (draft: UnplacedEntry, { kind, text, toolCallId }: UnplacedEntry): boolean =>
   kind === 'tool_call'
     ? draft.kind === kind && draft.toolCallId === toolCallId
     : kind === 'tool_result' && draft.marks?.includes('environment') === true && draft.text === text;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import { objectsIn } from '../shared/drafts.js';
-import type { About, Place, RecordRules } from '../shared/records.js';
+import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { startedWith } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import { oddities } from './parse-unread.js';
@@ -45,7 +45,7 @@ function about(records: readonly JsonObject[]): About {
   };
 }
 
-function place(record: JsonObject): Place | undefined {
+function place(record: JsonObject): RecordPlace | undefined {
   const id = stringAt(record, 'atif');
   if (id === undefined) return undefined;
   if (rootOf(record)) return { name: `${id}:root`, part: 'quiet' };
@@ -64,7 +64,7 @@ const startedBy = (step: JsonObject): readonly string[] =>
     }),
   );
 
-function partOf(step: JsonObject): Part {
+function partOf(step: JsonObject): RecordRole {
   if (step.source === 'user') return 'prompt';
   if (step.source === 'agent') return 'round';
   return isReplacing(step) ? 'compaction' : 'lead';

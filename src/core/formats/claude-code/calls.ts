@@ -5,7 +5,7 @@ import {
   type CallCount,
   type CallPart,
   type CallTerms,
-  type Counts,
+  type CallTokens,
   countIn,
   countsIn,
   doesOf,
@@ -19,7 +19,7 @@ import { scanLines } from './parse-lines.js';
 import { messageIdOf, syntheticModel } from './schema.js';
 
 /** The counts in a message's `usage`. The provider's `input_tokens` exclude cached tokens. */
-export function countsOfUsage(usage: Json | undefined): Counts & { readonly flaw?: string } {
+export function countsOfUsage(usage: Json | undefined): CallTokens & { readonly flaw?: string } {
   const given = isObject(usage) ? usage : {};
   const written = isObject(given.cache_creation) ? given.cache_creation : {};
   const counts = countsIn({
@@ -145,7 +145,7 @@ function totalsIn(record: JsonObject): CallPart | undefined {
 
 const numberAt = (value: JsonObject, name: string): number | null => (typeof value[name] === 'number' ? (value[name] as number) : null);
 
-function totalPart(model: string, counts: Counts, cost: number | null): CallPart {
+function totalPart(model: string, counts: CallTokens, cost: number | null): CallPart {
   const id = `total:${model}`;
   return { reply: { id, key: id as ParsedEntry['key'], model, ...counts, isFinal: true, total: { cost } } };
 }

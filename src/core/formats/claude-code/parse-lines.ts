@@ -1,8 +1,8 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, eachPiece, type Piece, recordOf, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
+import { type Dialect, eachPiece, type RecordPiece, recordOf, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
 
-export { bufferOf, type Piece, type Scan } from '../shared/jsonl.js';
+export { bufferOf, type RecordPiece, type Scan } from '../shared/jsonl.js';
 
 const dialect: Dialect = {
   requestPrefix: Buffer.from('{"type":"api-request'),
@@ -16,13 +16,14 @@ const dialect: Dialect = {
 export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
 
 /** Reads one record after the other, so that a large file need not be held in memory. */
-export const eachRecord = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
+export const eachRecord = (file: FileBytes, options: ScanOptions, tell: (piece: RecordPiece) => void): Seen =>
+  eachPiece(file, dialect, options, tell);
 
 /** The record at a range that an earlier scan of the same file found. @throws Error if the file has changed since. */
 export const recordAt = (file: FileBytes, range: ByteRange): JsonObject => recordOf(file, range, dialect);
 
 /** The id and parent of a torn line, as far as they are readable. */
-function ghostIn(fragment: string): Piece['ghost'] {
+function ghostIn(fragment: string): RecordPiece['ghost'] {
   const uuid = /"uuid":"([^"\\]{1,100})"/.exec(fragment)?.[1];
   const parent = /"parentUuid":(?:"([^"\\]{1,100})"|null)/.exec(fragment);
   return uuid !== undefined && parent ? { uuid, parentUuid: parent[1] ?? null } : undefined;

@@ -1,5 +1,5 @@
-import { type Line, resultsOf } from './plan-lines.js';
-import type { Branch, Node } from './plan-nodes.js';
+import { resultsOf, type TranscriptLine } from './plan-lines.js';
+import type { Branch, RecordNode } from './plan-nodes.js';
 
 /** The last position of each sort of record in a branch; -1 if the branch has no such record. Kept so that no record must scan its successors. */
 interface BranchEnd {
@@ -21,7 +21,7 @@ export interface GrowingBranches {
   readonly list: Branch[];
   readonly ends: Map<Branch, BranchEnd>;
   /** The progress of following the round of an answer or a result. */
-  readonly rounds: Map<Node, { last: Node; next: number }>;
+  readonly rounds: Map<RecordNode, { last: RecordNode; next: number }>;
 }
 
 /** No branches yet. */
@@ -35,7 +35,7 @@ export function startBranch({ list }: GrowingBranches, branch: Omit<Branch, 'nod
 }
 
 /** Appends the node to its branch. */
-export function append(branches: GrowingBranches, node: Node): void {
+export function append(branches: GrowingBranches, node: RecordNode): void {
   const { line, branch, index } = node;
   branch.nodes.push(node);
   if (line.part === 'quiet' || line.part === 'result') return;
@@ -60,16 +60,16 @@ function endOf({ ends }: GrowingBranches, branch: Branch): BranchEnd {
  * The branch of a child of `parent`: the parent's own branch, or a new one. A parent has several children for three reasons: parallel tool calls,
  * bookkeeping, and a rewind. Only a rewind makes a branch.
  */
-export function branchFor(branches: GrowingBranches, line: Line, parent: Node): Branch {
+export function branchFor(branches: GrowingBranches, line: TranscriptLine, parent: RecordNode): Branch {
   return continues(branches, line, parent) ? parent.branch : branchFrom(branches, lastOfRound(branches, parent));
 }
 
-function branchFrom(branches: GrowingBranches, parent: Node): Branch {
+function branchFrom(branches: GrowingBranches, parent: RecordNode): Branch {
   const { branch, index } = parent;
   return index === branch.nodes.length - 1 ? branch : startBranch(branches, { from: parent, sidechain: branch.sidechain });
 }
 
-function continues(branches: GrowingBranches, line: Line, { branch, index }: Node): boolean {
+function continues(branches: GrowingBranches, line: TranscriptLine, { branch, index }: RecordNode): boolean {
   const { part, message } = line;
   if (index === branch.nodes.length - 1 || part === 'quiet' || part === 'attachment') return true;
   const end = endOf(branches, branch);
@@ -85,7 +85,7 @@ function continues(branches: GrowingBranches, line: Line, { branch, index }: Nod
 function lastResult(branches: GrowingBranches, branch: Branch, id: string): number {
   const end = endOf(branches, branch);
   for (; end.searched < branch.nodes.length; end.searched++) {
-    const node = branch.nodes[end.searched] as Node;
+    const node = branch.nodes[end.searched] as RecordNode;
     if (node.line.part === 'result') for (const each of resultsOf(node.line)) end.results.set(each, node.index);
   }
   return end.results.get(id) ?? -1;
@@ -95,7 +95,7 @@ function lastResult(branches: GrowingBranches, branch: Branch, id: string): numb
  * The last record of the answer and its tool results. A branch that starts at any of these records follows all of them, because the agent gathers
  * them again.
  */
-function lastOfRound({ rounds }: GrowingBranches, parent: Node): Node {
+function lastOfRound({ rounds }: GrowingBranches, parent: RecordNode): RecordNode {
   const { part } = parent.line;
   if (part !== 'assistant' && part !== 'result') return parent;
   const message = part === 'assistant' ? parent.line.message : undefined;

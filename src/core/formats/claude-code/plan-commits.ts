@@ -2,15 +2,15 @@ import { type ByteRange, defined, isObject, stringAt, type Timestamp } from '../
 import type { PlannedCommit } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { addRange } from '../shared/jsonl.js';
-import type { Line } from './plan-lines.js';
-import { type Branch, isNode, type Node, nodeBefore, type Tree } from './plan-nodes.js';
-import type { Reader } from './plan-reader.js';
+import type { TranscriptLine } from './plan-lines.js';
+import { type Branch, isNode, nodeBefore, type RecordNode, type Tree } from './plan-nodes.js';
+import type { LineReader } from './plan-reader.js';
 import { isStored, type Segment, type Segments } from './plan-segments.js';
 import { blocksOf, headlineOf, timeOf } from './schema.js';
 import { linkName } from './schema-links.js';
 
 /** Facts that all commits of the file share. */
-export interface CommitFacts {
+export interface SessionCommitFacts {
   readonly template: string;
   readonly principal?: string;
   readonly sessionId?: string;
@@ -33,11 +33,11 @@ interface Commits {
 interface Committing {
   readonly segments: Segments;
   readonly tree: Tree;
-  readonly facts: CommitFacts;
-  readonly reader: Reader;
+  readonly facts: SessionCommitFacts;
+  readonly reader: LineReader;
   readonly isKnown: (record: string) => boolean;
   readonly agentTypes: ReadonlyMap<string, string>;
-  readonly copies: ReadonlyMap<Node, readonly Node[]>;
+  readonly copies: ReadonlyMap<RecordNode, readonly RecordNode[]>;
   readonly commits: PlannedCommit[];
   readonly numbers: Map<Segment, number>;
 }
@@ -46,8 +46,8 @@ interface Committing {
 export function commitSegments(
   segments: Segments,
   tree: Tree,
-  facts: CommitFacts,
-  { reader, isKnown }: { readonly reader: Reader; readonly isKnown: (record: string) => boolean },
+  facts: SessionCommitFacts,
+  { reader, isKnown }: { readonly reader: LineReader; readonly isKnown: (record: string) => boolean },
 ): Commits {
   const agentTypes = agentTypesIn(tree);
   const made: Committing = { segments, tree, facts, reader, isKnown, agentTypes, copies: copiesIn(tree), commits: [], numbers: new Map() };
@@ -66,7 +66,7 @@ function segmentBefore({ list }: Segments, place: number): Segment | undefined {
   return before?.branch === list[place]?.branch ? before : undefined;
 }
 
-function referTo(made: Committing, node: Node | undefined): PlannedCommit['parent'] {
+function referTo(made: Committing, node: RecordNode | undefined): PlannedCommit['parent'] {
   if (!node) return null;
   if (node.stored !== undefined) return storedParent(made, node);
   const segment = made.segments.of.get(node);
@@ -75,13 +75,13 @@ function referTo(made: Committing, node: Node | undefined): PlannedCommit['paren
 }
 
 /** The nearest record that the project knows, because bookkeeping without successors was stored without its own record. */
-function storedParent({ isKnown }: Committing, node: Node): PlannedCommit['parent'] {
-  for (let at: Node | undefined = node; at; ) {
+function storedParent({ isKnown }: Committing, node: RecordNode): PlannedCommit['parent'] {
+  for (let at: RecordNode | undefined = node; at; ) {
     if (at.stored !== undefined && isKnown(at.stored)) return { record: at.stored };
     const before = nodeBefore(at);
     const { from }: Branch = at.branch;
     if (!before && !isNode(from)) return from;
-    at = before ?? (from as Node);
+    at = before ?? (from as RecordNode);
   }
   return null;
 }
@@ -94,10 +94,10 @@ function parentOf(made: Committing, { branch: { from, keeps } }: Segment, before
 }
 
 /** A rewind to an earlier kept message repeats the compaction with the messages kept up to that message. */
-function addShorterCompaction(made: Committing, summary: Node, keeps: number): number {
+function addShorterCompaction(made: Committing, summary: RecordNode, keeps: number): number {
   const { segments, tree, commits, reader } = made;
   const segment = segments.of.get(summary) as Segment;
-  const boundary = boundaryOf(segment) as Node;
+  const boundary = boundaryOf(segment) as RecordNode;
   const before = segmentBefore(segments, segments.list.indexOf(segment));
   const nodes = [...segment.nodes, ...(tree.kept.get(boundary) ?? []).slice(0, keeps)];
   const lines = nodes.map(({ line }) => line);
@@ -107,7 +107,7 @@ function addShorterCompaction(made: Committing, summary: Node, keeps: number): n
   return commits.length - 1;
 }
 
-const boundaryOf = ({ nodes }: Segment): Node | undefined => nodes.find(({ line }) => line.part === 'boundary');
+const boundaryOf = ({ nodes }: Segment): RecordNode | undefined => nodes.find(({ line }) => line.part === 'boundary');
 
 function commitOf(made: Committing, segment: Segment, parent: PlannedCommit['parent'], isFirst: boolean): PlannedCommit {
   const { tree, copies, reader } = made;
@@ -138,7 +138,7 @@ function factsOf({ facts, agentTypes, reader }: Committing, segment: Segment, is
 }
 
 /** The records of a commit, and the calls in them that may start subagents. */
-function namesOf(nodes: readonly Node[]): readonly string[] {
+function namesOf(nodes: readonly RecordNode[]): readonly string[] {
   const names: string[] = [];
   for (const { line } of nodes) {
     names.push(line.uuid);
@@ -150,7 +150,7 @@ function namesOf(nodes: readonly Node[]): readonly string[] {
 type Planned = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'>;
 
 /** A commit whose content is read from the file on demand. */
-function withContent(planned: Planned, lines: readonly Line[], { read, outline }: Reader): PlannedCommit {
+function withContent(planned: Planned, lines: readonly TranscriptLine[], { read, outline }: LineReader): PlannedCommit {
   return {
     ...planned,
     get entries() {
@@ -169,9 +169,9 @@ function withContent(planned: Planned, lines: readonly Line[], { read, outline }
  * For the last record of an answer on each branch: earlier copies of that answer on other branches. Older versions copied a history under
  * new ids. The agent gathers the records of an answer from the whole file, so it sends the copies too.
  */
-function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
+function copiesIn(tree: Tree): ReadonlyMap<RecordNode, readonly RecordNode[]> {
   if (tree.branches.length < 2) return new Map();
-  const answers = new Map<string, Node[]>();
+  const answers = new Map<string, RecordNode[]>();
   for (const node of tree.nodes) {
     const id = node.line.part === 'assistant' ? node.line.message : undefined;
     if (id === undefined) continue;
@@ -179,7 +179,7 @@ function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
     if (others) others.push(node);
     else answers.set(id, [node]);
   }
-  const copies = new Map<Node, readonly Node[]>();
+  const copies = new Map<RecordNode, readonly RecordNode[]>();
   for (const nodes of answers.values()) {
     if (nodes.at(-1)?.branch === nodes[0]?.branch || nodes.length > maxCopies) continue;
     // Only copies that existed when the record was written count, so that the time of the import does not matter.
@@ -193,19 +193,19 @@ function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
 }
 
 /** Whether the first node is on the path from the root to the second node. */
-function comesBefore(first: Node, second: Node): boolean {
+function comesBefore(first: RecordNode, second: RecordNode): boolean {
   for (let at: Branch['from'] = second; isNode(at); at = at.branch.from) if (at.branch === first.branch) return first.index <= at.index;
   return false;
 }
 const maxCopies = 64;
 
-function rangesOf(lines: readonly Line[]): readonly ByteRange[] {
+function rangesOf(lines: readonly TranscriptLine[]): readonly ByteRange[] {
   const ranges: ByteRange[] = [];
   for (const line of lines) addRange(ranges, line);
   return ranges;
 }
 
-function summaryOf({ nodes, type }: Segment, { record }: Reader): string | undefined {
+function summaryOf({ nodes, type }: Segment, { record }: LineReader): string | undefined {
   if (type === 'compaction') {
     const trigger = stringAt(nodes.find(({ line }) => line.part === 'boundary')?.line.more?.metadata, 'trigger');
     return trigger === undefined ? 'Compaction' : `Compaction (${trigger})`;

@@ -3,37 +3,37 @@ import type { FileBytes, ParsedDelta } from '../format.js';
 import { type OutlinePart, outlinePart } from '../shared/outline.js';
 import { callPartOf } from './calls.js';
 import { absorbedIn, elisionsOf, entriesOf } from './parse-entries.js';
-import { eachRecord, type Piece, recordAt } from './parse-lines.js';
+import { eachRecord, type RecordPiece, recordAt } from './parse-lines.js';
 import {
   type AgentCall,
   agentCallsOf,
   blocksOf,
+  type ChainedRole,
   contentOf,
   firstTextOf,
   headlineOf,
   isChained,
   messageIdOf,
-  type Part,
   partOf,
   resultIdsOf,
   syntheticModel,
   uuidOf,
 } from './schema.js';
-import { type Link, linkOf } from './schema-links.js';
+import { linkOf, type SessionLink } from './schema-links.js';
 import { type Title, titleOf } from './schema-title.js';
 
 /**
  * The facts about one line of a session that the tree and the plan need: its range, its parent and a few others. The record itself is released after
  * it is read, and every line has the same small shape, so that a file of any length can be planned in little memory.
  */
-export interface Line extends ByteRange {
+export interface TranscriptLine extends ByteRange {
   readonly line: number;
-  readonly sort: Piece['sort'];
+  readonly sort: RecordPiece['sort'];
   /** The record's id, if it has a place in the tree. */
   readonly uuid: string | undefined;
   /** The id of the record that it names as its parent. */
   readonly parent: string | undefined;
-  readonly part: Part;
+  readonly part: ChainedRole;
   readonly sidechain: boolean;
   /** A message of a person or the model, not bookkeeping. */
   readonly isMessage: boolean;
@@ -57,7 +57,7 @@ export interface Line extends ByteRange {
 
 const oneOrMore = (ids: readonly string[]): string | readonly string[] => (ids.length === 1 ? (ids[0] as string) : ids);
 /** The ids of the calls whose results the line holds. */
-export const resultsOf = ({ results }: Line): readonly string[] => (typeof results === 'string' ? [results] : results);
+export const resultsOf = ({ results }: TranscriptLine): readonly string[] => (typeof results === 'string' ? [results] : results);
 
 /** The end of the parent's context with which a forked subagent begins. */
 export interface ForkRef {
@@ -66,7 +66,7 @@ export interface ForkRef {
 }
 
 export interface More {
-  readonly ghost?: NonNullable<Piece['ghost']>;
+  readonly ghost?: NonNullable<RecordPiece['ghost']>;
   readonly title?: Title;
   readonly sessionId?: string;
   readonly cwd?: string;
@@ -80,19 +80,19 @@ export interface More {
   readonly agents?: readonly AgentCall[];
   /** True for the placeholder that the agent writes if an answer was abandoned. */
   readonly isClosingWord?: true;
-  readonly link?: Link;
+  readonly link?: SessionLink;
   /** A prompt that was typed while the agent worked, and that an attachment shows or only the queue. */
   readonly queued?: { readonly text: string; readonly isAttached: boolean };
 }
 
-export interface Lines {
-  readonly lines: readonly Line[];
+export interface SessionLines {
+  readonly lines: readonly TranscriptLine[];
   readonly skipped: ParsedDelta['problems'];
   readonly notes: ParsedDelta['problems'];
   readonly end: number;
 }
 
-export interface Reading {
+export interface LineReading {
   /** The number of bytes to read at a time. */
   readonly part: number;
   /** The byte at which to start reading. */
@@ -106,21 +106,21 @@ const outlinedAtOnce = 24 * 1024 * 1024;
 const isOutlined = ({ start, end }: ByteRange, from: number): boolean => start >= from && end <= from + outlinedAtOnce;
 
 /** Reads a file once, a part at a time. */
-export function readLines(file: FileBytes, { part, begin, from }: Reading): Lines {
-  const lines: Line[] = [];
+export function readLines(file: FileBytes, { part, begin, from }: LineReading): SessionLines {
+  const lines: TranscriptLine[] = [];
   const read = lineReader(from);
   const seen = eachRecord(file, { mayGrow: true, part, begin }, (piece) => lines.push(read(piece)));
   return { lines, ...seen };
 }
 
 /** The place of a line without its content. */
-export const placeOnly = ({ line, start, end }: Line, sort: Piece['sort']): Line => ({ ...bare, line, start, end, sort });
+export const placeOnly = ({ line, start, end }: TranscriptLine, sort: RecordPiece['sort']): TranscriptLine => ({ ...bare, line, start, end, sort });
 
 /** The outline of a line, read from the file if it was not kept. */
-export const outlineOf = (line: Line, file: FileBytes, from: number): OutlinePart | undefined =>
+export const outlineOf = (line: TranscriptLine, file: FileBytes, from: number): OutlinePart | undefined =>
   line.sort !== 'record' || isOutlined(line, from) ? line.outline : outlineOfRecord(recordAt(file, line));
 
-const bare: Line = {
+const bare: TranscriptLine = {
   line: 0,
   start: 0,
   end: 0,
@@ -147,8 +147,8 @@ function outlineOfRecord(record: JsonObject): OutlinePart | undefined {
 }
 
 /** Reads the lines of one file in order. Ids shared with the previous line are held once; one line holds the facts of the whole file. */
-function lineReader(from: number): (piece: Piece) => Line {
-  let last: Line = bare;
+function lineReader(from: number): (piece: RecordPiece) => TranscriptLine {
+  let last: TranscriptLine = bare;
   let isFirst = true;
   let cwd: string | undefined;
   /** Facts of the whole file: its session, and the first working directory. */
@@ -171,12 +171,12 @@ function lineReader(from: number): (piece: Piece) => Line {
 
 /** A line with a record. @param last the line before it; @param from the byte from which outlines are made. */
 function lineOf(
-  { line, range: { start, end }, sort }: Piece,
+  { line, range: { start, end }, sort }: RecordPiece,
   record: JsonObject,
-  last: Line,
+  last: TranscriptLine,
   from: number,
   fileFactsOf: (record: JsonObject) => FileFacts | undefined,
-): Line {
+): TranscriptLine {
   const chained = sort === 'record' && isChained(record);
   const part = chained ? partOf(record) : 'quiet';
   const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
@@ -208,7 +208,7 @@ function lineOf(
 type FileFacts = Pick<More, 'sessionId' | 'cwd'>;
 
 /** The rare facts of a record; undefined if it has none. */
-function moreOf(record: JsonObject, part: Part, calls: boolean, ofFile: FileFacts | undefined): More | undefined {
+function moreOf(record: JsonObject, part: ChainedRole, calls: boolean, ofFile: FileFacts | undefined): More | undefined {
   const title = titleOf(record);
   const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
   const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;

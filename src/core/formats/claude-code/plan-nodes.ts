@@ -1,13 +1,13 @@
 import type { Problem } from '../format.js';
-import type { Line } from './plan-lines.js';
+import type { TranscriptLine } from './plan-lines.js';
 
 /** A record with an id: it may get a place in the tree. */
-export interface Chained extends Line {
+export interface Chained extends TranscriptLine {
   readonly uuid: string;
 }
 
 /** A record with its place in the tree. */
-export interface Node {
+export interface RecordNode {
   readonly line: Chained;
   readonly branch: Branch;
   /** The position in the branch. */
@@ -19,10 +19,10 @@ export interface Node {
 /** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
 export interface Branch {
   /** The parent of the first record: a node of another branch, a record that only the store has, or null for a root. */
-  readonly from: Node | { readonly record: string } | null;
+  readonly from: RecordNode | { readonly record: string } | null;
   /** If `from` is the summary of a compaction: the number of kept messages before this branch. */
   readonly keeps?: number;
-  readonly nodes: Node[];
+  readonly nodes: RecordNode[];
   readonly sidechain: boolean;
   readonly startedBy?: string;
 }
@@ -30,28 +30,28 @@ export interface Branch {
 export interface Tree {
   readonly branches: readonly Branch[];
   /** In the order in which they were placed. */
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly RecordNode[];
   /** The node of each line that has a place. */
-  readonly placements: ReadonlyMap<Line, Node>;
+  readonly placements: ReadonlyMap<TranscriptLine, RecordNode>;
   /** Copies of records whose id occurs twice. They are not read. */
-  readonly repeated: ReadonlySet<Line>;
+  readonly repeated: ReadonlySet<TranscriptLine>;
   /** For each compaction boundary: the records that it keeps in addition to its summary, in order. */
-  readonly kept: ReadonlyMap<Node, readonly Node[]>;
+  readonly kept: ReadonlyMap<RecordNode, readonly RecordNode[]>;
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
 }
 
 /** Whether the line is a record with an id. */
-export const isChainedLine = (line: Line): line is Chained => line.uuid !== undefined;
+export const isChainedLine = (line: TranscriptLine): line is Chained => line.uuid !== undefined;
 
 /** Whether the parent is in this file and not only in the store. */
-export const isNode = (from: Branch['from']): from is Node => from !== null && 'branch' in from;
+export const isNode = (from: Branch['from']): from is RecordNode => from !== null && 'branch' in from;
 
 /** The node before this one in its branch. */
-export const nodeBefore = ({ branch, index }: Node): Node | undefined => branch.nodes[index - 1];
+export const nodeBefore = ({ branch, index }: RecordNode): RecordNode | undefined => branch.nodes[index - 1];
 
 /** The boundary of a summary's compaction; undefined where the summary has none. */
-export function boundaryBefore(summary: Node): Node | undefined {
+export function boundaryBefore(summary: RecordNode): RecordNode | undefined {
   for (let node = nodeBefore(summary); node; node = nodeBefore(node)) {
     if (node.line.part === 'boundary') return node;
     if (node.line.part !== 'quiet') return undefined;

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { type Mark, progressOf } from '../shared/progress.js';
-import { eachRecord, type Piece } from './parse-lines.js';
-import { blocksOf, contentOf, firstTextOf, isChained, type Part, partOf, resultIdsOf } from './schema.js';
+import { progressOf, type RecordMark } from '../shared/progress.js';
+import { eachRecord, type RecordPiece } from './parse-lines.js';
+import { blocksOf, type ChainedRole, contentOf, firstTextOf, isChained, partOf, resultIdsOf } from './schema.js';
 
 /**
  * The progress of a session that Claude Code is still writing. A turn ends with an answer whose stop reason says so, an interruption, the next
  * prompt, or the summary of a compaction. Older versions write no stop reason; there an answer without calls probably ends the turn.
  */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: Mark[] = [];
+  const marks: RecordMark[] = [];
   let isSidechain: boolean | undefined;
   let ended = false;
   const { end } = eachRecord(fresh, { mayGrow: true }, (piece) => {
@@ -27,9 +27,9 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
   return ended ? { settled: end, resting: end, open: found.open, ended } : { ...found, ended };
 }
 
-const isChainedPiece = ({ record, sort }: Piece): boolean => record !== undefined && sort === 'record' && isChained(record);
+const isChainedPiece = ({ record, sort }: RecordPiece): boolean => record !== undefined && sort === 'record' && isChained(record);
 
-function markOf(piece: Piece): Mark {
+function markOf(piece: RecordPiece): RecordMark {
   const { range, record } = piece;
   if (!record || !isChainedPiece(piece)) return { range, is: 'quiet' };
   const part = partOf(record);
@@ -70,5 +70,5 @@ const callsOf = (record: JsonObject): string[] =>
 
 const endsTurn = ({ type, subtype }: JsonObject): boolean => type === 'system' && (subtype === 'turn_duration' || subtype === 'stop_hook_summary');
 
-const isInterruption = (record: JsonObject, part: Part): boolean =>
+const isInterruption = (record: JsonObject, part: ChainedRole): boolean =>
   part === 'aside' && firstTextOf(contentOf(record)).trimStart().startsWith('[Request interrupted by user');

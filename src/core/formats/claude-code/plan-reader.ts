@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/index.js';
 import type { Elision, FileBytes, ParsedEntry } from '../format.js';
 import { joinCalls } from '../shared/calls.js';
-import { type Outlined, outlineOfParts } from '../shared/outline.js';
+import { outlineOfParts, type StoredOutline } from '../shared/outline.js';
 import { elisionsOf, entriesOf } from './parse-entries.js';
-import { type Piece, recordAt } from './parse-lines.js';
-import { type Line, outlineOf } from './plan-lines.js';
+import { type RecordPiece, recordAt } from './parse-lines.js';
+import { outlineOf, type TranscriptLine } from './plan-lines.js';
 
 interface Content {
   readonly entries: readonly ParsedEntry[];
@@ -12,17 +12,17 @@ interface Content {
 }
 
 /** Reads the content behind lines of a file. */
-export interface Reader {
+export interface LineReader {
   /** Reads entries and elisions from the file. The last result is remembered. */
-  readonly read: (lines: readonly Line[]) => Content;
-  readonly outline: (lines: readonly Line[]) => Outlined;
-  readonly record: (line: Line) => JsonObject;
+  readonly read: (lines: readonly TranscriptLine[]) => Content;
+  readonly outline: (lines: readonly TranscriptLine[]) => StoredOutline;
+  readonly record: (line: TranscriptLine) => JsonObject;
 }
 
 /** A reader of the file; lines before `resumeAt` are stored already. */
-export function openReader(file: FileBytes, resumeAt: number): Reader {
-  let latest: { readonly lines: readonly Line[]; readonly content: Content } | undefined;
-  const record = (line: Line): JsonObject => recordAt(file, line);
+export function openReader(file: FileBytes, resumeAt: number): LineReader {
+  let latest: { readonly lines: readonly TranscriptLine[]; readonly content: Content } | undefined;
+  const record = (line: TranscriptLine): JsonObject => recordAt(file, line);
   return {
     record,
     read: (lines) => {
@@ -41,7 +41,7 @@ export function openReader(file: FileBytes, resumeAt: number): Reader {
 }
 
 /** The entries and elisions of records that follow each other in a delta. */
-export function readPieces(pieces: Iterable<Pick<Piece, 'record' | 'range' | 'sort'>>): Content {
+export function readPieces(pieces: Iterable<Pick<RecordPiece, 'record' | 'range' | 'sort'>>): Content {
   const entries: ParsedEntry[] = [];
   const elisions: Elision[] = [];
   let at = 0;

@@ -2,38 +2,38 @@ import type { ByteRange } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import { endsAfterResults, endsBeforeResults, type PlanContext } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
-import type { Line } from './plan-lines.js';
-import { type Branch, isNode, type Node, type Tree } from './plan-nodes.js';
+import type { TranscriptLine } from './plan-lines.js';
+import { type Branch, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 
 /** A part of a branch that becomes one commit. */
 export interface Segment {
   readonly branch: Branch;
-  readonly nodes: Node[];
+  readonly nodes: RecordNode[];
   readonly type: 'delta' | 'compaction';
   readonly checkpoint: Checkpoint;
-  readonly lines: Line[];
+  readonly lines: TranscriptLine[];
   /** For a segment without records: the node that it follows. */
-  readonly after?: Node;
+  readonly after?: RecordNode;
 }
 
 export interface Segments {
   readonly list: Segment[];
   /** The segment of each node. Nodes of stubs have none. */
-  readonly of: ReadonlyMap<Node, Segment>;
+  readonly of: ReadonlyMap<RecordNode, Segment>;
 }
 
 /** Cuts branches into segments: at turns, at branch points, around compactions, and at the end of the stored part. */
 export function cutBranches(tree: Tree, granularity: PlanContext['granularity']): Segments {
-  const branchedAt = new Set<Node>();
+  const branchedAt = new Set<RecordNode>();
   for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
   const list: Segment[] = [];
   for (const branch of tree.branches) if (!isStub(branch, branchedAt, tree)) cutBranch(branch, branchedAt, granularity, list);
-  const of = new Map<Node, Segment>();
+  const of = new Map<RecordNode, Segment>();
   for (const segment of list) for (const node of segment.nodes) of.set(node, segment);
   return { list, of };
 }
 
-function cutBranch(branch: Branch, branchedAt: ReadonlySet<Node>, granularity: PlanContext['granularity'], segments: Segment[]): void {
+function cutBranch(branch: Branch, branchedAt: ReadonlySet<RecordNode>, granularity: PlanContext['granularity'], segments: Segment[]): void {
   let begin = 0;
   let inCompaction = false;
   /** True if the turn has a prompt or an answer, so that the next prompt begins another turn. */
@@ -88,19 +88,19 @@ function cutWithinTurn(branch: Branch, index: number, granularity: PlanContext['
 }
 
 /** The last line before a position that belongs to the conversation. */
-const lastBefore = ({ nodes }: Branch, index: number): Line | undefined =>
+const lastBefore = ({ nodes }: Branch, index: number): TranscriptLine | undefined =>
   nodes.slice(Math.max(0, index - 64), index).findLast(({ line }) => line.part !== 'quiet' && line.part !== 'attachment' && line.part !== 'meta')
     ?.line;
 
-const isStoredNode = ({ stored }: Node): boolean => stored !== undefined;
+const isStoredNode = ({ stored }: RecordNode): boolean => stored !== undefined;
 
-const beginsTurn = (before: Node | undefined, node: Node): boolean =>
+const beginsTurn = (before: RecordNode | undefined, node: RecordNode): boolean =>
   (node.line.part === 'prompt' || node.line.part === 'command') && !isSamePrompt(before, node);
 
 /**
  * Text of the agent belongs to a turn only after a slash command, because it is then the expanded prompt. Otherwise, it belongs to the next prompt.
  */
-const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
+const fillsTurn = ({ part, more }: TranscriptLine, commanded: boolean): boolean =>
   part === 'prompt' ||
   (part === 'assistant' && more?.isClosingWord !== true) ||
   part === 'result' ||
@@ -108,28 +108,28 @@ const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
   (part === 'meta' && commanded);
 
 /** A command directly before a branch point ends the previous turn and does not form a turn, unless the previous turn is also a branch point. */
-const canAbsorb = (before: Segment, [first]: readonly Node[], branchedAt: ReadonlySet<Node>): boolean =>
+const canAbsorb = (before: Segment, [first]: readonly RecordNode[], branchedAt: ReadonlySet<RecordNode>): boolean =>
   before.branch === first?.branch &&
   before.type === 'delta' &&
   isStored(before) === isStoredNode(first) &&
-  !branchedAt.has(before.nodes.at(-1) as Node);
+  !branchedAt.has(before.nodes.at(-1) as RecordNode);
 
 /** A prompt can be written as several records, one for each block. */
-const isSamePrompt = (before: Node | undefined, { line }: Node): boolean =>
+const isSamePrompt = (before: RecordNode | undefined, { line }: RecordNode): boolean =>
   before?.line.part === 'prompt' && line.part === 'prompt' && line.timestamp !== undefined && before.line.timestamp === line.timestamp;
 
 /** A leaf of bookkeeping only is not a branch. */
-const isStub = (branch: Branch, branchedAt: ReadonlySet<Node>, tree: Tree): boolean =>
+const isStub = (branch: Branch, branchedAt: ReadonlySet<RecordNode>, tree: Tree): boolean =>
   tree.branches.length > 1 && branch.nodes.every((node) => node.line.part === 'quiet' && !branchedAt.has(node));
 
 /** Whether the turn is incomplete: a call waits for its result, or a result for an answer. */
-const isOpen = ({ part, stops }: Line): boolean => part === 'result' || part === 'attachment' || stops;
+const isOpen = ({ part, stops }: TranscriptLine): boolean => part === 'result' || part === 'attachment' || stops;
 
 /** Whether results are between the answer at `index` and the previous answer, so that a round of tool calls is complete. */
 function answersCalls({ nodes }: Branch, index: number): boolean {
   const message = nodes[index]?.line.message;
   for (let at = index - 1; at >= 0; at--) {
-    const { part } = (nodes[at] as Node).line;
+    const { part } = (nodes[at] as RecordNode).line;
     if (part === 'result')
       return !nodes.slice(Math.max(0, at - 8), at).some(({ line }) => line.part === 'assistant' && message !== undefined && line.message === message);
     if (part !== 'quiet' && part !== 'attachment' && part !== 'meta') return false;
@@ -141,12 +141,12 @@ function answersCalls({ nodes }: Branch, index: number): boolean {
  * Assigns each line of the file to one segment or to the side data, which it returns. Lines without a place in the tree join the turn
  * around them, so that the segments of a file that is one chain are the file.
  */
-export function placeLines(lines: readonly Line[], tree: Tree, segments: Segments, resumeAt: number): readonly ByteRange[] {
+export function placeLines(lines: readonly TranscriptLine[], tree: Tree, segments: Segments, resumeAt: number): readonly ByteRange[] {
   const side: ByteRange[] = [];
   let current: Segment | undefined;
-  let lastStored: Node | undefined;
+  let lastStored: RecordNode | undefined;
   /** Lines before the first new turn open it, except among the repeated lines of a fork. */
-  let waiting: Line[] = [];
+  let waiting: TranscriptLine[] = [];
   const settle = (segment: Segment | undefined): void => {
     for (const line of waiting) {
       if (segment) segment.lines.push(line);
@@ -154,7 +154,7 @@ export function placeLines(lines: readonly Line[], tree: Tree, segments: Segment
     }
     waiting = [];
   };
-  const placeNode = (line: Line, node: Node, segment: Segment): void => {
+  const placeNode = (line: TranscriptLine, node: RecordNode, segment: Segment): void => {
     if (isStoredNode(node)) {
       if (resumeAt === 0) settle(undefined);
       lastStored = node;
@@ -173,7 +173,7 @@ export function placeLines(lines: readonly Line[], tree: Tree, segments: Segment
       if (segment) lastStored = node;
       // Usually the newline that the last import did not see. Joining the deltas adds it again.
       if (line.end > resumeAt) addRange(side, { start: resumeAt, end: line.end });
-    } else if (segment) placeNode(line, node as Node, segment);
+    } else if (segment) placeNode(line, node as RecordNode, segment);
     else if (notInTurn.has(line.sort) || tree.repeated.has(line)) addRange(side, line);
     else if (current) current.lines.push(line);
     else waiting.push(line);
@@ -184,10 +184,10 @@ export function placeLines(lines: readonly Line[], tree: Tree, segments: Segment
 }
 
 /** Lines of these kinds belong to no turn. */
-const notInTurn: ReadonlySet<Line['sort']> = new Set(['request', 'torn', 'half']);
+const notInTurn: ReadonlySet<TranscriptLine['sort']> = new Set(['request', 'torn', 'half']);
 
 /** If a file has grown only by bookkeeping, the bookkeeping becomes a delta without entries. */
-function addBookkeeping(segments: Segment[], after: Node): Segment {
+function addBookkeeping(segments: Segment[], after: RecordNode): Segment {
   const { branch } = after;
   const segment: Segment = { branch, nodes: [], type: 'delta', checkpoint: 'session_end', lines: [], after };
   const last = segments.findLastIndex((other) => other.branch === branch);
@@ -197,8 +197,8 @@ function addBookkeeping(segments: Segment[], after: Node): Segment {
 
 /** A record that was written before its parent comes after the parent in the delta, with the lines that follow it in the file. */
 function sortByTree({ lines, nodes }: Segment, { placements }: Tree): void {
-  if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as Node).line.start < node.line.start)) return;
-  const groups: { index: number; lines: Line[] }[] = [{ index: -1, lines: [] }];
+  if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as RecordNode).line.start < node.line.start)) return;
+  const groups: { index: number; lines: TranscriptLine[] }[] = [{ index: -1, lines: [] }];
   for (const line of lines) {
     const node = placements.get(line);
     if (node) groups.push({ index: node.index, lines: [line] });

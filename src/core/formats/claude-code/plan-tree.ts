@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Problem } from '../format.js';
 import { append, branchFor, type GrowingBranches, noBranches, startBranch } from './plan-branches.js';
-import type { Line } from './plan-lines.js';
-import { type Branch, boundaryBefore, type Chained, isChainedLine, isNode, type Node, type Tree } from './plan-nodes.js';
+import type { TranscriptLine } from './plan-lines.js';
+import { type Branch, boundaryBefore, type Chained, isChainedLine, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 import { contentOf, firstTextOf } from './schema.js';
 
 /** The facts that the tree needs from outside the file. */
@@ -10,11 +10,11 @@ export interface Surroundings {
   /** The id by which the project knows the record. `isParentStored`: true if the project also contains the parent. */
   readonly storedAs: (line: Chained, isParentStored: boolean) => string | undefined;
   /** Whether an earlier import of this file stored the record. */
-  readonly isImported: (line: Line) => boolean;
+  readonly isImported: (line: TranscriptLine) => boolean;
   /** Whether the project knows the record from another file. */
   readonly isKnown: (uuid: string) => boolean;
   /** Reads the record of a line again. */
-  readonly recordOf: (line: Line) => JsonObject;
+  readonly recordOf: (line: TranscriptLine) => JsonObject;
   /** The whole file is the conversation of a subagent. */
   readonly wholeIsSidechain: boolean;
   /** The record of another file after which the conversation of the file begins. */
@@ -26,17 +26,17 @@ interface Growth {
   readonly around: Surroundings;
   /** The record to read for each id. */
   readonly chosen: ReadonlyMap<string, Chained>;
-  readonly placements: Map<Line, Node>;
-  readonly nodes: Node[];
+  readonly placements: Map<TranscriptLine, RecordNode>;
+  readonly nodes: RecordNode[];
   readonly branches: GrowingBranches;
   /** The parents of torn lines, by the torn line's id. */
   readonly ghosts: Map<string, string | null>;
-  readonly repeated: Set<Line>;
-  readonly kept: Map<Node, Node[]>;
+  readonly repeated: Set<TranscriptLine>;
+  readonly kept: Map<RecordNode, RecordNode[]>;
   /** The compaction of each kept message. Records that follow the message continue the compaction's summary. */
-  readonly keptBy: Map<string, { readonly boundary: Node; readonly keeps: number }>;
+  readonly keptBy: Map<string, { readonly boundary: RecordNode; readonly keeps: number }>;
   /** The summary of each boundary. */
-  readonly summaries: Map<Node, Node>;
+  readonly summaries: Map<RecordNode, RecordNode>;
   /** The call that sent each prompt to a subagent. */
   readonly calls: Map<string, string>;
   /** Records whose parent comes later in the file, by the parent's id. */
@@ -44,7 +44,7 @@ interface Growth {
   readonly skipped: Problem[];
   readonly notes: Problem[];
   /** The last record of the main conversation in file order, as far as it has been read. */
-  previous: Node | undefined;
+  previous: RecordNode | undefined;
 }
 
 interface Place {
@@ -57,7 +57,7 @@ interface Place {
  * agent does it (2.1.329, run on made-up files): a record without a known parent follows the previous record, and of two records with the same id,
  * the last is read.
  */
-export function growTree(lines: readonly Line[], around: Surroundings): Tree {
+export function growTree(lines: readonly TranscriptLine[], around: Surroundings): Tree {
   const { chosen, repeated, skipped } = chooseRecords(lines, around.isImported);
   for (const line of shownAgain(lines)) repeated.add(line);
   const growth: Growth = {
@@ -88,9 +88,9 @@ export function growTree(lines: readonly Line[], around: Surroundings): Tree {
 }
 
 /** Of several records with the same id, reads the last record or the stored record. */
-function chooseRecords(lines: readonly Line[], isImported: Surroundings['isImported']) {
+function chooseRecords(lines: readonly TranscriptLine[], isImported: Surroundings['isImported']) {
   const chosen = new Map<string, Chained>();
-  const repeated = new Set<Line>();
+  const repeated = new Set<TranscriptLine>();
   const skipped: Problem[] = [];
   for (const line of lines) {
     if (!isChainedLine(line)) continue;
@@ -107,7 +107,7 @@ function chooseRecords(lines: readonly Line[], isImported: Surroundings['isImpor
 }
 
 /** Lines of the queue with a prompt that an attachment shows too, and copies of such lines. */
-function shownAgain(lines: readonly Line[]): readonly Line[] {
+function shownAgain(lines: readonly TranscriptLine[]): readonly TranscriptLine[] {
   const queued = lines.filter(({ more }) => more?.queued);
   const attached = new Map<string, number>();
   for (const { more } of queued) if (more?.queued?.isAttached) attached.set(more.queued.text, (attached.get(more.queued.text) ?? 0) + 1);
@@ -124,7 +124,7 @@ function shownAgain(lines: readonly Line[]): readonly Line[] {
   });
 }
 
-function nodeOf({ chosen, placements }: Growth, uuid: string | undefined): Node | undefined {
+function nodeOf({ chosen, placements }: Growth, uuid: string | undefined): RecordNode | undefined {
   const line = uuid === undefined ? undefined : chosen.get(uuid);
   return line && placements.get(line);
 }
@@ -160,7 +160,7 @@ function settle(growth: Growth, first: Chained, byPosition: boolean): void {
 }
 
 /** Records that wait for each other follow the previous record, one after the other. */
-function settleCycles(growth: Growth, lines: readonly Line[]): void {
+function settleCycles(growth: Growth, lines: readonly TranscriptLine[]): void {
   growth.previous = undefined;
   for (const line of lines) {
     if (!isChainedLine(line) || growth.repeated.has(line)) continue;
@@ -205,7 +205,7 @@ function followPrevious({ previous, notes }: Growth, line: Chained, sidechain: b
 }
 
 /** The record with this id. For a torn line, the record that it follows. */
-function nodeThroughGhosts(growth: Growth, uuid: string): Node | undefined {
+function nodeThroughGhosts(growth: Growth, uuid: string): RecordNode | undefined {
   const { ghosts } = growth;
   return nodeOf(growth, uuid) ?? (ghosts.size > 0 ? nodeOf(growth, ghosts.get(uuid) ?? undefined) : undefined);
 }
@@ -219,7 +219,7 @@ function addNode(growth: Growth, line: Chained, sidechain: boolean, place: Place
   const { around, branches, calls, summaries } = growth;
   const stored = around.storedAs(line, !isNode(place.parent) || place.parent.stored !== undefined);
   const branch = branchAt(growth, line, place, sidechain);
-  const node: Node = { line, branch, index: branch.nodes.length, stored };
+  const node: RecordNode = { line, branch, index: branch.nodes.length, stored };
   append(branches, node);
   growth.placements.set(line, node);
   growth.nodes.push(node);
@@ -241,7 +241,7 @@ function branchAt(growth: Growth, line: Chained, { parent, keeps }: Place, sidec
   return branchFor(branches, line, parent);
 }
 
-function keepMessages(growth: Growth, boundary: Node): void {
+function keepMessages(growth: Growth, boundary: RecordNode): void {
   const { preservedMessages: preserved, preservedSegment } = boundary.line.more?.metadata ?? {};
   const uuids = isObject(preserved) && Array.isArray(preserved.uuids) ? preserved.uuids : segmentOf(growth, preservedSegment);
   const found = uuids.flatMap((uuid) => (typeof uuid === 'string' ? (nodeOf(growth, uuid) ?? []) : []));

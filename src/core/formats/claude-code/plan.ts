@@ -2,9 +2,9 @@ import { defined, stringAt } from '../../base/index.js';
 import { lastName } from '../../system/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
 import { recordAt } from './parse-lines.js';
-import { type CommitFacts, commitSegments, mainTemplate, maxNameLength, subagentTemplate } from './plan-commits.js';
-import { type Line, type Lines, placeOnly, readLines } from './plan-lines.js';
-import { type Branch, isNode, type Node, type Tree } from './plan-nodes.js';
+import { commitSegments, mainTemplate, maxNameLength, type SessionCommitFacts, subagentTemplate } from './plan-commits.js';
+import { placeOnly, readLines, type SessionLines, type TranscriptLine } from './plan-lines.js';
+import { type Branch, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 import { openReader } from './plan-reader.js';
 import { cutBranches, isStored, placeLines, type Segment } from './plan-segments.js';
 import { isPlainContinuation } from './plan-tail.js';
@@ -32,7 +32,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const wholeIsSidechain = first !== undefined && lines.every(({ uuid, sidechain }) => uuid === undefined || sidechain);
   const fork = wholeIsSidechain ? lines.find(({ more }) => more?.forkRef)?.more?.forkRef : undefined;
   const missing = fork && !known.has(fork.last) ? fork.session : undefined;
-  const storedAs = ({ uuid, start, more }: Line, parentStored: boolean): string | undefined => {
+  const storedAs = ({ uuid, start, more }: TranscriptLine, parentStored: boolean): string | undefined => {
     if (uuid === undefined || start < resumeAt) return uuid;
     if (!parentStored) return undefined;
     if (known.has(uuid)) return uuid;
@@ -51,7 +51,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const side = placeLines(lines, tree, segments, resumeAt);
   const sessionId = sessionIdOf(context.path, first?.more?.sessionId, wholeIsSidechain);
   const cwd = context.before?.cwd ?? lines.find(({ more }) => more?.cwd)?.more?.cwd;
-  const facts: CommitFacts = {
+  const facts: SessionCommitFacts = {
     template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
     ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -81,13 +81,13 @@ const withoutBeginning = (session: string | undefined): Problem[] =>
     : [{ line: 1, reason: `The subagent was forked from the session ${session}, which is not imported: its context lacks that beginning.` }];
 
 /** Why a file with messages has no commit: its messages have no ids, by which they are found and follow each other. */
-function unnamed({ lines }: Lines, commits: ImportPlan['commits']): Problem[] {
+function unnamed({ lines }: SessionLines, commits: ImportPlan['commits']): Problem[] {
   const first = commits.length === 0 ? lines.find(({ isMessage, part }) => isMessage && part === 'quiet') : undefined;
   return first ? [{ line: first.line, reason: 'its messages have no uuid, so nothing of them could be read' }] : [];
 }
 
 /** A compaction at the end of the file without a summary is left for the next import, like half a line. */
-function withoutOpenCompaction(scan: Lines): Lines {
+function withoutOpenCompaction(scan: SessionLines): SessionLines {
   const at = scan.lines.findLastIndex(({ part }) => part !== 'quiet');
   const boundary = scan.lines[at];
   if (boundary?.part !== 'boundary') return scan;
@@ -105,11 +105,11 @@ function withoutOpenCompaction(scan: Lines): Lines {
 
 /** Leaves by the position of their last record in the file, subagents first. The agent resumes the last one. */
 function tipsOf(segments: readonly Segment[], tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
-  const branchedAt = new Set<Node>();
+  const branchedAt = new Set<RecordNode>();
   for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
   const last = new Map<Branch, Segment>();
   for (const segment of segments) if (isStored(segment) || numbers.has(segment)) last.set(segment.branch, segment);
-  const leaves = [...last].filter(([branch]) => !branchedAt.has(branch.nodes.at(-1) as Node));
+  const leaves = [...last].filter(([branch]) => !branchedAt.has(branch.nodes.at(-1) as RecordNode));
   const order = ([branch]: readonly [Branch, Segment]): number => (branch.sidechain ? -1e15 : 0) + (branch.nodes.at(-1)?.line.start ?? 0);
   return leaves
     .sort((a, b) => order(a) - order(b))

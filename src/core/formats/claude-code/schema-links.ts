@@ -1,14 +1,14 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
-import { contentOf, firstTextOf, type Part } from './schema.js';
+import { type ChainedRole, contentOf, firstTextOf } from './schema.js';
 
 /** How a session goes on from another one, or in another one. An accepted plan and `/clear` begin a new file. */
-export type Link = { readonly from: string } | { readonly to: string } | { readonly cleared: true };
+export type SessionLink = { readonly from: string } | { readonly to: string } | { readonly cleared: true };
 
 const id = /^[\w.-]{1,100}$/;
 const transcript = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl/i;
 
 /** The link in a record; undefined for most records. */
-export function linkOf(record: JsonObject, part: Part): Link | undefined {
+export function linkOf(record: JsonObject, part: ChainedRole): SessionLink | undefined {
   if (part === 'prompt') {
     const text = firstTextOf(contentOf(record));
     const isPlan = typeof record.planContent === 'string' || text.startsWith('Implement the following plan:');
@@ -23,7 +23,7 @@ export function linkOf(record: JsonObject, part: Part): Link | undefined {
 }
 
 /** The name under which a commit of a session is found by a link. */
-export function linkName(link: Link, session: string | undefined): readonly string[] {
+export function linkName(link: SessionLink, session: string | undefined): readonly string[] {
   if (session === undefined || !id.test(session)) return [];
   if ('cleared' in link) return [`cleared:${session}`];
   const name = 'from' in link ? `continues:${session}:${link.from}` : `continues:${link.to}:${session}`;

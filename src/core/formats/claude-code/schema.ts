@@ -9,7 +9,7 @@ export { clip, timeOf };
  * The role of a chained record in the tree. `prompt` begins a turn. `command` is a slash command or shell line that the agent ran itself; `aside` is
  * its output or another user text that begins no turn. `result` answers tool calls. `quiet` is bookkeeping (progress, hooks, durations).
  */
-export type Part = 'prompt' | 'command' | 'aside' | 'result' | 'assistant' | 'boundary' | 'summary' | 'meta' | 'attachment' | 'quiet';
+export type ChainedRole = 'prompt' | 'command' | 'aside' | 'result' | 'assistant' | 'boundary' | 'summary' | 'meta' | 'attachment' | 'quiet';
 
 /** The content of the record's message. */
 export const contentOf = (record: JsonObject): unknown => (isObject(record.message) ? record.message.content : undefined);
@@ -30,7 +30,7 @@ export function isChained(record: JsonObject): boolean {
 }
 
 /** The role of a chained record in the tree. */
-export function partOf(record: JsonObject): Part {
+export function partOf(record: JsonObject): ChainedRole {
   switch (record.type) {
     case 'assistant':
       return 'assistant';
@@ -49,9 +49,9 @@ export function partOf(record: JsonObject): Part {
   }
 }
 
-const localPartOf = (text: string): Part => (/^\s*<(command-name|command-message|bash-input)>/.test(text) ? 'command' : 'aside');
+const localPartOf = (text: string): ChainedRole => (/^\s*<(command-name|command-message|bash-input)>/.test(text) ? 'command' : 'aside');
 
-function userPartOf(record: JsonObject): Part {
+function userPartOf(record: JsonObject): ChainedRole {
   if (record.isCompactSummary === true) return 'summary';
   const content = contentOf(record);
   if (Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'tool_result')) return 'result';

@@ -6,7 +6,7 @@ import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
 import { blockOfNumber } from './parse-entries.js';
-import { type Piece, scanLines } from './parse-lines.js';
+import { type RecordPiece, scanLines } from './parse-lines.js';
 import { foreignSeals, isChained, sealsField, uuidOf } from './schema.js';
 
 /** The uuid of the record and the position of the block in it, as an entry's key names them. */
@@ -231,7 +231,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   return cutAt(delta, found.range, shorten(found, key.block));
 }
 
-function shorten({ record }: Piece, last: number): JsonObject | undefined {
+function shorten({ record }: RecordPiece, last: number): JsonObject | undefined {
   const message = record?.message;
   if (!record || typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
   const { content } = message as JsonObject;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, TokenUsage } from '../format.js';
 import { blockDraft, blocksOf } from '../shared/anthropic-blocks.js';
-import type { Part, TreeRecord } from '../shared/branches.js';
-import { type Draft, failed, type Numbered, objectsIn, said, summarized, usageIn, withUsage } from '../shared/drafts.js';
+import type { RecordRole, TreeRecord } from '../shared/branches.js';
+import { failed, type Numbered, objectsIn, said, summarized, type UnplacedEntry, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
@@ -108,7 +108,7 @@ const isSummary = (message: JsonObject): boolean => kindOf(message) === 'compact
 const isShownOnly = (message: JsonObject): boolean => isObject(message.metadata) && message.metadata.displayOnly === true;
 
 /** The role of a message in its turn. */
-export function partOf(message: JsonObject): Part {
+export function partOf(message: JsonObject): RecordRole {
   if (isSummary(message)) return 'compaction';
   if (isShownOnly(message)) return 'quiet';
   if (message.role === 'system') return 'lead';
@@ -126,7 +126,7 @@ export const callsOfSubagents = (message: JsonObject, session: string): string[]
 
 const wrapper = /^<user_input(?: [^>]*)?>([\s\S]*)<\/user_input>\s*$/;
 /** A prompt as the model gets it, without the tag around the stored text. */
-const unframed = (draft: Draft): Draft => {
+const unframed = (draft: UnplacedEntry): UnplacedEntry => {
   const text = draft.kind === 'text' ? wrapper.exec(draft.text ?? '')?.[1] : undefined;
   return text === undefined ? draft : said('user', text);
 };
@@ -154,7 +154,7 @@ function countsIn(metrics: JsonObject[string] | undefined): TokenUsage | undefin
 }
 
 /** The content of an attached file is sent to the model as text. */
-function fileOr(block: unknown, draft: Draft): Draft {
+function fileOr(block: unknown, draft: UnplacedEntry): UnplacedEntry {
   if (!isObject(block) || block.type !== 'file') return draft;
   return said('user', `${stringAt(block, 'path') ?? ''}\n${stringAt(block, 'content') ?? ''}`, { marks: ['meta', 'file'] });
 }

@@ -4,9 +4,9 @@ import { clip } from '../shared/headline.js';
 import { bufferOf } from '../shared/jsonl.js';
 import { beginningOf, isCompressed } from './parse-expand.js';
 import { sessionOf } from './plan-facts.js';
-import { folderOf, isPrompt, type Line, lineOf, promptText, scanLines } from './schema.js';
+import { folderOf, isPrompt, lineOf, promptText, type RolloutLine, scanLines } from './schema.js';
 
-const linesIn = (bytes: Uint8Array): Line[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [lineOf(record)] : []));
+const linesIn = (bytes: Uint8Array): RolloutLine[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [lineOf(record)] : []));
 
 /** Reads the first and the last bytes of a rollout; they may overlap. Lines cut in two are skipped. */
 export function peek(head: Uint8Array, tail: Uint8Array): Peek {

@@ -1,8 +1,8 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
-import { type Line, lineOf, ownMembers, scanLines } from './schema.js';
+import { lineOf, ownMembers, type RolloutLine, scanLines } from './schema.js';
 
 /** A line of a delta with its range. */
-export interface PlacedLine extends Line {
+export interface PlacedLine extends RolloutLine {
   readonly raw: ByteRange;
 }
 

@@ -1,24 +1,24 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { type Piece, parseShallow } from '../shared/jsonl.js';
+import { parseShallow, type RecordPiece } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
-import { endsSummary, isAnswer, isInjected, type Line, lineOf, nameOf, partsOf, saidIn, turnOf } from './schema.js';
+import { endsSummary, isAnswer, isInjected, lineOf, nameOf, partsOf, type RolloutLine, saidIn, turnOf } from './schema.js';
 
 /** A line of a delta with its range. */
-export interface Placed {
-  readonly line: Line;
+export interface RangedLine {
+  readonly line: RolloutLine;
   readonly raw: ByteRange;
 }
 
 /** The readable lines of a scanned delta. */
-export const placedLines = (pieces: readonly Piece[]): Placed[] =>
+export const placedLines = (pieces: readonly RecordPiece[]): RangedLine[] =>
   pieces.flatMap(({ record, range }) => (record ? [{ line: lineOf(record), raw: range }] : []));
 
 /** The entries of the lines of a delta, in order. The name and message of an item depend on the lines before it. */
-export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
+export function entriesOf(lines: readonly RangedLine[]): ParsedEntry[] {
   const failed = new Set(lines.flatMap(({ line }) => failedCallsOf(line)));
   const becameSummary = answersEndingInSummaries(lines.map(({ line }) => line));
   const named = new Map<string, number>();
@@ -47,7 +47,7 @@ export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
     return isCompactions ? made.map((entry) => ({ ...entry, tokens: 0, marks: [...(entry.marks ?? []), 'hidden', 'compaction'] })) : made;
   };
 
-  const compactionEntries = ({ payload, at }: Line, raw: ByteRange): readonly ParsedEntry[] => {
+  const compactionEntries = ({ payload, at }: RolloutLine, raw: ByteRange): readonly ParsedEntry[] => {
     const { replacement_history: history } = payload;
     const summary = stringAt(payload, 'message') ?? '';
     answer = undefined;
@@ -57,7 +57,7 @@ export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
     return [make({ record, raw, at }, 0, 'user', { kind: 'summary', text: summary, tokens: countTokens(summary), messageId: record })];
   };
 
-  const eventEntries = ({ payload, at }: Line, raw: ByteRange): readonly ParsedEntry[] => {
+  const eventEntries = ({ payload, at }: RolloutLine, raw: ByteRange): readonly ParsedEntry[] => {
     const type = stringAt(payload, 'type') ?? '';
     const id = stringAt(payload, 'id');
     if (type === 'agent_reasoning' && id !== undefined) {
@@ -73,7 +73,7 @@ export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
     return [make({ record, raw, at }, 0, 'system', { kind: 'event', toolName: type, text, tokens: 0, marks, ...(isError && { isError }) })];
   };
 
-  const lineEntries = (line: Line, raw: ByteRange): readonly ParsedEntry[] => {
+  const lineEntries = (line: RolloutLine, raw: ByteRange): readonly ParsedEntry[] => {
     turn = turnOf(line) ?? turn;
     switch (line.sort) {
       case 'meta':
@@ -96,7 +96,7 @@ const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean 
   kind === 'text' && role === 'user' && text === summary && summary !== '';
 
 /** The answers of the calls that made compactions. Each is directly before its compaction and equals the end of its summary. */
-function answersEndingInSummaries(lines: readonly Line[]): ReadonlySet<JsonObject> {
+function answersEndingInSummaries(lines: readonly RolloutLine[]): ReadonlySet<JsonObject> {
   const found = new Set<JsonObject>();
   let last: JsonObject | undefined;
   for (const { sort, payload } of lines) {
@@ -155,7 +155,7 @@ function make({ record, raw, at }: Common, index: number, role: Role, rest: Omit
 }
 
 /** The agent's own instructions, with which every call begins and which no item repeats. */
-function instructionsOf({ payload, at }: Line, raw: ByteRange, unique: (name: string) => string): readonly ParsedEntry[] {
+function instructionsOf({ payload, at }: RolloutLine, raw: ByteRange, unique: (name: string) => string): readonly ParsedEntry[] {
   const id = stringAt(payload, 'id');
   const text = stringAt(payload.base_instructions, 'text') ?? stringAt(payload, 'base_instructions') ?? stringAt(payload, 'instructions');
   if (id === undefined || text === undefined || text === '') return [];
@@ -323,7 +323,7 @@ function hasFailed(text: string): boolean {
 }
 
 /** The calls that an event reports as failed. */
-function failedCallsOf({ sort, payload }: Line): readonly string[] {
+function failedCallsOf({ sort, payload }: RolloutLine): readonly string[] {
   if (sort !== 'event') return [];
   const item = isObject(payload.item) ? payload.item : payload;
   const id = stringAt(item, 'call_id') ?? (item === payload ? undefined : stringAt(item, 'id'));

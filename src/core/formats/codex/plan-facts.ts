@@ -9,12 +9,12 @@ import {
   isPrompt,
   isUnknown,
   isVoid,
-  type Line,
   lineOf,
   type Names,
   namesOf,
   partsOf,
   promptText,
+  type RolloutLine,
   type Sort,
   saidIn,
   scanLines,
@@ -23,7 +23,7 @@ import {
 } from './schema.js';
 
 /** The facts of a line that a plan needs. The line is read again if its entries are needed. */
-export interface Fact {
+export interface LineFact {
   readonly line: number;
   readonly range: ByteRange;
   readonly sort: Sort | 'blank' | 'torn' | 'half';
@@ -36,13 +36,13 @@ export interface Fact {
   /** The number of turns of the user that are taken back. */
   readonly rolledBack?: number;
   readonly compaction?: { readonly isOwnAnswer: boolean };
-  readonly meta?: Session;
+  readonly meta?: RolloutSession;
   readonly cwd?: string;
   readonly title?: string;
   /** The subagents that started here, by the names under which they look for their call. */
   readonly starts?: readonly string[];
   /** The line itself, if the file is small. */
-  readonly held?: Line;
+  readonly held?: RolloutLine;
 }
 
 export interface ItemFact {
@@ -58,7 +58,7 @@ export interface ItemFact {
 }
 
 /** Facts about the session of a file. */
-export interface Session {
+export interface RolloutSession {
   readonly id?: string;
   readonly startedAt?: Timestamp;
   /** The rollout that this one continues, and the position in it. Earlier lines are not in this file. */
@@ -71,8 +71,8 @@ export interface Session {
   readonly origin?: string;
 }
 
-export interface Facts {
-  readonly facts: readonly Fact[];
+export interface RolloutFacts {
+  readonly facts: readonly LineFact[];
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
   readonly end: number;
@@ -84,9 +84,9 @@ export interface Facts {
 const usuallyHeld = 12 * 1024 * 1024;
 
 /** Reads a file once, a part at a time. */
-export function factsOf(file: FileBytes): Facts {
+export function factsOf(file: FileBytes): RolloutFacts {
   const isHeld = file.length <= usuallyHeld;
-  const read = new Map<number, Mutable<Fact>>();
+  const read = new Map<number, Mutable<LineFact>>();
   const unknown = new Map<number, string>();
   let turn = '';
   let lastSaid = '';
@@ -104,7 +104,7 @@ export function factsOf(file: FileBytes): Facts {
       return {};
     },
   });
-  const facts = scan.pieces.map(({ line, range, sort }): Fact => {
+  const facts = scan.pieces.map(({ line, range, sort }): LineFact => {
     const fact = sort === 'record' ? read.get(range.end) : undefined;
     if (!fact) return { line, range, sort: sort === 'request' || sort === 'record' ? 'other' : sort };
     fact.line = line;
@@ -119,9 +119,9 @@ export function factsOf(file: FileBytes): Facts {
 }
 
 /** The facts of a single line. Its position in the file is added later. */
-function factOf(line: Line, running: string, lastSaid: string): Mutable<Fact> {
+function factOf(line: RolloutLine, running: string, lastSaid: string): Mutable<LineFact> {
   const { sort, payload, at } = line;
-  const fact: Mutable<Fact> = { line: 0, range: nowhere, sort };
+  const fact: Mutable<LineFact> = { line: 0, range: nowhere, sort };
   if (at !== undefined) fact.at = at;
   const cwd = folderOf(line);
   if (cwd !== undefined) fact.cwd = cwd;
@@ -135,7 +135,7 @@ function factOf(line: Line, running: string, lastSaid: string): Mutable<Fact> {
 }
 const nowhere: ByteRange = { start: 0, end: 0 };
 
-function eventFact(event: JsonObject): Partial<Fact> {
+function eventFact(event: JsonObject): Partial<LineFact> {
   if (startsTurn(event)) return { startsTurn: true };
   if (event.type === 'thread_rolled_back' && typeof event.num_turns === 'number') return { rolledBack: event.num_turns };
   const starts = startsIn(event);
@@ -155,7 +155,7 @@ function startsIn(event: JsonObject): readonly string[] {
   return event.type === 'collab_agent_spawn_end' && thread !== undefined && call !== undefined ? [startedWith(thread, call)] : [];
 }
 
-function itemFact({ payload: item, metadata, at }: Line, turn: string): ItemFact {
+function itemFact({ payload: item, metadata, at }: RolloutLine, turn: string): ItemFact {
   const isAnswer =
     item.type !== 'message'
       ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
@@ -171,7 +171,7 @@ function itemFact({ payload: item, metadata, at }: Line, turn: string): ItemFact
 }
 
 /** The session that a session line describes. */
-export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session {
+export function sessionOf(meta: JsonObject, at: Timestamp | undefined): RolloutSession {
   const id = stringAt(meta, 'id');
   const { history_base: base } = meta;
   const rollout = stringAt(base, 'thread_id');

@@ -1,6 +1,6 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { type Mark, progressOf } from '../shared/progress.js';
+import { progressOf, type RecordMark } from '../shared/progress.js';
 import { eachLine, isPrompt, lineOf, startsTurn } from './schema.js';
 
 /**
@@ -8,11 +8,11 @@ import { eachLine, isPrompt, lineOf, startsTurn } from './schema.js';
  * message of the model without calls probably ends the turn.
  */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: Mark[] = [];
+  const marks: RecordMark[] = [];
   let saysTurns = false;
   eachLine(fresh, { mayGrow: true }, ({ record, range, sort }) => {
     if (sort === 'half') return;
-    const mark: Mark = { range, ...(record ? meaningOf(record) : { is: 'quiet' }) };
+    const mark: RecordMark = { range, ...(record ? meaningOf(record) : { is: 'quiet' }) };
     saysTurns ||= mark.is === 'starts';
     marks.push(saysTurns ? { ...mark, mayEndTurn: false } : mark);
   });
@@ -22,7 +22,7 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
 /** The events that end a turn. */
 export const endsTurn: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
-function meaningOf(record: JsonObject): Omit<Mark, 'range'> {
+function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
   const { sort, payload } = lineOf(record);
   switch (sort) {
     case 'event':
@@ -36,7 +36,7 @@ function meaningOf(record: JsonObject): Omit<Mark, 'range'> {
   }
 }
 
-function itemMeaning(item: JsonObject): Omit<Mark, 'range'> {
+function itemMeaning(item: JsonObject): Omit<RecordMark, 'range'> {
   const type = stringAt(item, 'type') ?? '';
   if (type === 'message') return item.role === 'assistant' ? { is: 'answer', mayEndTurn: true } : { is: isPrompt(item) ? 'prompt' : 'part' };
   const call = stringAt(item, 'call_id');

@@ -1,16 +1,16 @@
 import type { ByteRange } from '../../base/index.js';
 import type { FileBytes, ParsedEntry } from '../format.js';
-import { entriesOf, type Placed, placedLines } from './parse.js';
-import type { Fact } from './plan-facts.js';
+import { entriesOf, placedLines, type RangedLine } from './parse.js';
+import type { LineFact } from './plan-facts.js';
 import { scanLines } from './schema.js';
 
 /** The entries of a commit, read from its delta, or from the file if its lines are not in memory. */
-export function readEntries(file: FileBytes | undefined, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
+export function readEntries(file: FileBytes | undefined, facts: readonly LineFact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
   return file ? readRanges(file, ranges) : entriesOf(heldLines(facts));
 }
 
-function heldLines(facts: readonly Fact[]): Placed[] {
-  const lines: Placed[] = [];
+function heldLines(facts: readonly LineFact[]): RangedLine[] {
+  const lines: RangedLine[] = [];
   let at = 0;
   for (const { held, range } of facts) {
     const raw = { start: at, end: at + range.end - range.start };

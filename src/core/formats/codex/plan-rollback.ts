@@ -1,5 +1,5 @@
 // Turns of a rollout that a person rolled back.
-import type { Fact } from './plan-facts.js';
+import type { LineFact } from './plan-facts.js';
 
 /** A stored commit or a commit of the plan. */
 export type Ref = { readonly plan: number } | { readonly record: string };
@@ -14,7 +14,7 @@ export function goBack(turns: (Ref | null)[], count: number, tip: Ref | null): {
 }
 
 /** The prompts at which a rollback starts again. Each begins a turn, and the lines before it stay in the context. */
-export function promptsTakenBack(facts: readonly Fact[]): ReadonlySet<number> {
+export function promptsTakenBack(facts: readonly LineFact[]): ReadonlySet<number> {
   const found = new Set<number>();
   const prompts: number[] = [];
   for (const [at, { item, rolledBack, compaction }] of facts.entries()) {

@@ -13,7 +13,7 @@ import {
 } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
-import { type Fact, type Facts, factsOf, type ItemFact, type Session } from './plan-facts.js';
+import { factsOf, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
 import { goBack, promptsTakenBack, type Ref } from './plan-rollback.js';
 
@@ -21,7 +21,7 @@ export const formatId = 'codex-v1';
 const template = 'codex';
 const maxNameLength = 400;
 
-type ReadEntries = (facts: readonly Fact[], ranges: readonly ByteRange[]) => readonly ParsedEntry[];
+type ReadEntries = (facts: readonly LineFact[], ranges: readonly ByteRange[]) => readonly ParsedEntry[];
 
 /**
  * Plans the import of a rollout from its bytes, its name and what the project knows. The file is walked once while the tip of the
@@ -61,13 +61,13 @@ function rolloutOf(path: string): string | undefined {
 }
 
 /** The first session line belongs to the file. Others were copied with a history. */
-const sessionIn = (facts: readonly Fact[]): Session => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
+const sessionIn = (facts: readonly LineFact[]): RolloutSession => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
 
 /**
  * The number of leading lines that the project already contains: up to the last item of the longest known beginning. For a rollout that the agent has
  * moved or compressed since, up to the end of its last commit.
  */
-function sharedPrefix(facts: readonly Fact[], session: Session, rollout: string, { known, resumeAt }: PlanContext): number {
+function sharedPrefix(facts: readonly LineFact[], session: RolloutSession, rollout: string, { known, resumeAt }: PlanContext): number {
   const { base } = session;
   const isMoved = known.has(rolloutName(rollout));
   if (resumeAt > 0 || (base !== undefined && !isMoved)) return 0;
@@ -84,13 +84,13 @@ function sharedPrefix(facts: readonly Fact[], session: Session, rollout: string,
 }
 
 /** The name under which the project has an item, if it has it. Only a fork repeats answers with new times. */
-function knownName({ name: { name, inTurn } }: ItemFact, { isFork }: Session, known: PlanContext['known']): string | undefined {
+function knownName({ name: { name, inTurn } }: ItemFact, { isFork }: RolloutSession, known: PlanContext['known']): string | undefined {
   if (known.has(name)) return name;
   return isFork && inTurn !== undefined && known.has(inTurn) ? inTurn : undefined;
 }
 
 interface Segment {
-  readonly facts: Fact[];
+  readonly facts: LineFact[];
   /** The names of items, equal to the names that the reader of the delta will assign. */
   records: string[];
   /** The last turn that the delta itself names. */
@@ -105,7 +105,7 @@ interface Segment {
 
 interface Setting {
   readonly context: PlanContext;
-  readonly session: Session;
+  readonly session: RolloutSession;
   readonly rollout: string;
   /** The number of first lines that repeat another file of the project. */
   readonly shared: number;
@@ -123,14 +123,14 @@ const rolloutName = (rollout: string): string => `codex:${rollout}`;
 /** The name of the position after a line of a rollout. A rollout that continues at this position finds the commit by this name. */
 const placeName = (rollout: string, number: number): string => `${rolloutName(rollout)}#${number}`;
 /** Names the position after each line, by the line's ordinal or by its number. */
-function placesIn([first]: readonly Fact[], rollout: string): (fact: Fact) => string {
+function placesIn([first]: readonly LineFact[], rollout: string): (fact: LineFact) => string {
   const isNumbered = first?.ordinal !== undefined;
   return ({ line, ordinal }) => placeName(rollout, isNumbered ? (ordinal ?? line) : line);
 }
 
 /** A walk through a rollout, with the tip of the conversation at the current line. */
 interface Walking extends Setting {
-  readonly placeOf: (fact: Fact) => string;
+  readonly placeOf: (fact: LineFact) => string;
   readonly segments: Segment[];
   readonly side: ByteRange[];
   readonly notes: Problem[];
@@ -144,10 +144,10 @@ interface Walking extends Setting {
   tip: Ref | null;
   open: Segment | undefined;
   /** Lines that belong to the next turn: lines before the first turn, and lines after another file's lines. */
-  waiting: Fact[];
+  waiting: LineFact[];
 }
 
-function walkTurns({ facts }: Facts, setting: Setting): Walk {
+function walkTurns({ facts }: RolloutFacts, setting: Setting): Walk {
   const { context, session, rollout } = setting;
   const base = session.base && baseOf(session.base, context.known);
   const walk: Walking = {
@@ -205,7 +205,7 @@ function close(walk: Walking, checkpoint: Checkpoint): void {
   if (!open) return;
   open.checkpoint = open.type === 'compaction' ? 'compaction' : checkpoint;
   if (segments.length === 0) open.records.push(rolloutName(walk.rollout));
-  open.ends = walk.placeOf(open.facts.at(-1) as Fact);
+  open.ends = walk.placeOf(open.facts.at(-1) as LineFact);
   segments.push(open);
   walk.tip = { plan: segments.length - 1 };
   ends.push(walk.tip);
@@ -224,7 +224,7 @@ function begin(walk: Walking): Segment {
 }
 
 /** For a stored line, only the ends of commits and the turns matter. */
-function passStored(walk: Walking, fact: Fact): void {
+function passStored(walk: Walking, fact: LineFact): void {
   const { turns, placeOf, context, ends, side } = walk;
   if (fact.item?.prompt !== undefined) turns.push(walk.tip);
   if (fact.rolledBack !== undefined) walk.tip = goBack(turns, fact.rolledBack, walk.tip).tip;
@@ -240,7 +240,7 @@ function passStored(walk: Walking, fact: Fact): void {
 }
 
 /** The file's own first line opens its first turn. All other shared lines repeat another file. */
-function passShared(walk: Walking, fact: Fact): void {
+function passShared(walk: Walking, fact: LineFact): void {
   const { session, rollout, turns, placeOf, context } = walk;
   const isOwn = fact.sort === 'meta' && fact.meta === session && !context.known.has(rolloutName(rollout));
   if (isOwn) walk.waiting.push(fact);
@@ -253,7 +253,7 @@ function passShared(walk: Walking, fact: Fact): void {
   if (fact.compaction) turns.length = 0;
 }
 
-function rollBack(walk: Walking, { line, range }: Fact, count: number): void {
+function rollBack(walk: Walking, { line, range }: LineFact, count: number): void {
   close(walk, 'turn_boundary');
   const back = goBack(walk.turns, count, walk.tip);
   if (!back.isWhole) walk.notes.push({ line, reason: `${count} turns are taken back, more than there are since the last compaction` });
@@ -261,7 +261,7 @@ function rollBack(walk: Walking, { line, range }: Fact, count: number): void {
   addRange(walk.side, range);
 }
 
-function addToTurn(walk: Walking, fact: Fact, at: number): void {
+function addToTurn(walk: Walking, fact: LineFact, at: number): void {
   const { open, splitAt, segments, turns, context } = walk;
   const isPrompt = fact.item?.prompt !== undefined;
   if ((fact.startsTurn || isPrompt) && open?.filled) close(walk, 'turn_boundary');
@@ -278,7 +278,7 @@ function addToTurn(walk: Walking, fact: Fact, at: number): void {
   }
 }
 
-function addCompaction(walk: Walking, fact: Fact, isOwnAnswer: boolean): void {
+function addCompaction(walk: Walking, fact: LineFact, isOwnAnswer: boolean): void {
   const { open } = walk;
   const answer = isOwnAnswer && open ? splitAnswer(open) : [];
   if (open?.filled || (open && goesOn(walk, open))) close(walk, 'turn_boundary');
@@ -291,7 +291,7 @@ function addCompaction(walk: Walking, fact: Fact, isOwnAnswer: boolean): void {
   walk.turns.length = 0;
 }
 
-function add(segment: Segment, fact: Fact): void {
+function add(segment: Segment, fact: LineFact): void {
   segment.facts.push(fact);
   segment.turn = fact.turn ?? segment.turn;
   if (fact.starts) segment.records.unshift(...fact.starts);
@@ -304,7 +304,7 @@ function add(segment: Segment, fact: Fact): void {
 }
 
 /** Removes the answer of the call that compacted the turn, with the lines after it, and returns them. */
-function splitAnswer(segment: Segment): readonly Fact[] {
+function splitAnswer(segment: Segment): readonly LineFact[] {
   const at = segment.facts.findLastIndex(({ item }) => item !== undefined);
   if (segment.facts[at]?.item?.isCompactionAnswer) return [];
   const cut = segment.facts.splice(at);
@@ -327,10 +327,11 @@ const partEnd = (segment: Segment | undefined): Checkpoint => (segment && lastIt
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
 
-const isExact = ({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): boolean => known.has(placeName(rollout, end - 1));
+const isExact = ({ rollout, end }: NonNullable<RolloutSession['base']>, known: PlanContext['known']): boolean =>
+  known.has(placeName(rollout, end - 1));
 
 /** The commit that ends at the start of a fork, or the last commit before it. */
-function baseOf({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): Ref | undefined {
+function baseOf({ rollout, end }: NonNullable<RolloutSession['base']>, known: PlanContext['known']): Ref | undefined {
   if (!known.has(rolloutName(rollout))) return undefined;
   for (let ordinal = end - 1; ordinal >= Math.max(0, end - maxLookBack); ordinal--)
     if (known.has(placeName(rollout, ordinal))) return { record: placeName(rollout, ordinal) };
@@ -344,7 +345,7 @@ interface About {
   readonly sessionId?: string;
 }
 
-const aboutOf = ({ id, subagent }: Session, cwd: string | undefined): About => ({
+const aboutOf = ({ id, subagent }: RolloutSession, cwd: string | undefined): About => ({
   template: subagent === undefined ? template : `${template}/${subagent || 'agent'}`.slice(0, maxNameLength),
   ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
   ...(id !== undefined && { sessionId: id }),
@@ -376,7 +377,7 @@ function commitOf(
   };
 }
 
-function summaryOf(facts: readonly Fact[]): string | undefined {
+function summaryOf(facts: readonly LineFact[]): string | undefined {
   const prompts = facts.flatMap(({ item }) => item?.prompt ?? []);
   return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : facts.find(({ item }) => item?.said !== undefined)?.item?.said);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, eachPiece, type Piece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
+import { type Dialect, eachPiece, type RecordPiece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:timestamp|type|ordinal|record_type)":/g,
@@ -12,7 +12,7 @@ const dialect: Dialect = {
 export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
 
 /** Reads one record after the other, so that a large rollout need not be held in memory. */
-export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
+export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: RecordPiece) => void): Seen => eachPiece(file, dialect, options, tell);
 
 /**
  * The sort of a line: `item` is what the model sees or writes, `event` is what the screen shows, `compacted` replaces the history before
@@ -41,7 +41,7 @@ const bookkeeping: ReadonlySet<string> = new Set([
 export const isUnknown = (record: JsonObject): record is JsonObject & { readonly type: string } =>
   isObject(record.payload) && typeof record.type === 'string' && !Object.hasOwn(sorts, record.type) && !bookkeeping.has(record.type);
 
-export interface Line {
+export interface RolloutLine {
   readonly sort: Sort;
   readonly payload: JsonObject;
   readonly at: Timestamp | undefined;
@@ -52,7 +52,7 @@ export interface Line {
 }
 
 /** Reads a record of either form as a line. */
-export function lineOf(record: JsonObject): Line {
+export function lineOf(record: JsonObject): RolloutLine {
   const { payload, metadata } = record;
   if (isObject(payload) && typeof record.type === 'string')
     return {
@@ -67,10 +67,10 @@ export function lineOf(record: JsonObject): Line {
   return typeof record.id === 'string' && at !== undefined ? flatLine('meta', record, at) : flatLine('other', record);
 }
 
-const flatLine = (sort: Sort, payload: JsonObject, at?: Timestamp): Line => ({ sort, payload, at, metadata: undefined, flat: true });
+const flatLine = (sort: Sort, payload: JsonObject, at?: Timestamp): RolloutLine => ({ sort, payload, at, metadata: undefined, flat: true });
 
 /** The turn that a line opens or belongs to, if it names a turn. */
-export const turnOf = ({ sort, payload }: Line): string | undefined =>
+export const turnOf = ({ sort, payload }: RolloutLine): string | undefined =>
   sort === 'context' || (sort === 'event' && startsTurn(payload)) ? stringAt(payload, 'turn_id') : undefined;
 
 /** Whether the event starts a turn. */
@@ -161,7 +161,7 @@ const injected =
   /^\s*(<(environment_context|user_instructions|permissions|turn_aborted|skill|skills_instructions|subagent_notification|user_shell_command|collaboration_mode|app-context|model_switch|personality_spec|INSTRUCTIONS|apps_instructions|plugins_instructions)\b|# AGENTS\.md instructions)/;
 
 /** The folder in which the agent works, if a line names it. */
-export function folderOf({ sort, payload }: Line): string | undefined {
+export function folderOf({ sort, payload }: RolloutLine): string | undefined {
   if (sort === 'meta' || sort === 'context') return stringAt(payload, 'cwd') || undefined;
   if (sort !== 'item' || payload.type !== 'message' || payload.role !== 'user') return undefined;
   const text = partsOf(payload.content).find((part) => part?.trimStart().startsWith('<environment_context>'));

@@ -3,7 +3,6 @@ import type { TokenUsage } from '../format.js';
 import {
   answered,
   called,
-  type Draft,
   failed,
   type Numbered,
   noted,
@@ -11,6 +10,7 @@ import {
   said,
   summarized,
   thought,
+  type UnplacedEntry,
   unsent,
   usageIn,
   withUsage,
@@ -95,11 +95,11 @@ function answerDrafts(data: JsonObject): readonly Numbered[] {
   const calls = objectsIn(data.toolRequests).map((call) =>
     called(stringAt(call, 'name') ?? '', stringAt(call, 'toolCallId'), argumentsOf(call.arguments), author),
   );
-  const thoughts = thinkingOf(data).map((draft): Draft => ({ ...draft, ...author }));
+  const thoughts = thinkingOf(data).map((draft): UnplacedEntry => ({ ...draft, ...author }));
   return [...thoughts, ...(text === '' ? [] : [said('assistant', text, author)]), ...calls].map((draft, at): Numbered => [at, draft]);
 }
 
-function thinkingOf(data: JsonObject): readonly Draft[] {
+function thinkingOf(data: JsonObject): readonly UnplacedEntry[] {
   const { reasoningBlocks } = data;
   const blocks = isObject(reasoningBlocks) ? objectsIn(reasoningBlocks.blocks) : [];
   if (blocks.length > 0)
@@ -113,7 +113,7 @@ function thinkingOf(data: JsonObject): readonly Draft[] {
 }
 
 /** The part of a result that the model gets. The rest is for the screen. */
-function resultDraft(data: JsonObject): Draft {
+function resultDraft(data: JsonObject): UnplacedEntry {
   const { result, error, shellExecution, fileEdits } = data;
   const isError = data.success === false;
   const text = isError

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { Part, TreeRecord } from '../shared/branches.js';
+import type { RecordRole, TreeRecord } from '../shared/branches.js';
 import { objectsIn } from '../shared/drafts.js';
-import type { Mark } from '../shared/progress.js';
-import type { About, Place, RecordRules } from '../shared/records.js';
+import type { RecordMark } from '../shared/progress.js';
+import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { callNamed } from '../shared/subagents.js';
 import { entriesOf, type Gathered, gather } from './parse.js';
 import { dataOf, dialect, formatId, laneOf, typeOf } from './schema.js';
@@ -36,7 +36,7 @@ function about(records: readonly JsonObject[]): About {
   };
 }
 
-function place(record: JsonObject): Place | undefined {
+function place(record: JsonObject): RecordPlace | undefined {
   const name = stringAt(record, 'id');
   if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
   const lane = laneOf(record);
@@ -61,7 +61,7 @@ const startingCalls = (record: JsonObject): readonly string[] =>
 const startedIn = (record: JsonObject): string | undefined =>
   typeOf(record).startsWith('subagent.') ? stringAt(dataOf(record), 'toolCallId') : undefined;
 
-function partOf(record: JsonObject): Part {
+function partOf(record: JsonObject): RecordRole {
   switch (typeOf(record)) {
     case 'user.message':
       return 'prompt';
@@ -86,7 +86,7 @@ function keptSystem(_: JsonObject, before: readonly TreeRecord[]): readonly Tree
 }
 
 /** Each model call ends with a separate event. A turn ends with a model call without tool calls, or with an error. */
-function mark(record: JsonObject): Omit<Mark, 'range'> | undefined {
+function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
   switch (typeOf(record)) {
     case 'session.error':
     case 'session.shutdown':

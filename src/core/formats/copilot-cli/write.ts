@@ -1,7 +1,7 @@
 import { bytesOf, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, WritableEntry, WriteOptions } from '../format.js';
 import { inRecords } from '../shared/entry-lines.js';
-import { type Group, groupMessages, namer, textsOf } from '../shared/groups.js';
+import { type EntryGroup, groupMessages, namer, textsOf } from '../shared/groups.js';
 import { recordsOf } from '../shared/records.js';
 import { dataOf, dialect, laneOf, typeOf } from './schema.js';
 
@@ -32,7 +32,7 @@ function fits(entry: WritableEntry, group: readonly WritableEntry[]): boolean {
   return before < after || (before === after && entry.kind !== 'text');
 }
 
-function eventOf({ entries }: Group, id: string, options: WriteOptions): object {
+function eventOf({ entries }: EntryGroup, id: string, options: WriteOptions): object {
   const [first] = entries;
   const { text = '' } = first;
   if (first.kind === 'summary') return { type: 'session.compaction_complete', data: { success: true, summaryContent: text } };
@@ -50,7 +50,7 @@ function eventOf({ entries }: Group, id: string, options: WriteOptions): object 
   }
 }
 
-function answerData(entries: Group['entries'], messageId: string, { model }: WriteOptions): object {
+function answerData(entries: EntryGroup['entries'], messageId: string, { model }: WriteOptions): object {
   const thinking = entries.filter(({ kind }) => kind === 'thinking');
   const sealed = thinking.map(({ result }) => result as { readonly signature?: string; readonly data?: string } | undefined);
   const isSealed = sealed.some((seal) => seal?.signature !== undefined || seal?.data !== undefined);

@@ -1,10 +1,9 @@
 import { type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import { blockDraft, blocksOf, jsonIn } from '../shared/anthropic-blocks.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import {
   answered,
   called,
-  type Draft,
   failed,
   type Numbered,
   noted,
@@ -12,6 +11,7 @@ import {
   pictured,
   said,
   thought,
+  type UnplacedEntry,
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
@@ -21,7 +21,7 @@ const isMessage = (record: JsonObject): boolean => typeof record.role === 'strin
 const toolIn = (record: JsonObject): JsonObject | undefined => objectsIn([record.toolFormerData ?? null])[0];
 
 /** The role of a record (a bubble of the editor, or a message) in its turn. */
-export function partOf(record: JsonObject): Part {
+export function partOf(record: JsonObject): RecordRole {
   if (isMessage(record)) {
     const blocks = blocksOf(messageContent(record));
     if (record.role === 'assistant') return 'answer';
@@ -51,12 +51,12 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
   return withUsage(numbered, usageIn({ input: counts?.inputTokens || null, output: counts?.outputTokens || null }, 'within'));
 }
 
-function messageDrafts(record: JsonObject): readonly Draft[] {
+function messageDrafts(record: JsonObject): readonly UnplacedEntry[] {
   const role = record.role === 'assistant' || record.role === 'system' || record.role === 'tool' ? record.role : 'user';
   return blocksOf(messageContent(record)).map((block) => blockDraft(block, role));
 }
 
-function bubbleDrafts(bubble: JsonObject): readonly Draft[] {
+function bubbleDrafts(bubble: JsonObject): readonly UnplacedEntry[] {
   const text = stringAt(bubble, 'text') ?? '';
   const fault = stringAt(bubble.errorDetails, 'message');
   if (bubble.type === 1) return [said('user', text), ...objectsIn(bubble.images).map((image) => pictured('user', { link: image }))];
@@ -72,7 +72,7 @@ function bubbleDrafts(bubble: JsonObject): readonly Draft[] {
   ];
 }
 
-function toolDrafts(bubble: JsonObject, author: { readonly author?: string }): readonly Draft[] {
+function toolDrafts(bubble: JsonObject, author: { readonly author?: string }): readonly UnplacedEntry[] {
   const tool = toolIn(bubble);
   const name = stringAt(tool, 'name');
   if (!tool || name === undefined) return [];

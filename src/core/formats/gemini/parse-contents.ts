@@ -19,7 +19,7 @@ import {
 } from './schema.js';
 
 /** The part of the conversation that a call sent. */
-export interface Sent {
+export interface SentContents {
   readonly contents: readonly JsonObject[];
   /** True if the session was opened again before the call. Its context was then sent again, but the file contains only the first one. */
   readonly isReopened: boolean;
@@ -38,13 +38,13 @@ interface Turn {
  * The contents that the agent (0.61.0) sends: deltas of one context in order, up to the message that answers. After a session was opened
  * again, its history repeats the results of tools, because the agent finds them with the call and as messages of their own.
  */
-export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): Sent {
+export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): SentContents {
   let turns: Turns = new Map();
   let isReopened = false;
   /** True if the file repeats its history from here, so that the notes of earlier calls are lost. */
   let isForgotten = false;
   let isFirst = true;
-  const done = (): Sent => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
+  const done = (): SentContents => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
   for (const record of recordsIn(deltas)) {
     const history = historyIn(record);
     const back = rewindIn(record);

@@ -1,6 +1,16 @@
 import { type ByteRange, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import type { Problem } from '../format.js';
-import { bufferOf, type Dialect, endOfString, endOfValue, isDeep, type Piece, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
+import {
+  bufferOf,
+  type Dialect,
+  endOfString,
+  endOfValue,
+  isDeep,
+  type RecordPiece,
+  type Scan,
+  type ScanOptions,
+  scanJsonl,
+} from '../shared/jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:id|sessionId|\$set|\$rewindTo)":/g,
@@ -24,7 +34,7 @@ export function scanValues(delta: Uint8Array): Pick<Scan, 'pieces' | 'skipped'> 
   const buffer = bufferOf(delta);
   // One character for each byte: JSON structure is ASCII, so positions in the text are offsets in the buffer.
   const text = buffer.toString('latin1');
-  const pieces: Piece[] = [];
+  const pieces: RecordPiece[] = [];
   const skipped: Problem[] = [];
   let passed = 0;
   for (let at = 0; at < text.length; ) {
@@ -68,7 +78,7 @@ function recordAt(buffer: Buffer, { start, end }: ByteRange): JsonObject | undef
 }
 
 /** A session of an older version: one document with a list of messages. */
-export interface Document extends Pick<Scan, 'pieces' | 'skipped'> {
+export interface SessionDocument extends Pick<Scan, 'pieces' | 'skipped'> {
   /** Everything but the messages. */
   readonly header: JsonObject;
 }
@@ -77,7 +87,7 @@ export interface Document extends Pick<Scan, 'pieces' | 'skipped'> {
  * The messages of a document with their ranges; the bytes between them are blank. An incomplete document gives the messages before its end.
  * Undefined for files of lines.
  */
-export function scanDocument(file: Uint8Array): Document | undefined {
+export function scanDocument(file: Uint8Array): SessionDocument | undefined {
   const buffer = bufferOf(file);
   if (isLine(buffer)) return undefined;
   const text = buffer.toString('latin1');
@@ -85,7 +95,7 @@ export function scanDocument(file: Uint8Array): Document | undefined {
   if (!opening) return undefined;
   const list = listAt(text, opening[0].length);
   if (list === undefined) return undefined;
-  const pieces: Piece[] = [];
+  const pieces: RecordPiece[] = [];
   const skipped: Problem[] = [];
   let done = 0;
   const blank = (end: number): void => {

@@ -1,18 +1,18 @@
 import { canonicalJson, isObject, type JsonObject, parseJson } from '../../base/index.js';
-import { bufferOf, type Piece } from '../shared/jsonl.js';
+import { bufferOf, type RecordPiece } from '../shared/jsonl.js';
 
 /** A line in three parts. Without the middle part, it contains only the id of its message and the calls. */
 export interface SplitLine {
-  readonly head: Piece;
-  readonly said: Piece;
-  readonly calls: Piece;
+  readonly head: RecordPiece;
+  readonly said: RecordPiece;
+  readonly calls: RecordPiece;
 }
 
 /**
  * A message is written when the model has answered, and again as a whole when its calls have results. If the first line was imported before the
  * second, only the calls of the second line are new. Undefined if the line cannot be split.
  */
-export function splitAddition(file: Uint8Array, piece: Piece, { id, timestamp, type, toolCalls }: JsonObject): SplitLine | undefined {
+export function splitAddition(file: Uint8Array, piece: RecordPiece, { id, timestamp, type, toolCalls }: JsonObject): SplitLine | undefined {
   const { start, end } = piece.range;
   const line = bufferOf(file).toString('latin1', start, end);
   const from = line.indexOf('"content":');

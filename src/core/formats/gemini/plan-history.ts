@@ -1,10 +1,10 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { PlanContext, Problem } from '../format.js';
 import type { RecordTree, TreeRecord } from '../shared/branches.js';
-import { type Piece, timeOf } from '../shared/jsonl.js';
+import { type RecordPiece, timeOf } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { splitAddition } from './plan-addition.js';
-import { commonLength, isMore, isSpoken, type Sent, sent, sentOf } from './plan-sent.js';
+import { commonLength, isMore, isSpoken, type SentMessage, sent, sentOf } from './plan-sent.js';
 import { additionName, callsOf, historyIn, idOf, isContext, isMessage, nameOf, partOf, partsOf, responsesIn, rewindIn } from './schema.js';
 
 /** The subagents that a message's calls started, by the names under which they look for their call. */
@@ -15,7 +15,7 @@ const startsIn = (message: JsonObject): readonly string[] =>
   });
 
 /** A message of the current history. */
-interface Link extends Sent {
+interface Link extends SentMessage {
   readonly id: string;
   /** The project's name of the record that holds the message. */
   readonly name: string;
@@ -37,9 +37,9 @@ interface Growth {
   readonly file: Uint8Array;
   readonly context: PlanContext;
   readonly startedBy: TreeRecord['startedBy'];
-  readonly pieces: Piece[];
+  readonly pieces: RecordPiece[];
   readonly records: Node[];
-  readonly aside: Set<Piece>;
+  readonly aside: Set<RecordPiece>;
   readonly notes: Problem[];
   readonly path: Link[];
   /** The position of each message in `path`, by its id. */
@@ -47,7 +47,7 @@ interface Growth {
   /** The calls whose results were imported together with them. */
   readonly answered: Set<string>;
   /** Lines that another file of the project also contains. */
-  readonly copied: ReadonlySet<Piece>;
+  readonly copied: ReadonlySet<RecordPiece>;
   tip: TreeRecord['parent'];
   /** A compaction whose history was partly taken back. The next history replaces it. */
   broken: Link | undefined;
@@ -60,7 +60,7 @@ interface Growth {
  * function replays that. Messages that are taken back become a branch that ends. A history that equals the known one, as each start of
  * the agent writes it, is ignored. A shorter one is a rewind, and any other is a compaction.
  */
-export function growTree(file: Uint8Array, given: readonly Piece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): History {
+export function growTree(file: Uint8Array, given: readonly RecordPiece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): History {
   const growth: Growth = {
     file,
     context,
@@ -90,21 +90,21 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
   return growth;
 }
 
-function ignore({ pieces, aside }: Growth, piece: Piece): void {
+function ignore({ pieces, aside }: Growth, piece: RecordPiece): void {
   pieces.push(piece);
   aside.add(piece);
 }
 
-const isStored = ({ context }: Growth, { range }: Piece): boolean => range.start < context.resumeAt;
+const isStored = ({ context }: Growth, { range }: RecordPiece): boolean => range.start < context.resumeAt;
 
-function addLink({ path, placeOf }: Growth, link: Omit<Link, keyof Sent | 'id'>, message: JsonObject): void {
+function addLink({ path, placeOf }: Growth, link: Omit<Link, keyof SentMessage | 'id'>, message: JsonObject): void {
   const id = idOf(message);
   placeOf.set(id, path.length);
   path.push({ ...link, id, ...sent(message) });
 }
 
 /** Adds a record to the tree. Undefined if the project has the record from another file. */
-function place(growth: Growth, piece: Piece, message: JsonObject, { name, ...more }: Pick<Node, 'name'> & Partial<Node>): Node | undefined {
+function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, ...more }: Pick<Node, 'name'> & Partial<Node>): Node | undefined {
   const { startedBy, pieces, records } = growth;
   if (growth.copied.has(piece)) {
     ignore(growth, piece);
@@ -125,7 +125,7 @@ function place(growth: Growth, piece: Piece, message: JsonObject, { name, ...mor
   return node;
 }
 
-function readMessage(growth: Growth, piece: Piece, message: JsonObject): void {
+function readMessage(growth: Growth, piece: RecordPiece, message: JsonObject): void {
   const { path, placeOf, answered, context } = growth;
   if (growth.isFresh && isSpoken(message)) {
     cutPath(growth, 0);
@@ -148,7 +148,7 @@ function readMessage(growth: Growth, piece: Piece, message: JsonObject): void {
 }
 
 /** Reads a message that an earlier line or an earlier import already contains. */
-function readAgain(growth: Growth, piece: Piece, message: JsonObject, at: number): void {
+function readAgain(growth: Growth, piece: RecordPiece, message: JsonObject, at: number): void {
   const { path, pieces, copied, context, notes } = growth;
   const before = path[at] as Link;
   const isLast = path.slice(at + 1).every((one) => !isSpoken(one.message));
@@ -173,7 +173,7 @@ const isLastNew = ({ records }: Growth, node: Node): boolean =>
   !node.stored && records.findLast(({ part }) => part !== 'quiet') === node && !historyIn(node.piece.record as JsonObject);
 
 /** Adds the calls of a message that was imported without them. */
-function addCalls(growth: Growth, piece: Piece, message: JsonObject, at: number): void {
+function addCalls(growth: Growth, piece: RecordPiece, message: JsonObject, at: number): void {
   const { file, path, pieces, notes } = growth;
   const split = splitAddition(file, piece, message);
   if (split) {
@@ -195,7 +195,7 @@ function isAnswered({ path, answered }: Growth, message: JsonObject): boolean {
   return path.length > 0 && responses.length > 0 && responses.every((response) => answered.has(stringAt(response, 'id') ?? ''));
 }
 
-function goBack(growth: Growth, piece: Piece, id: string): void {
+function goBack(growth: Growth, piece: RecordPiece, id: string): void {
   const { path, placeOf, notes } = growth;
   ignore(growth, piece);
   const at = placeOf.get(id);
@@ -215,7 +215,7 @@ function cutPath(growth: Growth, length: number): void {
   growth.tip = last ? (last.node ?? { record: last.name }) : first.before;
 }
 
-function readHistory(growth: Growth, piece: Piece, history: readonly JsonObject[]): void {
+function readHistory(growth: Growth, piece: RecordPiece, history: readonly JsonObject[]): void {
   const { path, placeOf, answered } = growth;
   if (path.length > 0 && history.every(isContext)) {
     growth.isFresh = path.some(({ sentText }) => sentText() !== '');
@@ -259,7 +259,7 @@ const copyEnding = '_response';
  * The first lines of a file that another session's file also contains, because a session that started from another session's file repeats its
  * messages.
  */
-function sharedPrefix(pieces: readonly Piece[], { known }: PlanContext): ReadonlySet<Piece> {
+function sharedPrefix(pieces: readonly RecordPiece[], { known }: PlanContext): ReadonlySet<RecordPiece> {
   let end = 0;
   for (const [at, { record }] of pieces.entries()) {
     if (!record || !isMessage(record)) continue;

@@ -1,6 +1,6 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { type Mark, progressOf } from '../shared/progress.js';
+import { progressOf, type RecordMark } from '../shared/progress.js';
 import { scanDocument, scanLines } from './parse-values.js';
 import { callsOf, historyIn, isMessage, isSummary, partOf, partsOf, responsesIn, rewindIn, textOf } from './schema.js';
 
@@ -12,10 +12,10 @@ export function progress(file: FileBytes, granularity: PlanContext['granularity'
   // A document can only be read completely.
   const fresh = file.subarray(0, file.length);
   if (scanDocument(fresh)) return { settled: 0, resting: fresh.length, open: true, ended: false };
-  const marks: Mark[] = [];
+  const marks: RecordMark[] = [];
   for (const { record, sort, range } of scanLines(fresh, { mayGrow: true }).pieces) {
     if (sort === 'half') break;
-    const mark: Mark = { range, ...(record && sort === 'record' ? meaningOf(record) : { is: 'quiet' }) };
+    const mark: RecordMark = { range, ...(record && sort === 'record' ? meaningOf(record) : { is: 'quiet' }) };
     const last = marks.at(-1);
     // Notes of the agent after an answer belong to it.
     if (mark.is === 'quiet' && last?.is === 'answer') marks[marks.length - 1] = { ...last, range: { start: last.range.start, end: range.end } };
@@ -24,7 +24,7 @@ export function progress(file: FileBytes, granularity: PlanContext['granularity'
   return { ...progressOf(marks, granularity), ended: false };
 }
 
-function meaningOf(record: JsonObject): Omit<Mark, 'range'> {
+function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
   if (historyIn(record)?.some(isSummary) === true || rewindIn(record) !== undefined) return { is: 'last' };
   if (!isMessage(record)) return { is: 'quiet' };
   switch (partOf(record)) {

@@ -5,14 +5,14 @@ import { callsOf, idOf, isContext, isThought, partsOf, textOf } from './schema.j
 export const isSpoken = ({ type }: JsonObject): boolean => type === 'user' || type === 'gemini';
 
 /** A message with the text by which histories are compared. */
-export interface Sent {
+export interface SentMessage {
   readonly message: JsonObject;
   /** The text that the model gets, in a form that does not depend on the recording; empty if it gets nothing. Computed on demand. */
   readonly sentText: () => string;
 }
 
 /** The message with its text for comparisons. */
-export function sent(message: JsonObject): Sent {
+export function sent(message: JsonObject): SentMessage {
   let text: string | undefined;
   return {
     message,
@@ -24,7 +24,7 @@ export function sent(message: JsonObject): Sent {
 }
 
 /** The messages that the model gets. */
-export const sentOf = (messages: readonly JsonObject[]): readonly Sent[] => messages.map(sent).filter(({ sentText }) => sentText() !== '');
+export const sentOf = (messages: readonly JsonObject[]): readonly SentMessage[] => messages.map(sent).filter(({ sentText }) => sentText() !== '');
 
 function sentTextOf(message: JsonObject): string {
   if (!isSpoken(message) || isContext(message)) return '';
@@ -41,7 +41,7 @@ function sentTextOf(message: JsonObject): string {
 }
 
 /** The number of first messages that both histories share. */
-export function commonLength(a: readonly Pick<Sent, 'sentText'>[], b: readonly Pick<Sent, 'sentText'>[]): number {
+export function commonLength(a: readonly Pick<SentMessage, 'sentText'>[], b: readonly Pick<SentMessage, 'sentText'>[]): number {
   let at = 0;
   while (at < a.length && at < b.length && a[at]?.sentText() === b[at]?.sentText()) at++;
   return at;

@@ -2,7 +2,7 @@ import { type ByteRange, defined, type JsonObject, stringAt } from '../../base/i
 import type { ImportPlan, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type Piece } from '../shared/jsonl.js';
+import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
 import { entriesOf, parse } from './parse.js';
 import { scanDocument, scanLines } from './parse-values.js';
 import { growTree } from './plan-history.js';
@@ -60,7 +60,7 @@ function firstIn<T>(records: readonly JsonObject[], read: (record: JsonObject) =
 }
 
 /** Pieces with their ranges in the planned delta. */
-function placed(pieces: readonly Piece[]): Pick<Piece, 'record' | 'range'>[] {
+function placed(pieces: readonly RecordPiece[]): Pick<RecordPiece, 'record' | 'range'>[] {
   let at = 0;
   return pieces.map(({ record, range }) => {
     const start = at;
@@ -70,7 +70,7 @@ function placed(pieces: readonly Piece[]): Pick<Piece, 'record' | 'range'>[] {
 }
 
 /** The planned delta of the pieces. */
-function joined(file: Uint8Array, pieces: readonly Piece[]): Uint8Array {
+function joined(file: Uint8Array, pieces: readonly RecordPiece[]): Uint8Array {
   const ranges = pieces.map(({ range }) => range);
   return Buffer.concat(ranges.map(({ start, end }: ByteRange) => file.subarray(start, end)));
 }

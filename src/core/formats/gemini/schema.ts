@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import { timeOf } from '../shared/jsonl.js';
 
@@ -82,7 +82,7 @@ export const additionName = (id: string): string => `${id}#calls`;
 export const isAddition = (message: JsonObject): boolean => message.type === 'gemini' && message.content === undefined && callsOf(message).length > 0;
 
 /** The role of a message in its turn. */
-export function partOf(message: JsonObject): Part {
+export function partOf(message: JsonObject): RecordRole {
   if (message.type === 'gemini') return 'answer';
   if (message.type !== 'user') return 'quiet';
   if (isContext(message)) return 'lead';

@@ -1,5 +1,5 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
-import { concatLines, type Piece } from '../shared/jsonl.js';
+import { concatLines, type RecordPiece } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { messagesOf, parse, thoughtsOf } from './parse.js';
 import { scanValues } from './parse-values.js';
@@ -41,9 +41,9 @@ function withoutResults(message: JsonObject, gone: ReadonlySet<unknown>): JsonOb
 }
 
 /** The lines of these messages, by id, up to the last one: unchanged or shortened. */
-function writeAgain(delta: Uint8Array, pieces: readonly Piece[], kept: ReadonlyMap<string, JsonObject | null>): Uint8Array {
+function writeAgain(delta: Uint8Array, pieces: readonly RecordPiece[], kept: ReadonlyMap<string, JsonObject | null>): Uint8Array {
   const isKept = (message: JsonObject): boolean => kept.has(idOf(message));
-  const messagesAt = ({ record }: Piece): readonly JsonObject[] => (record ? (historyIn(record) ?? (isMessage(record) ? [record] : [])) : []);
+  const messagesAt = ({ record }: RecordPiece): readonly JsonObject[] => (record ? (historyIn(record) ?? (isMessage(record) ? [record] : [])) : []);
   const end = pieces.findLastIndex((piece) => messagesAt(piece).some(isKept));
   const parts = pieces.slice(0, end + 1).flatMap((piece, at): Uint8Array[] => {
     const { record, range } = piece;

@@ -3,7 +3,7 @@ import { continuations, isSummaryText } from '../shared/continued.js';
 import { objectsIn } from '../shared/drafts.js';
 
 /** A call to a model with its messages, references resolved. */
-export interface ModelCall {
+export interface InspectCall {
   /** The name of the innermost span around the call, such as a solver or a scorer. */
   readonly span: string | undefined;
   readonly event: JsonObject;
@@ -20,17 +20,17 @@ export interface Lane {
   readonly from: string | undefined;
   /** The call of a tool that started the subagent. */
   readonly startedBy: string | undefined;
-  readonly calls: ModelCall[];
+  readonly calls: InspectCall[];
 }
 
 /** The calls of a sample by where they were made. */
-export interface Told {
-  readonly main: readonly ModelCall[];
+export interface SampleCalls {
+  readonly main: readonly InspectCall[];
   readonly lanes: readonly Lane[];
   /** Calls of scorers, which grade the sample. They belong to no conversation. */
-  readonly grading: readonly ModelCall[];
+  readonly grading: readonly InspectCall[];
   /** For each compaction, the call after it. */
-  readonly compactions: readonly { readonly event: JsonObject; readonly next: ModelCall | undefined }[];
+  readonly compactions: readonly { readonly event: JsonObject; readonly next: InspectCall | undefined }[];
 }
 
 const deepest = 20;
@@ -46,12 +46,12 @@ export function flatEvents(list: readonly JsonObject[], depth = 0): readonly Jso
 }
 
 /** Sorts the calls of a sample by branches and by agents that an agent started. */
-export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[]): Told {
+export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[]): SampleCalls {
   const spans = new Map(events.flatMap((event) => (event.event === 'span_begin' ? [[stringAt(event, 'id') ?? '', event] as const] : [])));
-  const main: ModelCall[] = [];
-  const grading: ModelCall[] = [];
+  const main: InspectCall[] = [];
+  const grading: InspectCall[] = [];
   const lanes = new Map<string, Lane>();
-  const compactions: { event: JsonObject; next: ModelCall | undefined }[] = [];
+  const compactions: { event: JsonObject; next: InspectCall | undefined }[] = [];
   for (const event of events) {
     const path = spansAround(event);
     const isGrading = path.some(({ type }) => type === 'scorer' || type === 'scorers');
@@ -97,7 +97,7 @@ export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[
   }
 }
 
-function callOf(event: JsonObject, pool: readonly JsonObject[], span: JsonObject | undefined): ModelCall {
+function callOf(event: JsonObject, pool: readonly JsonObject[], span: JsonObject | undefined): InspectCall {
   const given = objectsIn(event.input);
   const refs = Array.isArray(event.input_refs) ? event.input_refs : [];
   const input =
@@ -127,7 +127,7 @@ function unsaid({ uuid, output, model }: JsonObject): readonly JsonObject[] {
 }
 
 /** The messages that are known from calls. */
-export function spokenIn(calls: readonly ModelCall[], compacted: ReadonlySet<ModelCall>): readonly Spoken[] {
+export function spokenIn(calls: readonly InspectCall[], compacted: ReadonlySet<InspectCall>): readonly Spoken[] {
   const placeOf = continuations<JsonObject>({
     printOf,
     isSystem: ({ role }) => role === 'system',

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, stringAt } from '../../base/index
 import { objectsIn } from '../shared/drafts.js';
 import { startedWith } from '../shared/subagents.js';
 import type { Wrapped } from '../shared/wrapped.js';
-import { flatEvents, type Lane, printOf, type Spoken, spokenIn, type Told, toldBy } from './parse-events.js';
+import { flatEvents, type Lane, printOf, type SampleCalls, type Spoken, spokenIn, toldBy } from './parse-events.js';
 
 /** A conversation of a sample: its own, or that of an agent that an agent started. */
 export interface Conversation {
@@ -83,7 +83,7 @@ function namer(calls: ReadonlyMap<string, Call>, resolve: (value: JsonObject) =>
 function withCompactions(
   main: readonly Wrapped[],
   messages: readonly JsonObject[],
-  { compactions }: Told,
+  { compactions }: SampleCalls,
   resolve: (value: JsonObject) => JsonObject,
 ): readonly Wrapped[] {
   const before = new Map<number, Wrapped>();
@@ -113,7 +113,7 @@ function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wr
  * Calls whose answers are no messages of the sample: those of its scorers, and others that its solvers made. They count, and they say
  * nothing about the window.
  */
-function callsBeside({ grading, main }: Told, messages: readonly JsonObject[]): (Wrapped & { readonly record: JsonObject })[] {
+function callsBeside({ grading, main }: SampleCalls, messages: readonly JsonObject[]): (Wrapped & { readonly record: JsonObject })[] {
   const known = new Set(messages.flatMap(namesOf));
   const isKnown = (answer: JsonObject | undefined): boolean => answer !== undefined && namesOf(answer).some((name) => known.has(name));
   const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)) : [];

@@ -1,12 +1,11 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import { blockDraft, blocksOf, textIn } from '../shared/anthropic-blocks.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import { isSummaryText } from '../shared/continued.js';
 import {
   answered,
   called,
-  type Draft,
   dataUrl,
   failed,
   type Numbered,
@@ -15,6 +14,7 @@ import {
   pictured,
   said,
   thought,
+  type UnplacedEntry,
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
@@ -23,7 +23,7 @@ import { entriesBeside } from '../shared/entry-lines.js';
 const roleOf = (record: JsonObject): string | undefined => stringAt(record, 'role');
 
 /** The role of a record in its turn: a message, or a fact of the log about the sample. */
-export function partOf(record: JsonObject): Part {
+export function partOf(record: JsonObject): RecordRole {
   if (record.compacted !== undefined) return 'compaction';
   switch (roleOf(record)) {
     case 'user':
@@ -60,7 +60,7 @@ function usageOf(usage: JsonObject): TokenUsage | undefined {
 }
 
 /** What a compaction left: the first text of a user that reads like a summary, else the first after the system prompt, stands for the rest. */
-function compactedDrafts(record: JsonObject): readonly Draft[] {
+function compactedDrafts(record: JsonObject): readonly UnplacedEntry[] {
   if (record.compacted === undefined) return draftsOf(record);
   const drafts = objectsIn(record.compacted).flatMap(draftsOf);
   const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
@@ -73,7 +73,7 @@ const authorOf = (record: JsonObject): { readonly author?: string } => {
   return model === undefined ? {} : { author: model };
 };
 
-function draftsOf(record: JsonObject): readonly Draft[] {
+function draftsOf(record: JsonObject): readonly UnplacedEntry[] {
   const author = authorOf(record);
   switch (roleOf(record)) {
     case 'user':
@@ -84,7 +84,7 @@ function draftsOf(record: JsonObject): readonly Draft[] {
       return [
         ...contentDrafts(record, 'assistant'),
         ...objectsIn(record.tool_calls).map((call) => called(stringAt(call, 'function') ?? '', stringAt(call, 'id'), call.arguments)),
-      ].map((draft): Draft => (draft.kind === 'event' ? draft : { ...draft, ...author }));
+      ].map((draft): UnplacedEntry => (draft.kind === 'event' ? draft : { ...draft, ...author }));
     case 'tool':
       return resultDrafts(record);
     default:
@@ -94,8 +94,8 @@ function draftsOf(record: JsonObject): readonly Draft[] {
   }
 }
 
-function contentDrafts({ content }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly Draft[] {
-  return blocksOf(content).flatMap((block): Draft[] => {
+function contentDrafts({ content }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly UnplacedEntry[] {
+  return blocksOf(content).flatMap((block): UnplacedEntry[] => {
     if (!isObject(block)) return [blockDraft(block, role)];
     if (block.type === 'reasoning') {
       const text = stringAt(block, 'reasoning') ?? '';
@@ -112,7 +112,7 @@ function contentDrafts({ content }: JsonObject, role: 'user' | 'system' | 'assis
   });
 }
 
-function resultDrafts(record: JsonObject): readonly Draft[] {
+function resultDrafts(record: JsonObject): readonly UnplacedEntry[] {
   const { content, error } = record;
   const id = stringAt(record, 'tool_call_id');
   const blocks = blocksOf(content);

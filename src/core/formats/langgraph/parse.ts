@@ -1,6 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { answered, called, type Draft, dataUrl, pictured, said, thought } from '../shared/drafts.js';
+import { answered, called, dataUrl, pictured, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { type CheckpointLine, messageOf, timeOf } from './schema.js';
 
@@ -26,7 +26,7 @@ export function entriesOf(line: CheckpointLine, raw: ByteRange): readonly Parsed
   });
 }
 
-function draftsOf(message: Json): readonly Draft[] {
+function draftsOf(message: Json): readonly UnplacedEntry[] {
   const read = messageOf(message);
   if (!read) return [{ role: 'system', kind: 'event', toolName: 'message', result: message, tokens: 0, marks: ['hidden', 'unread'] }];
   const { kind, fields } = read;
@@ -35,7 +35,7 @@ function draftsOf(message: Json): readonly Draft[] {
     case 'human': {
       const isSummary = isObject(fields.additional_kwargs) && fields.additional_kwargs.lc_source === summarized;
       const author = name === undefined ? {} : { author: name };
-      return blocksOf(fields).map((block): Draft => {
+      return blocksOf(fields).map((block): UnplacedEntry => {
         const draft = blockDraft(block, 'user');
         return isSummary && draft.kind === 'text' ? { ...draft, kind: 'summary' } : { ...draft, ...author };
       });
@@ -53,7 +53,7 @@ const blocksOf = ({ content }: JsonObject): readonly Json[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.map(asBlock) : [];
 const asBlock = (block: Json): Json => (typeof block === 'string' ? { type: 'text', text: block } : block);
 
-function blockDraft(block: Json, role: 'user' | 'system' | 'tool'): Draft {
+function blockDraft(block: Json, role: 'user' | 'system' | 'tool'): UnplacedEntry {
   const text = stringAt(block, 'text');
   if (text !== undefined && isObject(block) && (block.type === 'text' || block.type === undefined)) return said(role, text);
   const media = mediaIn(block);
@@ -74,21 +74,21 @@ function mediaIn(block: Json): ReturnType<typeof dataUrl> {
   return base64 !== undefined && mediaType !== undefined ? { mediaType, base64 } : undefined;
 }
 
-function answerDrafts(fields: JsonObject): readonly Draft[] {
+function answerDrafts(fields: JsonObject): readonly UnplacedEntry[] {
   const model = modelOf(fields);
-  const calls = new Map<string, Draft>();
-  const unnamed: Draft[] = [];
+  const calls = new Map<string, UnplacedEntry>();
+  const unnamed: UnplacedEntry[] = [];
   const [valid, invalid] = [fields.tool_calls, fields.invalid_tool_calls].map((list) => (Array.isArray(list) ? list : [])) as [Json[], Json[]];
   for (const [at, call] of [...valid, ...invalid].entries()) {
     const id = stringAt(call, 'id');
     const made = called(stringAt(call, 'name') ?? '', id, isObject(call) ? call.args : undefined);
     // The arguments of an invalid call are the text that the model wrote, because it is no JSON.
-    const draft: Draft = at < valid.length ? made : { ...made, marks: ['unparsed'] };
+    const draft: UnplacedEntry = at < valid.length ? made : { ...made, marks: ['unparsed'] };
     if (id === undefined || calls.has(id)) unnamed.push(draft);
     else calls.set(id, draft);
   }
   const listed = new Set(calls.keys());
-  const blocks = blocksOf(fields).flatMap((block): Draft[] => {
+  const blocks = blocksOf(fields).flatMap((block): UnplacedEntry[] => {
     const type = stringAt(block, 'type');
     if (type === 'tool_use' || type === 'tool_call') {
       // The list of calls repeats it. It is read once, at its position in the content.
@@ -112,7 +112,7 @@ export function modelOf({ response_metadata: about }: JsonObject): string | unde
   return stringAt(about, 'model_name') ?? stringAt(about, 'model') ?? stringAt(about, 'model_id');
 }
 
-function answerBlock(block: Json, type: string | undefined): Draft {
+function answerBlock(block: Json, type: string | undefined): UnplacedEntry {
   switch (type) {
     case 'text':
       return said('assistant', stringAt(block, 'text') ?? '');
@@ -128,7 +128,7 @@ function answerBlock(block: Json, type: string | undefined): Draft {
   }
 }
 
-function resultDrafts(fields: JsonObject): readonly Draft[] {
+function resultDrafts(fields: JsonObject): readonly UnplacedEntry[] {
   const toolCallId = stringAt(fields, 'tool_call_id');
   const toolName = stringAt(fields, 'name');
   const call = toolCallId === undefined ? {} : { toolCallId };
@@ -142,7 +142,7 @@ function resultDrafts(fields: JsonObject): readonly Draft[] {
     ...(fields.status === 'error' ? { isError: true } : {}),
     ...(marks.length > 0 ? { marks } : {}),
   });
-  const others = blocks.flatMap((block, place): Draft[] => (parts[place] === null ? [{ ...blockDraft(block, 'tool'), ...call }] : []));
+  const others = blocks.flatMap((block, place): UnplacedEntry[] => (parts[place] === null ? [{ ...blockDraft(block, 'tool'), ...call }] : []));
   return [whole, ...others];
 }
 

@@ -2,7 +2,7 @@ import { defined, isObject, type JsonObject, stringAt } from '../../base/index.j
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type Piece } from '../shared/jsonl.js';
+import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
 import { entriesOf, stopEntry } from './parse.js';
 import { titleIn } from './parse-database.js';
 import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './schema.js';
@@ -20,7 +20,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const sessionId = sessionOf(about);
   const skipped: Problem[] = [...scan.skipped];
   const notes: Problem[] = [...scan.notes];
-  const aside = new Set<Piece>();
+  const aside = new Set<RecordPiece>();
   const records = treeOf();
   const lines = records.map(({ piece }) => piece.record as CheckpointLine);
   const title = titleIn(messagesOf(lines));
@@ -67,7 +67,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
 }
 
 /** A checkpoint as a record of the tree. */
-function nodeOf(piece: Piece, line: CheckpointLine, parent: TreeRecord | null, { resumeAt, known }: PlanContext): TreeRecord {
+function nodeOf(piece: RecordPiece, line: CheckpointLine, parent: TreeRecord | null, { resumeAt, known }: PlanContext): TreeRecord {
   const at = timeOf(line);
   return {
     name: line.checkpoint,
@@ -101,7 +101,7 @@ function sessionOf(about: JsonObject): string | undefined {
   return thread === undefined ? undefined : (namespace === undefined ? thread : `${thread}/${namespace}`).slice(0, maxNameLength);
 }
 
-function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+function readPieces(pieces: readonly RecordPiece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const entries: ParsedEntry[] = [];
   let at = 0;
   let stops = 0;

@@ -25,7 +25,7 @@ export function timeOf({ at }: JsonObject): Timestamp | undefined {
   return ms === undefined ? undefined : timestampOf(ms);
 }
 
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, MessageKind>> = {
   HumanMessage: 'human',
   HumanMessageChunk: 'human',
   AIMessage: 'ai',
@@ -45,10 +45,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   system: 'system',
   developer: 'system',
 };
-export type Kind = 'human' | 'ai' | 'tool' | 'system';
+export type MessageKind = 'human' | 'ai' | 'tool' | 'system';
 
 export interface ReadMessage {
-  readonly kind: Kind;
+  readonly kind: MessageKind;
   readonly fields: JsonObject;
 }
 

@@ -3,7 +3,7 @@ import type { WritableEntry, WriteOptions } from '../format.js';
 import { cutAt } from '../shared/jsonl.js';
 import { textParts } from '../shared/result-parts.js';
 import { entriesOf, summarized } from './parse.js';
-import { type CheckpointLine, isCheckpoint, type Kind, scanLines } from './schema.js';
+import { type CheckpointLine, isCheckpoint, type MessageKind, scanLines } from './schema.js';
 
 /** Writes one line for each message, as if each message were a separate step. `keys` names the entries. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
@@ -40,10 +40,10 @@ function belongs([first]: Group, entry: WritableEntry): boolean {
   return entry.messageId !== undefined && entry.messageId === first.messageId && entry.author === first.author;
 }
 
-const classes: Readonly<Record<Kind, string>> = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' };
+const classes: Readonly<Record<MessageKind, string>> = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' };
 
 /** A message in LangChain's JSON form, for Python and JavaScript. */
-const made = (kind: Kind, kwargs: JsonObject): Json => ({
+const made = (kind: MessageKind, kwargs: JsonObject): Json => ({
   lc: 1,
   type: 'constructor',
   id: ['langchain_core', 'messages', classes[kind]],

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import { type Numbered, noted, objectsIn } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
 
@@ -22,7 +22,7 @@ export const typeNameOf = (value: Json): string =>
   ['type', 'kind', 'part_kind', 'role', 'event'].map((name) => stringAt(value, name)).find((name) => name !== undefined) ?? 'record';
 
 /** The role of a record in its turn. A record without entries, or with only notes, belongs to the turn around it. */
-export function partOf(record: JsonObject): Part {
+export function partOf(record: JsonObject): RecordRole {
   const entries = objectsIn(record.entries).filter(({ kind }) => kind !== 'event');
   const has = (test: (entry: JsonObject) => boolean): boolean => entries.some((entry) => test(entry));
   if (entries.length === 0) return 'quiet';

@@ -1,19 +1,19 @@
 import { countTokens } from '../shared/tokens.js';
-import type { Piece } from './write-pieces.js';
+import type { AccountPiece } from './write-pieces.js';
 
 /**
  * Joins the pieces within `maxTokens`. From the oldest on, and only as far as needed, it folds tool results, then thinking and calls, then
  * shortens whole turns, then drops them. The newest turn comes last in each step. A text that is still too long is cut in the middle.
  */
-export function fitted(opening: string, pieces: readonly Piece[], maxTokens = Number.POSITIVE_INFINITY): string {
+export function fitted(opening: string, pieces: readonly AccountPiece[], maxTokens = Number.POSITIVE_INFINITY): string {
   const lastTurn = pieces.at(-1)?.turn ?? 0;
-  const isOld = ({ turn }: Piece): boolean => turn < lastTurn;
+  const isOld = ({ turn }: AccountPiece): boolean => turn < lastTurn;
   const shown = pieces.map(({ forms }): string => forms[0]);
   let bytes = Buffer.byteLength(opening) + noteRoom + shown.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const fits = (): boolean => bytes <= maxTokens * bytesPerToken;
-  const shorten = (which: (piece: Piece) => boolean, form: (piece: Piece) => string): void => {
+  const shorten = (which: (piece: AccountPiece) => boolean, form: (piece: AccountPiece) => string): void => {
     for (let at = 0; at < pieces.length && !fits(); at++) {
-      const piece = pieces[at] as Piece;
+      const piece = pieces[at] as AccountPiece;
       const text = form(piece);
       const saved = Buffer.byteLength(shown[at] as string) - Buffer.byteLength(text);
       if (!which(piece) || saved <= 0) continue;
@@ -21,8 +21,8 @@ export function fitted(opening: string, pieces: readonly Piece[], maxTokens = Nu
       shown[at] = text;
     }
   };
-  const folded = ({ forms }: Piece): string => forms[1];
-  const brief = ({ forms }: Piece): string => forms[2];
+  const folded = ({ forms }: AccountPiece): string => forms[1];
+  const brief = ({ forms }: AccountPiece): string => forms[2];
   shorten((piece) => isOld(piece) && piece.sort === 'result', folded);
   shorten(isOld, folded);
   shorten(isOld, brief);

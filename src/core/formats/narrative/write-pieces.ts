@@ -2,7 +2,7 @@ import type { WritableEntry } from '../format.js';
 import { fence, inlineCode, inlineText, isSuspicious, neutralMarkdown } from '../markdown/neutral.js';
 
 /** One entry of the account, at several lengths. */
-export interface Piece {
+export interface AccountPiece {
   /** The number of its turn, from 0. A turn begins when a person writes to the agent. */
   readonly turn: number;
   readonly sort: 'said' | 'summary' | 'thought' | 'call' | 'result';
@@ -30,7 +30,7 @@ export const forViewers: Wording = {
 };
 
 /** The pieces of the entries, in order, without entries that the model never saw and without thinking that only its provider can read. */
-export function piecesOf(entries: readonly WritableEntry[], wording: Wording): readonly Piece[] {
+export function piecesOf(entries: readonly WritableEntry[], wording: Wording): readonly AccountPiece[] {
   const names = new Map(entries.flatMap(({ kind, toolCallId, toolName }) => (kind === 'tool_call' && toolCallId ? [[toolCallId, toolName]] : [])));
   let turn = 0;
   let spoken = false;
@@ -46,7 +46,7 @@ export function piecesOf(entries: readonly WritableEntry[], wording: Wording): r
 
 const isPrompt = ({ role, kind, marks }: WritableEntry): boolean => role === 'user' && kind === 'text' && !marks?.includes('meta');
 
-function pieceOf(entry: WritableEntry, toolName = 'a tool', { prose, output, line, name }: Wording): Omit<Piece, 'turn'> | undefined {
+function pieceOf(entry: WritableEntry, toolName = 'a tool', { prose, output, line, name }: Wording): Omit<AccountPiece, 'turn'> | undefined {
   const tool = name(toolName);
   const text = (entry.text ?? '').toWellFormed().trim();
   switch (entry.kind) {
@@ -101,7 +101,7 @@ function firstWords(text: string, length: number): string {
   return line.length <= length && text.length <= length * 2 ? line : `${line.slice(0, length).toWellFormed()}…`;
 }
 
-function shrinking(whole: string, folded: string, brief: string): Piece['forms'] {
+function shrinking(whole: string, folded: string, brief: string): AccountPiece['forms'] {
   const second = folded.length < whole.length ? folded : whole;
   return [whole, second, brief.length < second.length ? brief : second];
 }

@@ -15,7 +15,7 @@ import {
   wellFormed,
 } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
-import { answered, called, type Draft, pictured, said } from '../shared/drafts.js';
+import { answered, called, pictured, said, type UnplacedEntry } from '../shared/drafts.js';
 import { isTooLarge, leftOutImage } from '../shared/images.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { noResult } from '../shared/paired.js';
@@ -177,7 +177,7 @@ function entriesOf(message: JsonObject, at: number): readonly ParsedEntry[] {
       : message.role === 'system' || message.role === 'developer'
         ? 'system'
         : 'user';
-  const placed = (draft: Draft, block: number): ParsedEntry => ({ ...draft, key: `${name}.${block}` as EntryKey, messageId: name });
+  const placed = (draft: UnplacedEntry, block: number): ParsedEntry => ({ ...draft, key: `${name}.${block}` as EntryKey, messageId: name });
   const parts: readonly Json[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : Array.isArray(message.content) ? message.content : [];
   if (role === 'tool') {

@@ -1,10 +1,10 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { answered, called, type Draft, dataUrl, failed, pictured, said, summarized, thought, unsent } from '../shared/drafts.js';
+import { answered, called, dataUrl, failed, pictured, said, summarized, thought, type UnplacedEntry, unsent } from '../shared/drafts.js';
 import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './schema.js';
 
 /** The end of an entry's key, after the name of the message. */
-type Named = readonly [suffix: string, draft: Draft];
+type Named = readonly [suffix: string, draft: UnplacedEntry];
 
 /** The text that the agent (1.18.34) sends in place of a result that it removed from a long context. */
 const pruned = '[Old tool result content cleared]';
@@ -25,7 +25,7 @@ export function entriesOf(line: MessageLine, name: string, raw: ByteRange): read
 
 function draftsOf(line: MessageLine): readonly Named[] {
   const parts = partsOf(line);
-  const inOrder = (draft: (part: JsonObject) => Draft): readonly Named[] => parts.map((part, number) => [`.${number}`, draft(part)]);
+  const inOrder = (draft: (part: JsonObject) => UnplacedEntry): readonly Named[] => parts.map((part, number) => [`.${number}`, draft(part)]);
   if (roleOf(line) === 'user') return inOrder(saidBy);
   // A result whose call is elsewhere is a separate line and keeps its name.
   if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
@@ -53,7 +53,7 @@ const faultOf = ({ info }: MessageLine): string =>
   (isObject(info.error) ? stringAt(info.error.data, 'message') : undefined) ?? stringAt(info.error, 'name') ?? 'the call failed';
 
 /** A part that is only for the agent. */
-const note = (type: string, part: JsonObject): Draft => ({
+const note = (type: string, part: JsonObject): UnplacedEntry => ({
   role: 'system',
   kind: 'event',
   toolName: type === '' ? 'part' : type,
@@ -63,7 +63,7 @@ const note = (type: string, part: JsonObject): Draft => ({
   marks: ['hidden', type],
 });
 
-function saidBy(part: JsonObject): Draft {
+function saidBy(part: JsonObject): UnplacedEntry {
   switch (typeOf(part)) {
     case 'text': {
       const draft = said('user', stringAt(part, 'text') ?? '', part.synthetic === true ? { marks: ['meta', 'synthetic'] } : {});
@@ -82,9 +82,9 @@ function saidBy(part: JsonObject): Draft {
 }
 
 /** A file of a message: an image or a document, in a data URL or behind a link. */
-const media = (part: JsonObject, role: 'user' | 'tool'): Draft => pictured(role, dataUrl(stringAt(part, 'url') ?? '') ?? { link: part });
+const media = (part: JsonObject, role: 'user' | 'tool'): UnplacedEntry => pictured(role, dataUrl(stringAt(part, 'url') ?? '') ?? { link: part });
 
-function answerDraft(part: JsonObject, marks: readonly string[]): Draft {
+function answerDraft(part: JsonObject, marks: readonly string[]): UnplacedEntry {
   const text = stringAt(part, 'text') ?? '';
   switch (typeOf(part)) {
     case 'text':

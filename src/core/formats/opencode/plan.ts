@@ -1,8 +1,8 @@
 import { inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { type Part, planBranches, type TreeRecord } from '../shared/branches.js';
+import { planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type Piece, type Scan } from '../shared/jsonl.js';
+import { firstNewLine, type RecordPiece, type Scan } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import {
@@ -34,9 +34,9 @@ interface Growth {
   readonly startedBy: TreeRecord['startedBy'];
   readonly records: TreeRecord[];
   readonly byId: Map<string, TreeRecord>;
-  readonly names: Map<Piece, string>;
+  readonly names: Map<RecordPiece, string>;
   readonly used: Set<string>;
-  readonly aside: Set<Piece>;
+  readonly aside: Set<RecordPiece>;
   readonly skipped: Problem[];
   readonly notes: Problem[];
   /** The number of kept messages that compactions can still repeat. */
@@ -79,7 +79,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   };
 }
 
-function growTree(pieces: readonly Piece[], context: PlanContext, parents: Growth['parents'], startedBy: TreeRecord['startedBy']): Growth {
+function growTree(pieces: readonly RecordPiece[], context: PlanContext, parents: Growth['parents'], startedBy: TreeRecord['startedBy']): Growth {
   const growth: Growth = {
     context,
     parents,
@@ -102,7 +102,7 @@ function growTree(pieces: readonly Piece[], context: PlanContext, parents: Growt
   return growth;
 }
 
-function placeMessage(growth: Growth, piece: Piece, line: MessageLine): void {
+function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): void {
   const { context, parents, startedBy, records, byId, names, used, aside, skipped } = growth;
   const id = idOf(line);
   const after = parents.get(id);
@@ -181,7 +181,7 @@ function withoutOpenEnd(scan: Scan): Scan {
   };
 }
 
-function partOf(line: MessageLine): Part {
+function partOf(line: MessageLine): RecordRole {
   if (isSummary(line)) return 'compaction';
   const parts = partsOf(line);
   if (roleOf(line) === 'assistant') return parts.some((part) => typeOf(part) === 'tool') ? 'round' : 'answer';
@@ -192,7 +192,10 @@ function partOf(line: MessageLine): Part {
 }
 
 /** The entries of lines that follow each other in a delta. The name of a line is a digest of it, which is known for some. */
-function readPieces(pieces: readonly Piece[], named?: ReadonlyMap<Piece, string>): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+function readPieces(
+  pieces: readonly RecordPiece[],
+  named?: ReadonlyMap<RecordPiece, string>,
+): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const entries: ParsedEntry[] = [];
   let at = 0;
   for (const piece of pieces) {

@@ -9,7 +9,7 @@ import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { spansInFile } from './parse-large.js';
 import { exportIn, isObserved, observedSpans } from './parse-observed.js';
 import { messagesAt, withDetails } from './parse-sent.js';
-import { eventsBySpan, operationNamed, type Span, spansIn, valuesIn } from './parse-spans.js';
+import { eventsBySpan, operationNamed, type ReadSpan, spansIn, valuesIn } from './parse-spans.js';
 import { unknownKinds } from './parse-unread.js';
 
 export const formatId = 'otlp-v1';
@@ -39,7 +39,7 @@ export const document: DocumentReader = {
   members(bytes) {
     const values = valuesIn(textOf(bytes));
     const logged = eventsBySpan(values);
-    const own = values.flatMap(spansIn).map((span): Span => ({ ...span, events: [...span.events, ...(logged.get(span.spanId) ?? [])] }));
+    const own = values.flatMap(spansIn).map((span): ReadSpan => ({ ...span, events: [...span.events, ...(logged.get(span.spanId) ?? [])] }));
     const members = membersOf((own.length > 0 ? own : observedSpans(values.map(exportIn))).map(withDetails));
     return members.length > 0 ? members : undefined;
   },
@@ -50,7 +50,7 @@ export const document: DocumentReader = {
 };
 
 /** The conversations of spans with their details. Of spans in a file that does not fit into memory, records are made on demand. */
-export function membersOf(spans: readonly Span[], isLarge = false): readonly Member[] {
+export function membersOf(spans: readonly ReadSpan[], isLarge = false): readonly Member[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const starts = startsIn(spans, byId);
   const groups = Map.groupBy(
@@ -76,7 +76,7 @@ export function membersOf(spans: readonly Span[], isLarge = false): readonly Mem
 const calls: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion', 'responses']);
 
 /** The operation of a span, by the current or earlier conventions. */
-function operationOf(span: Span): 'call' | 'tool' | 'agent' | undefined {
+function operationOf(span: ReadSpan): 'call' | 'tool' | 'agent' | undefined {
   const operation = operationNamed(span);
   if (operation === undefined) return messagesAt(span, 'input') === undefined ? undefined : 'call';
   if (calls.has(operation) || operation === 'llm') return 'call';
@@ -88,14 +88,14 @@ function operationOf(span: Span): 'call' | 'tool' | 'agent' | undefined {
  * Spans with the same conversation id form a conversation. A subagent's spans form a separate conversation; without ids, each trace is a
  * conversation.
  */
-function conversationOf(span: Span, byId: ReadonlyMap<string, Span>): { readonly id: string; readonly agent?: string } {
+function conversationOf(span: ReadSpan, byId: ReadonlyMap<string, ReadSpan>): { readonly id: string; readonly agent?: string } {
   // VS Code stores its session id in a separate attribute, because each of its calls has a different conversation id.
   const named = ['copilot_chat.chat_session_id', 'gen_ai.conversation.id', 'session.id', 'langfuse.session.id'];
   const seen = new Set<string>();
   let id: string | undefined;
   let agents = 0;
   let agent = '';
-  for (let at: Span | undefined = span; at && !seen.has(at.spanId); at = byId.get(at.parentSpanId ?? '')) {
+  for (let at: ReadSpan | undefined = span; at && !seen.has(at.spanId); at = byId.get(at.parentSpanId ?? '')) {
     seen.add(at.spanId);
     const { attributes } = at;
     id ??= named.map((name) => stringAt(attributes, name)).find((value) => value !== undefined);
@@ -109,7 +109,7 @@ function conversationOf(span: Span, byId: ReadonlyMap<string, Span>): { readonly
 }
 
 /** The subagents that each call of a tool started, by the id of the call. */
-function startsIn(spans: readonly Span[], byId: ReadonlyMap<string, Span>): ReadonlyMap<string, readonly string[]> {
+function startsIn(spans: readonly ReadSpan[], byId: ReadonlyMap<string, ReadSpan>): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const span of spans) {
     const { id, agent } = conversationOf(span, byId);
@@ -127,7 +127,7 @@ function startsIn(spans: readonly Span[], byId: ReadonlyMap<string, Span>): Read
 }
 
 /** One record for each call with the new part of its input, and one for each tool whose result is in no message. */
-function recordsOf(spans: readonly Span[], starts: ReadonlyMap<string, readonly string[]>, isLarge: boolean): readonly Wrapped[] {
+function recordsOf(spans: readonly ReadSpan[], starts: ReadonlyMap<string, readonly string[]>, isLarge: boolean): readonly Wrapped[] {
   const ordered = [...spans].sort((a, b) => a.start - b.start);
   const answered = new Set<string>();
   const called = new Set<string>();
@@ -207,7 +207,7 @@ interface Messages {
 
 /** The record of a call with its new content. */
 function recordOf(
-  span: Span,
+  span: ReadSpan,
   { from, isTold, started, failures, isCompaction, part }: CallFacts,
   { fresh, output }: Messages = { fresh: (messagesAt(span, 'input') ?? []).slice(from), output: messagesAt(span, 'output') ?? [] },
 ): JsonObject {
@@ -236,10 +236,10 @@ class LazyRecord implements Wrapped {
   readonly id: string;
   readonly parent: string | null | undefined;
   readonly at: number;
-  readonly #span: Span;
+  readonly #span: ReadSpan;
   readonly #facts: CallFacts;
 
-  constructor(span: Span, facts: CallFacts, { id, parent }: Pick<Wrapped, 'id' | 'parent'>) {
+  constructor(span: ReadSpan, facts: CallFacts, { id, parent }: Pick<Wrapped, 'id' | 'parent'>) {
     this.id = id;
     this.parent = parent;
     this.at = span.start;
@@ -256,14 +256,14 @@ class LazyRecord implements Wrapped {
  * The spans of calls. If a tool records no calls, the spans of its agents contain the messages; otherwise, they only repeat the messages of the
  * calls.
  */
-function callsIn(ordered: readonly Span[]): readonly Span[] {
+function callsIn(ordered: readonly ReadSpan[]): readonly ReadSpan[] {
   const calls = ordered.filter((span) => operationOf(span) === 'call');
   if (calls.length > 0) return calls;
   return ordered.filter((span) => operationOf(span) === 'agent' && (messagesAt(span, 'input') ?? messagesAt(span, 'output')) !== undefined);
 }
 
 /** Why tools failed, by the ids of their calls. */
-const failuresIn = (spans: readonly Span[]): ReadonlyMap<string, string> =>
+const failuresIn = (spans: readonly ReadSpan[]): ReadonlyMap<string, string> =>
   new Map(
     spans.flatMap((span) => {
       const id = stringAt(span.attributes, 'gen_ai.tool.call.id');
@@ -272,7 +272,12 @@ const failuresIn = (spans: readonly Span[]): ReadonlyMap<string, string> =>
   );
 
 /** A tool follows the previous call in time. A tool that no message calls becomes a call too. */
-function withTools(records: readonly Wrapped[], tools: readonly Span[], ordered: readonly Span[], called: ReadonlySet<string>): readonly Wrapped[] {
+function withTools(
+  records: readonly Wrapped[],
+  tools: readonly ReadSpan[],
+  ordered: readonly ReadSpan[],
+  called: ReadonlySet<string>,
+): readonly Wrapped[] {
   const starts = new Map(ordered.map(({ spanId, start }) => [spanId, start]));
   const added = tools.map(
     (span): Wrapped => ({

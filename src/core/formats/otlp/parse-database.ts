@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, parseJson } from '../../base/inde
 import type { ColumnValue, DatabaseReader, DatabaseRows } from '../format.js';
 import { membersOf } from './parse-conversation.js';
 import { withDetails } from './parse-sent.js';
-import type { Span } from './parse-spans.js';
+import type { ReadSpan } from './parse-spans.js';
 
 const columns = ['span_id', 'trace_id', 'parent_span_id', 'name', 'start_time_ms', 'end_time_ms', 'status_code', 'status_message'];
 
@@ -15,7 +15,7 @@ export const database: DatabaseReader = {
   members: (rows) => membersOf(spansIn(rows).map(withDetails)),
 };
 
-function spansIn(rows: DatabaseRows): readonly Span[] {
+function spansIn(rows: DatabaseRows): readonly ReadSpan[] {
   const attributes = new Map<string, { [name: string]: Json }>();
   for (const row of rows.each('span_attributes', ['span_id', 'key', 'value'])) {
     const id = textOf(row.span_id);
@@ -23,7 +23,7 @@ function spansIn(rows: DatabaseRows): readonly Span[] {
     own[textOf(row.key)] = attributeValue(textOf(row.key), row.value);
     attributes.set(id, own);
   }
-  return [...rows.each('spans', columns)].map((row): Span => {
+  return [...rows.each('spans', columns)].map((row): ReadSpan => {
     const id = textOf(row.span_id);
     const own: JsonObject = attributes.get(id) ?? {};
     return {

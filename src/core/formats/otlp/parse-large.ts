@@ -4,7 +4,7 @@ import { objectsIn } from '../shared/drafts.js';
 import { type ListInFile, type ValueInFile, valueAt, valuesInFile } from '../shared/json-items.js';
 import { type Export, observedSpans } from './parse-observed.js';
 import { withDetails } from './parse-sent.js';
-import { attributesIn, loggedEvent, otlpSpan, type Span, spansIn } from './parse-spans.js';
+import { attributesIn, loggedEvent, otlpSpan, type ReadSpan, spansIn } from './parse-spans.js';
 
 const spanList = /^resourceSpans\.(\d+)\.(?:scopeSpans|instrumentationLibrarySpans)\.\d+\.spans$/;
 const logList = /^resourceLogs\.\d+\.scopeLogs\.\d+\.logRecords$/;
@@ -13,9 +13,9 @@ const isLarge = (path: string): boolean => /^(?:observations|post|patch)?$/.test
 type Read<T> = () => T;
 
 /** The spans of a file that does not fit into memory, with their details. Only small attributes are in memory. */
-export function spansInFile(file: FileBytes): readonly Span[] {
+export function spansInFile(file: FileBytes): readonly ReadSpan[] {
   const logs = new Map<string, Read<JsonObject>[]>();
-  const own: Read<Span>[] = [];
+  const own: Read<ReadSpan>[] = [];
   const exported: Export[] = [];
   for (const value of valuesOf(file)) {
     if (!isObject(value.shell)) continue;
@@ -49,16 +49,16 @@ const objectAt = (file: FileBytes, range: ByteRange): JsonObject => objectsIn([v
 const itemsOf = ({ lists }: ValueInFile, path: RegExp, file: FileBytes): readonly Read<JsonObject>[] =>
   lists.filter((list) => path.test(list.path)).flatMap(({ items }) => items.map((range) => () => objectAt(file, range)));
 
-function spansOf(value: ValueInFile, shell: JsonObject, file: FileBytes): readonly Read<Span>[] {
-  const lists = value.lists.flatMap((list): readonly Read<Span>[] => {
+function spansOf(value: ValueInFile, shell: JsonObject, file: FileBytes): readonly Read<ReadSpan>[] {
+  const lists = value.lists.flatMap((list): readonly Read<ReadSpan>[] => {
     const number = spanList.exec(list.path)?.[1];
     const resource = Array.isArray(shell.resourceSpans) && number !== undefined ? shell.resourceSpans[Number(number)] : undefined;
     return isObject(resource) ? spansOfResource(list, resource, file) : [];
   });
-  return lists.length > 0 || spansIn(shell).length === 0 ? lists : [() => spansIn(objectAt(file, value.range))[0] as Span];
+  return lists.length > 0 || spansIn(shell).length === 0 ? lists : [() => spansIn(objectAt(file, value.range))[0] as ReadSpan];
 }
 
-function spansOfResource({ items }: ListInFile, resource: JsonObject, file: FileBytes): readonly Read<Span>[] {
+function spansOfResource({ items }: ListInFile, resource: JsonObject, file: FileBytes): readonly Read<ReadSpan>[] {
   const attributes = attributesIn(isObject(resource.resource) ? resource.resource.attributes : undefined);
   return items.map((range) => () => otlpSpan(objectAt(file, range), attributes));
 }
@@ -75,7 +75,7 @@ function exportOf(value: ValueInFile, shell: JsonObject, file: FileBytes): Expor
 const maxHeldLength = 256;
 
 /** A span whose large attributes and events are read again whenever they are needed. A file has many: their getters are shared. */
-class LightSpan implements Span {
+class LightSpan implements ReadSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
@@ -84,9 +84,9 @@ class LightSpan implements Span {
   readonly end: number;
   readonly failed: string | undefined;
   readonly attributes: JsonObject;
-  readonly #again: (() => Span) | undefined;
+  readonly #again: (() => ReadSpan) | undefined;
 
-  constructor(span: Span, attributes: JsonObject, again: (() => Span) | undefined) {
+  constructor(span: ReadSpan, attributes: JsonObject, again: (() => ReadSpan) | undefined) {
     this.traceId = span.traceId;
     this.spanId = span.spanId;
     this.parentSpanId = span.parentSpanId;
@@ -98,23 +98,23 @@ class LightSpan implements Span {
     this.#again = again;
   }
 
-  get events(): Span['events'] {
+  get events(): ReadSpan['events'] {
     return this.#again?.().events ?? [];
   }
 }
 
 /** Makes light spans. `detailed` adds what other records of the file say about a span. */
-function keeper(detailed: (span: Span) => Span): (read: Read<Span>, span?: Span) => Span {
+function keeper(detailed: (span: ReadSpan) => ReadSpan): (read: Read<ReadSpan>, span?: ReadSpan) => ReadSpan {
   const source = Symbol('source');
   // Callers read several facts of the same span in a row.
-  let last: { readonly read: Read<Span>; readonly span: Span } | undefined;
-  const spanOf = (read: Read<Span>): Span => {
+  let last: { readonly read: Read<ReadSpan>; readonly span: ReadSpan } | undefined;
+  const spanOf = (read: Read<ReadSpan>): ReadSpan => {
     if (last?.read !== read) last = { read, span: detailed(read()) };
     return last.span;
   };
   const getters = new Map<string, PropertyDescriptor>();
   const getterOf = (name: string): PropertyDescriptor => {
-    const get = function (this: { readonly [source]: Read<Span> }): Json | undefined {
+    const get = function (this: { readonly [source]: Read<ReadSpan> }): Json | undefined {
       return spanOf(this[source]).attributes[name];
     };
     const made = getters.get(name) ?? { enumerable: true, get };

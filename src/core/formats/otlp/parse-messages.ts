@@ -3,7 +3,7 @@ import { dataUrl, objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 
 /** The input or the answer of a model, in the message form of the GenAI conventions. */
-export interface Exchange {
+export interface SpanMessages {
   readonly system: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
 }
@@ -25,7 +25,7 @@ export function unquoted(value: Json | undefined): Json | undefined {
  * Reads the messages that frameworks send or get, by their shape: GenAI parts, chat completions, items of the Responses API, Anthropic's
  * blocks, Gemini's contents, and messages of LangChain. Gemini's calls have no ids, so they get the name and number of the call.
  */
-export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): Exchange {
+export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): SpanMessages {
   const read = unquoted(value);
   const numbers: Numbers = { calls: new Map(), results: new Map() };
   const messages = listOf(read).flatMap((one): JsonObject[] => {

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, parseInstant, stringAt } from '../../base/index.js';
 import { countIn, objectsIn } from '../shared/drafts.js';
 import { exchangeIn, unquoted } from './parse-messages.js';
-import type { Span } from './parse-spans.js';
+import type { ReadSpan } from './parse-spans.js';
 
 /** How exports of Langfuse and LangSmith begin. */
 export const isObserved = (head: string): boolean =>
@@ -28,10 +28,10 @@ export function exportIn(value: JsonObject): Export {
 }
 
 /** Keeps a span, or only the data for reading it again. */
-type Keep = (read: () => Span, span: Span) => Span;
+type Keep = (read: () => ReadSpan, span: ReadSpan) => ReadSpan;
 
 /** The spans of an export of Langfuse or LangSmith; none for any other file. */
-export function observedSpans(values: readonly Export[], keep: Keep = (_, span) => span): readonly Span[] {
+export function observedSpans(values: readonly Export[], keep: Keep = (_, span) => span): readonly ReadSpan[] {
   return [
     ...values.filter(({ observations }) => observations.length > 0).flatMap((value) => spansOf(langfuseSpans(value), keep)),
     ...spansOf(langSmithSpans(values.flatMap(({ runs }) => runs)), keep),
@@ -150,7 +150,7 @@ function runContent(run: JsonObject) {
 }
 
 /** Calls and tools as spans. Calls of one parent are one conversation; a trace with several of them has as many. */
-function spansOf(observed: readonly Observed[], keep: Keep): readonly Span[] {
+function spansOf(observed: readonly Observed[], keep: Keep): readonly ReadSpan[] {
   const ordered = [...observed].sort((a, b) => a.start - b.start);
   const kinds = new Map(ordered.map((one) => [one.id, one]));
   const ownerOf = (one: Observed): string => {
@@ -168,14 +168,14 @@ function spansOf(observed: readonly Observed[], keep: Keep): readonly Span[] {
   const perSession = Map.groupBy(calls, ({ session, trace }) => `${session}\n${trace}`);
   const severalOwners = new Set([...perSession].filter(([, some]) => new Set(some.map(ownerOf)).size > 1).map(([name]) => name));
   const waiting = new Map<string, string[]>();
-  const spans: Span[] = [];
+  const spans: ReadSpan[] = [];
   const named = new Set<string>();
   for (const one of ordered) {
     if (one.kind === 'other') continue;
     const owner = ownerOf(one);
     const conversation = severalOwners.has(`${one.session}\n${one.trace}`) ? `${one.session}/${owner}` : one.session;
     const call = one.kind === 'tool' ? waiting.get(`${owner}\n${one.tool}`)?.shift() : undefined;
-    const read = (): Span => spanOf(one, conversation, call);
+    const read = (): ReadSpan => spanOf(one, conversation, call);
     const span = read();
     if (one.kind === 'call')
       for (const { parts } of objectsIn(span.attributes['gen_ai.output.messages']))
@@ -190,7 +190,7 @@ function spansOf(observed: readonly Observed[], keep: Keep): readonly Span[] {
 }
 
 /** @param call the id of the call that asked for the tool */
-function spanOf(one: Observed, conversation: string, call: string | undefined): Span {
+function spanOf(one: Observed, conversation: string, call: string | undefined): ReadSpan {
   const attributes = one.kind === 'call' ? callAttributes(one) : toolAttributes(one, call);
   return {
     traceId: one.trace,

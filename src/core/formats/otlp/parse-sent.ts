@@ -2,12 +2,12 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../..
 import { objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { exchangeIn, unquoted } from './parse-messages.js';
-import type { Span } from './parse-spans.js';
+import type { ReadSpan } from './parse-spans.js';
 
 type Which = 'input' | 'output';
 
 /** The messages of a span: an attribute of its own, an attribute for each message, or events. Undefined where the span has none. */
-export function messagesAt({ attributes, events }: Span, which: Which): readonly JsonObject[] | undefined {
+export function messagesAt({ attributes, events }: ReadSpan, which: Which): readonly JsonObject[] | undefined {
   const whole = which === 'input' ? attributes['pydantic_ai.all_messages'] : undefined;
   const value = attributes[`gen_ai.${which}.messages`] ?? attributes[which === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion'] ?? whole;
   const list = typeof value === 'string' ? parseJson(value) : value;
@@ -19,7 +19,7 @@ export function messagesAt({ attributes, events }: Span, which: Which): readonly
 }
 
 /** A span with the attributes that its event contains. */
-export function withDetails(span: Span): Span {
+export function withDetails(span: ReadSpan): ReadSpan {
   const details = span.events.filter(({ name }) => name === 'gen_ai.client.inference.operation.details').map(({ attributes }) => attributes);
   return details.length === 0 ? span : { ...span, attributes: Object.assign({}, ...details, span.attributes) as JsonObject };
 }
@@ -95,7 +95,7 @@ const eventRoles: Readonly<Record<string, string>> = {
 };
 
 /** Messages as events of the span, or as a list of events in an attribute, as Logfire writes them. */
-function eventMessages(attributes: JsonObject, events: Span['events'], which: Which): readonly JsonObject[] {
+function eventMessages(attributes: JsonObject, events: ReadSpan['events'], which: Which): readonly JsonObject[] {
   const listed = objectsIn(unquoted(attributes.events ?? attributes.all_messages_events)).map((fields) => ({
     name: stringAt(fields, 'event.name') ?? '',
     attributes: fields,

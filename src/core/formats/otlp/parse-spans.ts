@@ -3,7 +3,7 @@ import { objectsIn } from '../shared/drafts.js';
 import { endOfValue, isDeep } from '../shared/jsonl.js';
 
 /** A span in a form that is independent of its writer. */
-export interface Span {
+export interface ReadSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
@@ -36,13 +36,13 @@ export function valuesIn(text: string, leftOut: (at: number) => void = () => und
 const maxPasses = 8;
 
 /** What a span calls its operation, by the current or earlier conventions. */
-export const operationNamed = ({ attributes, name }: Span): string | undefined =>
+export const operationNamed = ({ attributes, name }: ReadSpan): string | undefined =>
   stringAt(attributes, 'gen_ai.operation.name') ??
   stringAt(attributes, 'openinference.span.kind')?.toLowerCase() ??
   /^(chat|execute_tool|invoke_agent)\b/.exec(name)?.[1];
 
 /** The spans of a value: an OTLP export, or one span of the JavaScript SDK. */
-export function spansIn(value: JsonObject): readonly Span[] {
+export function spansIn(value: JsonObject): readonly ReadSpan[] {
   const resources = objectsIn(value.resourceSpans);
   if (resources.length > 0)
     return resources.flatMap((resource) =>
@@ -62,7 +62,7 @@ function unwrapped(value: JsonObject): JsonObject {
 }
 
 /** A span of OTLP. `resource` has the attributes of what recorded it. */
-export function otlpSpan(span: JsonObject, resource: JsonObject): Span {
+export function otlpSpan(span: JsonObject, resource: JsonObject): ReadSpan {
   const status = isObject(span.status) ? span.status : {};
   const attributes = attributesIn(span.attributes);
   return {
@@ -86,7 +86,7 @@ const kept = (resource: JsonObject): JsonObject =>
 
 const nanos = (value: Json | undefined): number => Math.floor(Number(typeof value === 'string' || typeof value === 'number' ? value : 0) / 1e6) || 0;
 
-function sdkSpan(span: JsonObject): Span {
+function sdkSpan(span: JsonObject): ReadSpan {
   const status = isObject(span.status) ? span.status : {};
   const attributes = isObject(span.attributes) ? span.attributes : {};
   const time = (value: Json | undefined): number =>
@@ -108,8 +108,8 @@ function sdkSpan(span: JsonObject): Span {
 }
 
 /** Events that a tool records as logs of their spans, by the ids of the spans. */
-export function eventsBySpan(values: readonly JsonObject[]): ReadonlyMap<string, Span['events']> {
-  const found = new Map<string, Span['events'][number][]>();
+export function eventsBySpan(values: readonly JsonObject[]): ReadonlyMap<string, ReadSpan['events']> {
+  const found = new Map<string, ReadSpan['events'][number][]>();
   for (const value of values)
     for (const resource of objectsIn(value.resourceLogs))
       for (const scope of objectsIn(resource.scopeLogs))
@@ -124,7 +124,7 @@ export function eventsBySpan(values: readonly JsonObject[]): ReadonlyMap<string,
 }
 
 /** A log as an event of its span. */
-export function loggedEvent(log: JsonObject): Span['events'][number] {
+export function loggedEvent(log: JsonObject): ReadSpan['events'][number] {
   const own = attributesIn(log.attributes);
   const body = valueIn(log.body);
   const name = stringAt(log, 'eventName') ?? stringAt(own, 'event.name') ?? '';

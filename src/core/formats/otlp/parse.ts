@@ -1,12 +1,11 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import { isSummaryText } from '../shared/continued.js';
 import {
   answered,
   called,
-  type Draft,
   failed,
   memberOf,
   type Numbered,
@@ -16,6 +15,7 @@ import {
   pictured,
   said,
   thought,
+  type UnplacedEntry,
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
@@ -23,7 +23,7 @@ import { entriesBeside } from '../shared/entry-lines.js';
 import { partsIn } from './parse-conversation.js';
 
 /** The role of a record in its turn. A call with a prompt begins a turn. */
-export function partOf(record: JsonObject): Part {
+export function partOf(record: JsonObject): RecordRole {
   // A tool that no model called belongs to the turn around it.
   if (record.tool !== undefined) return record.isCalled === false ? 'quiet' : 'result';
   if (record.isCompaction === true) return 'compaction';
@@ -35,7 +35,7 @@ export function partOf(record: JsonObject): Part {
   return own.some(({ kind }) => kind === 'summary') ? 'compaction' : asked ? 'prompt' : 'round';
 }
 
-type Told = Draft & { readonly messageId?: string };
+type Told = UnplacedEntry & { readonly messageId?: string };
 
 /** The entries of a record. */
 export function entriesOf(record: JsonObject): readonly Numbered[] {
@@ -101,7 +101,7 @@ function messageDrafts(message: JsonObject, author: { readonly author?: string }
   });
 }
 
-function partDraft(part: JsonObject, role: Draft['role']): Told {
+function partDraft(part: JsonObject, role: UnplacedEntry['role']): Told {
   const text = stringAt(part, 'content') ?? stringAt(part, 'text') ?? '';
   switch (part.type) {
     case 'text':
@@ -129,7 +129,7 @@ function partDraft(part: JsonObject, role: Draft['role']): Told {
 }
 
 /** The call of a tool that is known only from the tool's span, so the model call is unknown. */
-const toolCall = (attributes: JsonObject): Draft => ({
+const toolCall = (attributes: JsonObject): UnplacedEntry => ({
   ...called(
     stringAt(attributes, 'gen_ai.tool.name') ?? '',
     stringAt(attributes, 'gen_ai.tool.call.id') || undefined,
@@ -138,7 +138,7 @@ const toolCall = (attributes: JsonObject): Draft => ({
   usage: noCall,
 });
 
-function toolResult(attributes: JsonObject, fault: string | undefined): Draft {
+function toolResult(attributes: JsonObject, fault: string | undefined): UnplacedEntry {
   const text = textIn(attributes['gen_ai.tool.call.result']);
   const name = stringAt(attributes, 'gen_ai.tool.name');
   return answered(stringAt(attributes, 'gen_ai.tool.call.id') || undefined, text === '' ? (fault ?? '') : text, {

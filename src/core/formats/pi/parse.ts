@@ -1,6 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { answered, called, type Draft, failed, noted, pictured, said, thought, unsent, usageIn, withUsage } from '../shared/drafts.js';
+import { answered, called, failed, noted, pictured, said, thought, type UnplacedEntry, unsent, usageIn, withUsage } from '../shared/drafts.js';
 import { timeOf } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
@@ -29,13 +29,13 @@ export function entriesOf(record: JsonObject, name: string, raw: ByteRange, edit
   return drafts(sent).map(([number, draft]) => make(common, number, draft));
 }
 
-function make({ name, at, raw }: Common, number: number, draft: Draft): ParsedEntry {
+function make({ name, at, raw }: Common, number: number, draft: UnplacedEntry): ParsedEntry {
   const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId: name, raw };
   if (at !== undefined) entry.at = at;
   return entry;
 }
 
-type Numbered = readonly [number: number, draft: Draft];
+type Numbered = readonly [number: number, draft: UnplacedEntry];
 
 function drafts(record: JsonObject): readonly Numbered[] {
   switch (record.type) {
@@ -58,7 +58,7 @@ function drafts(record: JsonObject): readonly Numbered[] {
 }
 
 /** A record only for the agent: settings, labels, names, the state of extensions. */
-function note(record: JsonObject): Draft {
+function note(record: JsonObject): UnplacedEntry {
   const { type, id: _, parentId: __, timestamp: ___, ...rest } = record;
   const toolName = typeof type === 'string' ? type : 'unknown';
   return { role: 'system', kind: 'event', toolName, text: toolName.replaceAll('_', ' '), result: rest, tokens: 0, marks: ['hidden', toolName] };
@@ -90,7 +90,7 @@ const blocksOf = (content: unknown): readonly unknown[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [];
 
 /** Blocks with their positions. An empty text among other blocks replaces a removed block (write.ts). */
-function numbered(content: unknown, read: (block: unknown) => Draft): readonly Numbered[] {
+function numbered(content: unknown, read: (block: unknown) => UnplacedEntry): readonly Numbered[] {
   const blocks = blocksOf(content);
   return blocks.flatMap((block, number): Numbered[] => (blocks.length > 1 && stringAt(block, 'text') === '' ? [] : [[number, read(block)]]));
 }
@@ -117,7 +117,7 @@ function injected(message: JsonObject, role: 'user'): readonly Numbered[] {
   });
 }
 
-function blockDraft(block: unknown, role: 'user' | 'tool'): Draft {
+function blockDraft(block: unknown, role: 'user' | 'tool'): UnplacedEntry {
   const text = stringAt(block, 'text');
   if (isObject(block) && block.type === 'text' && text !== undefined) return said(role, text);
   const data = stringAt(block, 'data');
@@ -141,7 +141,7 @@ function answerDrafts(message: JsonObject): readonly Numbered[] {
   return withUsage([...answers.map(([number, draft]): Numbered => [number, unsent(draft, reason)]), [partsFrom, fault]], usage);
 }
 
-function answerDraft(block: unknown, marks: readonly string[]): Draft {
+function answerDraft(block: unknown, marks: readonly string[]): UnplacedEntry {
   const type = stringAt(block, 'type');
   switch (isObject(block) ? type : undefined) {
     case 'text':

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { type Mark, progressOf } from '../shared/progress.js';
+import { progressOf, type RecordMark } from '../shared/progress.js';
 import { eachLine, isChained, messageOf, partOf, roleOf } from './schema.js';
 
 /** The progress of a session that pi is still writing. Each answer records why it stopped. After an error the agent may try again. */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: Mark[] = [];
+  const marks: RecordMark[] = [];
   eachLine(fresh, { mayGrow: true }, ({ record, range, sort }) => {
     if (sort === 'half') return;
     marks.push(record && isChained(record) ? { range, ...meaningOf(record) } : { range, is: 'quiet' });
@@ -15,7 +15,7 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
 
 const stops: ReadonlySet<unknown> = new Set(['stop', 'length', 'aborted']);
 
-function meaningOf(record: JsonObject): Omit<Mark, 'range'> {
+function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
   const part = partOf(record);
   switch (part) {
     case 'compaction':

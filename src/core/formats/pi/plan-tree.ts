@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/index.js';
 import type { Mutable, PlanContext, Problem } from '../format.js';
 import type { RecordTree, TreeRecord } from '../shared/branches.js';
-import { type Piece, timeOf } from '../shared/jsonl.js';
+import { type RecordPiece, timeOf } from '../shared/jsonl.js';
 import { bytesIn, idOf, isChained, isHeader, isSent, nameOf, partOf } from './schema.js';
 
 /**
@@ -14,10 +14,10 @@ interface Growth {
   readonly file: Uint8Array;
   readonly context: PlanContext;
   /** The record to read for each id. */
-  readonly chosen: ReadonlyMap<string, Piece>;
+  readonly chosen: ReadonlyMap<string, RecordPiece>;
   /** All records by number, as records of version 1 name each other. The header counts. */
-  readonly numbered: readonly Piece[];
-  readonly placed: Map<Piece, TreeRecord>;
+  readonly numbered: readonly RecordPiece[];
+  readonly placed: Map<RecordPiece, TreeRecord>;
   readonly records: TreeRecord[];
   readonly notes: Problem[];
   /** The number of kept records that compactions can still repeat. */
@@ -30,7 +30,7 @@ interface Growth {
  */
 export function growTree(
   file: Uint8Array,
-  pieces: readonly Piece[],
+  pieces: readonly RecordPiece[],
   context: PlanContext,
 ): RecordTree & { readonly skipped: readonly Problem[]; readonly notes: readonly Problem[] } {
   const { chosen, aside, skipped } = chooseRecords(pieces, context);
@@ -52,9 +52,9 @@ export function growTree(
 }
 
 /** Of several records with the same id, reads the last record or the stored record. */
-function chooseRecords(pieces: readonly Piece[], { resumeAt }: PlanContext) {
-  const chosen = new Map<string, Piece>();
-  const aside = new Set<Piece>();
+function chooseRecords(pieces: readonly RecordPiece[], { resumeAt }: PlanContext) {
+  const chosen = new Map<string, RecordPiece>();
+  const aside = new Set<RecordPiece>();
   const skipped: Problem[] = [];
   for (const piece of pieces) {
     const id = piece.record && isPlaced(piece) ? idOf(piece.record) : undefined;
@@ -71,10 +71,10 @@ function chooseRecords(pieces: readonly Piece[], { resumeAt }: PlanContext) {
 }
 
 /** The record and its ancestors that are not placed yet, root first. */
-function pathTo({ chosen, placed }: Growth, piece: Piece): Piece[] {
-  const path: Piece[] = [];
-  const seen = new Set<Piece>();
-  for (let at: Piece | undefined = piece; at && !placed.has(at) && !seen.has(at); ) {
+function pathTo({ chosen, placed }: Growth, piece: RecordPiece): RecordPiece[] {
+  const path: RecordPiece[] = [];
+  const seen = new Set<RecordPiece>();
+  for (let at: RecordPiece | undefined = piece; at && !placed.has(at) && !seen.has(at); ) {
     seen.add(at);
     path.push(at);
     at = typeof at.record?.parentId === 'string' ? chosen.get(at.record.parentId) : undefined;
@@ -82,7 +82,7 @@ function pathTo({ chosen, placed }: Growth, piece: Piece): Piece[] {
   return path.reverse();
 }
 
-function place(growth: Growth, piece: Piece): void {
+function place(growth: Growth, piece: RecordPiece): void {
   const { file, context, placed, records } = growth;
   const record = piece.record as JsonObject;
   const parent = parentOf(growth, piece, record);
@@ -99,10 +99,10 @@ function place(growth: Growth, piece: Piece): void {
   records.push(node);
 }
 
-function parentOf({ chosen, placed, records, notes }: Growth, piece: Piece, record: JsonObject): TreeRecord | null {
+function parentOf({ chosen, placed, records, notes }: Growth, piece: RecordPiece, record: JsonObject): TreeRecord | null {
   if (idOf(record) === undefined) return records.at(-1) ?? null;
   if (typeof record.parentId !== 'string') return null;
-  const found = placed.get(chosen.get(record.parentId) as Piece);
+  const found = placed.get(chosen.get(record.parentId) as RecordPiece);
   if (!found) notes.push({ line: piece.line, reason: `the parent ${record.parentId} does not exist: read as a root` });
   return found ?? null;
 }
@@ -127,4 +127,4 @@ function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly 
   return [];
 }
 
-const isPlaced = ({ record, sort }: Piece): boolean => sort === 'record' && record !== undefined && isChained(record) && !isHeader(record);
+const isPlaced = ({ record, sort }: RecordPiece): boolean => sort === 'record' && record !== undefined && isChained(record) && !isHeader(record);

@@ -2,7 +2,7 @@ import { defined, isObject, type JsonObject, stringAt } from '../../base/index.j
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type Piece } from '../shared/jsonl.js';
+import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
 import { type ContentEdit, entriesOf } from './parse.js';
 import { growTree } from './plan-tree.js';
 import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLines } from './schema.js';
@@ -39,7 +39,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
 }
 
 /** The entries of records that follow each other in a delta, with context edits applied. */
-export function readPieces(file: Uint8Array, pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+export function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const edits = new Map<string, ContentEdit | null>();
   for (const { record } of pieces) {
     const target = record?.type === 'context_edit' ? stringAt(record, 'targetId') : undefined;
@@ -87,7 +87,7 @@ function callNames(record: JsonObject): readonly string[] {
 }
 
 /** The last name that the session was given. An empty name removes it. */
-export function titleIn(pieces: readonly Piece[]): string | undefined {
+export function titleIn(pieces: readonly RecordPiece[]): string | undefined {
   const named = pieces.findLast(({ record }) => record?.type === 'session_info')?.record;
   return clip(stringAt(named, 'name') ?? '');
 }

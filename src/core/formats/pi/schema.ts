@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isObject, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import type { Part } from '../shared/branches.js';
+import type { RecordRole } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { type Dialect, eachPiece, type Piece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
+import { type Dialect, eachPiece, type RecordPiece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:type|id|parentId|timestamp|message)":/g,
@@ -14,7 +14,7 @@ const dialect: Dialect = {
 export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
 
 /** Reads one record after the other, so that a large session need not be held in memory. */
-export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
+export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: RecordPiece) => void): Seen => eachPiece(file, dialect, options, tell);
 
 /** Whether the record is the header, which describes the session. Every other record has a place in the tree. */
 export const isHeader = (record: JsonObject): boolean => record.type === 'session';
@@ -42,7 +42,7 @@ export function nameOf(record: JsonObject, bytes: Uint8Array): string {
 export const idIn = (name: string): string => shortName.exec(name)?.[1] ?? name;
 
 /** The bytes of the record in its file. */
-export const bytesIn = (delta: Uint8Array, { range }: Piece): Uint8Array => delta.subarray(range.start, range.end);
+export const bytesIn = (delta: Uint8Array, { range }: RecordPiece): Uint8Array => delta.subarray(range.start, range.end);
 
 /** The message of a record. */
 export const messageOf = (record: JsonObject): JsonObject => (isObject(record.message) ? record.message : {});
@@ -50,7 +50,7 @@ export const messageOf = (record: JsonObject): JsonObject => (isObject(record.me
 export const roleOf = (record: JsonObject): string | undefined => (record.type === 'message' ? stringAt(record.message, 'role') : undefined);
 
 /** The role of a record in its turn. */
-export function partOf(record: JsonObject): Part {
+export function partOf(record: JsonObject): RecordRole {
   switch (record.type) {
     case 'compaction':
       return 'compaction';

@@ -3,7 +3,6 @@ import type { TokenUsage } from '../format.js';
 import {
   answered,
   called,
-  type Draft,
   failed,
   type Numbered,
   noted,
@@ -11,6 +10,7 @@ import {
   said,
   summarized,
   thought,
+  type UnplacedEntry,
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
@@ -46,20 +46,20 @@ function usageOf({ usageMetadata: usage }: JsonObject): TokenUsage | undefined {
   return usageIn({ input, output, cacheRead, reasoning }, 'within');
 }
 
-function userPart(part: JsonObject, isNotice: boolean): Draft {
+function userPart(part: JsonObject, isNotice: boolean): UnplacedEntry {
   const text = stringAt(part, 'text');
   if (text === undefined) return mediaOf(part, 'user');
   return said('user', text, isNotice || isAdded(text) ? { marks: ['meta', isNotice ? 'notification' : 'context'] } : {});
 }
 
-function mediaOf(part: JsonObject, role: 'user' | 'assistant' | 'tool'): Draft {
+function mediaOf(part: JsonObject, role: 'user' | 'assistant' | 'tool'): UnplacedEntry {
   const { inlineData } = part;
   const [mediaType, base64] = [stringAt(inlineData, 'mimeType'), stringAt(inlineData, 'data')];
   if (mediaType !== undefined && base64 !== undefined) return pictured(role, { mediaType, base64 });
   return isObject(part.fileData) ? pictured(role, { link: part }) : noted(Object.keys(part)[0] ?? 'part', part);
 }
 
-function answerPart(part: JsonObject): Draft {
+function answerPart(part: JsonObject): UnplacedEntry {
   const text = stringAt(part, 'text');
   const call = part.functionCall;
   if (isObject(call)) return called(stringAt(call, 'name') ?? '', stringAt(call, 'id'), call.args);
@@ -67,7 +67,7 @@ function answerPart(part: JsonObject): Draft {
   return part.thought === true ? thought(text, { signature: stringAt(part, 'thoughtSignature') }) : said('assistant', text);
 }
 
-function resultPart(part: JsonObject, record: JsonObject): Draft {
+function resultPart(part: JsonObject, record: JsonObject): UnplacedEntry {
   const response = part.functionResponse;
   if (!isObject(response))
     return stringAt(part, 'text') === undefined ? mediaOf(part, 'tool') : said('user', stringAt(part, 'text') ?? '', { marks: ['meta'] });
@@ -97,7 +97,7 @@ function systemDrafts(record: JsonObject): readonly Numbered[] {
 }
 
 /** A call outside the conversation, which only a line of telemetry counts. */
-function counted({ purpose, event }: NonNullable<ReturnType<typeof besideOf>>): Draft {
+function counted({ purpose, event }: NonNullable<ReturnType<typeof besideOf>>): UnplacedEntry {
   const { input_token_count: input, output_token_count: output, cached_content_token_count: cacheRead, thoughts_token_count: reasoning } = event;
   const usage = usageIn({ input, output, cacheRead, reasoning }, 'within');
   const author = stringAt(event, 'model');

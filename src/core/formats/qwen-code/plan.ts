@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { PlanContext } from '../format.js';
-import type { Part } from '../shared/branches.js';
-import type { Mark } from '../shared/progress.js';
-import type { About, Place, RecordRules } from '../shared/records.js';
+import type { RecordRole } from '../shared/branches.js';
+import type { RecordMark } from '../shared/progress.js';
+import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { callNamed } from '../shared/subagents.js';
 import { entriesOf } from './parse.js';
 import { bookkeeping, dialect, formatId, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
@@ -41,7 +41,7 @@ function about(records: readonly JsonObject[], { path, meta }: Pick<PlanContext,
   };
 }
 
-function place(record: JsonObject): Place | undefined {
+function place(record: JsonObject): RecordPlace | undefined {
   const name = stringAt(record, 'uuid');
   if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
   const { parentUuid } = record;
@@ -61,7 +61,7 @@ const startingCalls = (record: JsonObject): readonly string[] =>
     : [];
 const starters: ReadonlySet<unknown> = new Set(['agent', 'task']);
 
-function partOf(record: JsonObject): Part {
+function partOf(record: JsonObject): RecordRole {
   switch (typeOf(record)) {
     case 'user':
       return subtypeOf(record) === 'notification' ? 'lead' : 'prompt';
@@ -75,7 +75,7 @@ function partOf(record: JsonObject): Part {
 }
 
 /** A failed call, which only a line of telemetry records, ends its turn. */
-function mark(record: JsonObject): Omit<Mark, 'range'> | undefined {
+function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
   const event = payloadOf(record).uiEvent;
   if (isObject(event) && stringAt(event, 'event.name') === 'qwen-code.api_error') return { is: 'ends' };
   if (subtypeOf(record) === 'rewind') return { is: 'starts' };

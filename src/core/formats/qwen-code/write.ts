@@ -1,7 +1,7 @@
 import { bytesOf, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, WritableEntry, WriteOptions } from '../format.js';
 import { inRecords } from '../shared/entry-lines.js';
-import { base64Of, type Group, groupMessages, namer } from '../shared/groups.js';
+import { base64Of, type EntryGroup, groupMessages, namer } from '../shared/groups.js';
 import { recordsOf } from '../shared/records.js';
 import { dialect, subtypeOf, typeOf } from './schema.js';
 
@@ -30,7 +30,7 @@ const fits = (entry: WritableEntry, [first]: readonly WritableEntry[]): boolean 
 
 const isMeta = ({ marks }: WritableEntry): boolean => marks?.includes('meta') === true;
 
-function recordOf({ entries }: Group, { model }: WriteOptions): object {
+function recordOf({ entries }: EntryGroup, { model }: WriteOptions): object {
   const [first] = entries;
   const text = first.text ?? '';
   if (first.kind === 'summary')

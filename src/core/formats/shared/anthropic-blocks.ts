@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import { answered, called, type Draft, dataUrl, noted, pictured, said, thought } from './drafts.js';
+import { answered, called, dataUrl, noted, pictured, said, thought, type UnplacedEntry } from './drafts.js';
 
 /** The blocks of a content, which is a text or a list of blocks, as Anthropic's API and its relatives have them. */
 export const blocksOf = (content: Json | undefined): readonly Json[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : isObject(content) ? [content] : [];
 
 /** The draft of one block that a person, a model or a tool wrote. */
-export function blockDraft(block: Json, role: Draft['role'], more: Partial<Draft> = {}): Draft {
+export function blockDraft(block: Json, role: UnplacedEntry['role'], more: Partial<UnplacedEntry> = {}): UnplacedEntry {
   if (typeof block === 'string') return said(role, block, more);
   if (!isObject(block)) return noted('block', block);
   const text = stringAt(block, 'text') ?? stringAt(block, 'content');
@@ -55,7 +55,7 @@ export function textIn(content: Json | undefined): string {
   return JSON.stringify(content);
 }
 
-function resultDraft(block: JsonObject): Draft {
+function resultDraft(block: JsonObject): UnplacedEntry {
   const content = block.content ?? block.result ?? block.output;
   const parts = Array.isArray(content) ? content : [];
   const isError = block.is_error === true || block.isError === true || parts.some((part) => isObject(part) && part.success === false);
@@ -66,7 +66,7 @@ function resultDraft(block: JsonObject): Draft {
   });
 }
 
-function imageDraft(block: JsonObject, role: 'user' | 'assistant' | 'tool'): Draft {
+function imageDraft(block: JsonObject, role: 'user' | 'assistant' | 'tool'): UnplacedEntry {
   const { source } = block;
   const [mediaType, data] = [stringAt(source, 'media_type'), stringAt(source, 'data')];
   if (mediaType !== undefined && data !== undefined) return pictured(role, { mediaType, base64: data });

@@ -11,7 +11,7 @@ import {
   type PlannedCommit,
   type StoredRecord,
 } from '../format.js';
-import { addRange, type Piece } from './jsonl.js';
+import { addRange, type RecordPiece } from './jsonl.js';
 import { lastRead } from './last-read.js';
 
 /**
@@ -19,7 +19,7 @@ import { lastRead } from './last-read.js';
  * turn, and so does a `round`, an answer together with its tool results. `quiet` stays with the turn around it. `compaction` is a separate commit,
  * with the `boundary` before it if one exists. A `step` is also a separate commit, for agents that record states.
  */
-export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction' | 'step';
+export type RecordRole = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction' | 'step';
 
 export interface TreeRecord {
   /** The project finds the record by this name, in this file and in others. */
@@ -28,8 +28,8 @@ export interface TreeRecord {
   readonly others?: readonly string[];
   /** The name of the record at its end, if it is not `name`. */
   readonly end?: string;
-  readonly piece: Piece;
-  readonly part: Part;
+  readonly piece: RecordPiece;
+  readonly part: RecordRole;
   /** A record of the file, a record that only the project has, or null for a root. */
   readonly parent: TreeRecord | { readonly record: string } | null;
   /** True if the project already contains the record. */
@@ -44,11 +44,11 @@ export interface TreeRecord {
 }
 
 export interface RecordTree {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly RecordPiece[];
   /** Parents come before children. */
   readonly records: readonly TreeRecord[];
   /** Pieces that are not used, because another record with the same id is in the tree. */
-  readonly aside: ReadonlySet<Piece>;
+  readonly aside: ReadonlySet<RecordPiece>;
 }
 
 export interface CommitFacts {
@@ -56,9 +56,9 @@ export interface CommitFacts {
   readonly principal?: string;
   readonly sessionId?: string;
   /** The entries of pieces that follow each other in a delta. */
-  readonly read: (pieces: readonly Piece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
+  readonly read: (pieces: readonly RecordPiece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
   /** Whether a piece has no entries, if that does not depend on other pieces. */
-  readonly isSilent?: (piece: Piece) => boolean;
+  readonly isSilent?: (piece: RecordPiece) => boolean;
   /** True if commits and their entries are read again on demand, because all of them would fill the memory. */
   readonly isLazy?: true;
   /** One line that describes the commit. `entries` are the entries of its delta. */
@@ -76,7 +76,7 @@ interface Segment {
   readonly records: readonly TreeRecord[];
   readonly type: 'delta' | 'compaction';
   readonly checkpoint: PlannedCommit['checkpoint'];
-  readonly pieces: Piece[];
+  readonly pieces: RecordPiece[];
 }
 
 const isRecord = (parent: TreeRecord['parent']): parent is TreeRecord => parent !== null && 'piece' in parent;
@@ -248,7 +248,7 @@ function placePieces({ pieces, records, aside }: RecordTree, home: ReadonlyMap<T
   const recordAt = new Map(records.map((record) => [record.piece, record]));
   let current: Segment | undefined;
   /** Lines before the first new turn open it, except among the repeated lines of a fork. */
-  let waiting: Piece[] = [];
+  let waiting: RecordPiece[] = [];
   let isRepeating = false;
   const settle = (segment: Segment | undefined): void => {
     for (const piece of waiting) {
@@ -286,10 +286,10 @@ function placePieces({ pieces, records, aside }: RecordTree, home: ReadonlyMap<T
 }
 
 /** A record that was written before its parent comes after the parent in the delta, with the lines that follow it in the file. */
-function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<Piece, TreeRecord>): void {
+function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<RecordPiece, TreeRecord>): void {
   if (records.every((record, at) => at === 0 || (records[at - 1] as TreeRecord).piece.range.start < record.piece.range.start)) return;
   const order = new Map(records.map((record, at) => [record, at]));
-  const groups: { place: number; pieces: Piece[] }[] = [{ place: -1, pieces: [] }];
+  const groups: { place: number; pieces: RecordPiece[] }[] = [{ place: -1, pieces: [] }];
   for (const piece of pieces) {
     const record = recordAt.get(piece);
     if (record) groups.push({ place: order.get(record) as number, pieces: [piece] });
@@ -298,7 +298,7 @@ function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<Piece,
   pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.place - b.place).flatMap((group) => group.pieces));
 }
 
-function rangesOf(pieces: readonly Piece[]): readonly ByteRange[] {
+function rangesOf(pieces: readonly RecordPiece[]): readonly ByteRange[] {
   const ranges: ByteRange[] = [];
   for (const piece of pieces) addRange(ranges, piece.range);
   return ranges;

@@ -6,7 +6,7 @@ import { patchedFiles } from './patch.js';
 import { commandIn } from './prompt.js';
 
 /** The provider's token counts of one call; null if the agent did not record a count. */
-export interface Counts {
+export interface CallTokens {
   /** Input that was neither read from the cache nor written to it. */
   readonly input: number | null;
   readonly cacheRead: number | null;
@@ -19,7 +19,7 @@ export interface Counts {
   readonly reasoning: number | null;
 }
 
-export const noCounts: Counts = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
+export const noCounts: CallTokens = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
 
 /**
  * The prefix of the ids of calls that an agent made outside of its conversation, such as for a compaction. The conversation does not contain their
@@ -28,7 +28,7 @@ export const noCounts: Counts = { input: null, cacheRead: null, cacheWrite: null
 export const besidePrefix = 'beside:';
 
 /** One model call, recognized by its reply. */
-export interface CallCount extends Counts {
+export interface CallCount extends CallTokens {
   /** The agent's or provider's id of the reply. Copies of a reply in other files and branches have the same id. */
   readonly id: string;
   /** The first entry of the reply. */
@@ -73,7 +73,7 @@ export interface CallTerms {
 }
 
 /** The facts of one record about a call. `isFinal`: the record was written after the reply had ended. */
-export interface ReplyPart extends Counts {
+export interface CallRecord extends CallTokens {
   readonly id: string;
   readonly key: EntryKey;
   readonly model: string | null;
@@ -91,7 +91,7 @@ export interface ReplyPart extends Counts {
 /** One record of a delta: part of a reply, or something before or between replies. */
 export interface CallPart {
   readonly at?: Timestamp | undefined;
-  readonly reply?: ReplyPart | undefined;
+  readonly reply?: CallRecord | undefined;
   /** With a reply, what the call was for; otherwise the prompt of the next call. */
   readonly prompt?: string | undefined;
   /** Further calls of which the same record tells. */
@@ -136,7 +136,7 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
 }
 
 /** Whether the counts say that the model read nothing. No call does that: the agent wrote zeros because it had no counts. */
-const isEmpty = ({ input, cacheRead, cacheWrite }: Counts): boolean =>
+const isEmpty = ({ input, cacheRead, cacheWrite }: CallTokens): boolean =>
   (input !== null || cacheRead !== null || cacheWrite !== null) && (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) === 0;
 
 interface Joining {
@@ -147,7 +147,7 @@ interface Joining {
 }
 
 /** Adds a further record of a reply. The fields are assigned: every line of a transcript comes through here. */
-function addPart(known: Joining, reply: ReplyPart, at: Timestamp | undefined): void {
+function addPart(known: Joining, reply: CallRecord, at: Timestamp | undefined): void {
   const { call } = known;
   if (reply.isFinal || !known.isFinal) {
     call.input = reply.input;
@@ -183,7 +183,7 @@ const isImpossible = (value: Json | undefined): boolean => value !== undefined &
  * Reads counts by name. Impossible counts become null, and `flaw` names them. If one part of an input is wrong, the other parts become null too,
  * because they would look like the whole input. Every reply comes through here, so nothing loops.
  */
-export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>>): Counts & { readonly flaw?: string } {
+export function countsIn(values: Readonly<Record<keyof CallTokens, Json | undefined>>): CallTokens & { readonly flaw?: string } {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning } = values;
   const hasInput = !(isImpossible(input) || isImpossible(cacheRead) || isImpossible(cacheWrite) || isImpossible(cacheWrite1h));
   const counts = {

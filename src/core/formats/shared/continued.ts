@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A call to a model with the messages that it was sent and returned. */
-export interface Exchange<Message> {
+export interface ModelExchange<Message> {
   /** The name of the call, or of the last record that is made from it. */
   readonly id: string;
   readonly input: readonly Message[];
@@ -42,7 +42,7 @@ interface Asked {
  * Finds the call that each call continues. Most tools record the whole input of a call; a call that shares only the beginning of an earlier
  * conversation is a branch. Other tools record only the new messages since the previous call.
  */
-export function continuations<Message>(rules: MessageRules<Message>): (call: Exchange<Message>) => Continuation<Message> {
+export function continuations<Message>(rules: MessageRules<Message>): (call: ModelExchange<Message>) => Continuation<Message> {
   /** Calls by the hash of all messages until their answer, and until their input. */
   const answered = new Map<string, string>();
   const asked = new Map<string, Asked>();
@@ -94,7 +94,7 @@ export function continuations<Message>(rules: MessageRules<Message>): (call: Exc
     return prints.length > 1 && first !== undefined && prints[0] === first && (second === undefined || prints[1] === second || prints.length > 2);
   }
 
-  function isCompaction({ input, isCompacted }: Exchange<Message>): boolean {
+  function isCompaction({ input, isCompacted }: ModelExchange<Message>): boolean {
     if (!last) return false;
     const lead = input.find((message) => !rules.isSystem(message));
     return lead !== undefined && (isCompacted === true || rules.isSummary(lead));

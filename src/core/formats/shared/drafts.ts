@@ -4,36 +4,48 @@ import { countsIn } from './calls.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** An entry without its position. The reader of records adds the key, the range and the message. */
-export type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
+export type UnplacedEntry = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
 /**
  * A draft with its number in the record, which is part of the key and must not depend on the file; or with its whole key, if the record contains it.
  */
-export type Numbered = readonly [number: number | EntryKey, draft: Draft & Pick<ParsedEntry, 'messageId'>];
+export type Numbered = readonly [number: number | EntryKey, draft: UnplacedEntry & Pick<ParsedEntry, 'messageId'>];
 
 type Placed<Place> = readonly [Place | number, Numbered[1]];
 
-type More = Partial<Omit<Draft, 'role' | 'kind' | 'tokens'>>;
+type More = Partial<Omit<UnplacedEntry, 'role' | 'kind' | 'tokens'>>;
 
 /** A text of a person, the model or the system. */
-export const said = (role: Draft['role'], text: string, more: More = {}): Draft => ({ role, kind: 'text', text, tokens: countTokens(text), ...more });
+export const said = (role: UnplacedEntry['role'], text: string, more: More = {}): UnplacedEntry => ({
+  role,
+  kind: 'text',
+  text,
+  tokens: countTokens(text),
+  ...more,
+});
 
 /** A summary in place of the messages before it. */
-export const summarized = (text: string, more: More = {}): Draft => ({ role: 'user', kind: 'summary', text, tokens: countTokens(text), ...more });
+export const summarized = (text: string, more: More = {}): UnplacedEntry => ({
+  role: 'user',
+  kind: 'summary',
+  text,
+  tokens: countTokens(text),
+  ...more,
+});
 
 /** Thinking of the model: plain, signed, or readable by the provider only. */
 export function thought(
   text: string,
   { signature, data, ...more }: More & { signature?: string | undefined; data?: string | undefined } = {},
-): Draft {
+): UnplacedEntry {
   const marks = more.marks ?? [];
   if (data !== undefined)
     return { role: 'assistant', kind: 'thinking', tokens: countTokens(data), ...more, marks: ['redacted', ...marks], result: { data } };
-  const draft: Draft = { role: 'assistant', kind: 'thinking', text, tokens: countTokens(text), ...more };
+  const draft: UnplacedEntry = { role: 'assistant', kind: 'thinking', text, tokens: countTokens(text), ...more };
   return signature ? { ...draft, marks: ['signed', ...marks], result: { signature } } : draft;
 }
 
 /** A call of a tool. Arguments that are a JSON text are read as JSON. */
-export function called(toolName: string, toolCallId: string | undefined, input: Json | undefined, more: More = {}): Draft {
+export function called(toolName: string, toolCallId: string | undefined, input: Json | undefined, more: More = {}): UnplacedEntry {
   const value = input ?? {};
   return {
     role: 'assistant',
@@ -47,7 +59,7 @@ export function called(toolName: string, toolCallId: string | undefined, input: 
 }
 
 /** The result of a tool. */
-export const answered = (toolCallId: string | undefined, text: string, more: More = {}): Draft => ({
+export const answered = (toolCallId: string | undefined, text: string, more: More = {}): UnplacedEntry => ({
   role: 'tool',
   kind: 'tool_result',
   ...(toolCallId !== undefined && { toolCallId }),
@@ -57,14 +69,18 @@ export const answered = (toolCallId: string | undefined, text: string, more: Mor
 });
 
 /** An image with its bytes, or the value that names it. */
-export function pictured(role: Draft['role'], image: { mediaType: string; base64: string } | { link: unknown }, more: More = {}): Draft {
+export function pictured(
+  role: UnplacedEntry['role'],
+  image: { mediaType: string; base64: string } | { link: unknown },
+  more: More = {},
+): UnplacedEntry {
   const shared = { role, kind: 'image', tokens: imageTokens, ...more } as const;
   if ('link' in image) return { ...shared, result: image.link };
   return { ...shared, media: { mediaType: image.mediaType, bytes: Buffer.from(image.base64, 'base64') } };
 }
 
 /** A record only for the agent. The model never saw it. */
-export const noted = (type: string, value: unknown, more: More = {}): Draft => ({
+export const noted = (type: string, value: unknown, more: More = {}): UnplacedEntry => ({
   role: 'system',
   kind: 'event',
   toolName: type === '' ? 'unknown' : type,
@@ -76,7 +92,7 @@ export const noted = (type: string, value: unknown, more: More = {}): Draft => (
 });
 
 /** A call to the model that failed. Its text was never sent. */
-export const failed = (text: string, more: More = {}): Draft => ({
+export const failed = (text: string, more: More = {}): UnplacedEntry => ({
   role: 'assistant',
   kind: 'text',
   text,
@@ -87,7 +103,7 @@ export const failed = (text: string, more: More = {}): Draft => ({
 });
 
 /** The draft as one that was never sent to the model. */
-export const unsent = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
+export const unsent = (draft: UnplacedEntry, why: string): UnplacedEntry => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
 
 /** A data URL as an image; undefined for another address. */
 export function dataUrl(url: string): { mediaType: string; base64: string } | undefined {

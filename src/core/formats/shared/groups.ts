@@ -1,7 +1,7 @@
 import type { WritableEntry } from '../format.js';
 
 /** Entries that a writer puts into one record, with the record's name from their keys. */
-export interface Group {
+export interface EntryGroup {
   readonly entries: readonly [WritableEntry, ...WritableEntry[]];
   readonly name: string | undefined;
 }
@@ -16,7 +16,7 @@ export const recordNamed = (entry: WritableEntry): string | undefined => /^(.+)\
 export function groupMessages(
   entries: readonly WritableEntry[],
   fits: (entry: WritableEntry, group: readonly WritableEntry[]) => boolean = () => true,
-): readonly Group[] {
+): readonly EntryGroup[] {
   const groups: { entries: [WritableEntry, ...WritableEntry[]]; name: string | undefined }[] = [];
   for (const entry of entries) {
     const last = groups.at(-1);

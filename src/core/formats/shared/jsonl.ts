@@ -1,20 +1,20 @@
 // Reads files with one JSON record per line, of any agent: byte ranges for each record, torn lines split, an incomplete last line left for later.
 import { isUtf8 } from 'node:buffer';
 import { type ByteRange, bytesOf, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../../base/index.js';
-import type { FileBytes, Lines, Piece, Scan, Seen } from '../lines.js';
+import type { FileBytes, Lines, RecordPiece, Scan, Seen } from '../lines.js';
 import type { Problem } from '../parsed.js';
 import { LineJoiner } from './joined-lines.js';
 import { bufferOf, wholeLines } from './line-lumps.js';
 import { isBlank, isDeep, isTooDeep, recordIn, tooDeep } from './line-values.js';
 import { type Dialect, restOf } from './torn-lines.js';
 
-export type { Piece, Scan, Seen } from '../lines.js';
+export type { RecordPiece, Scan, Seen } from '../lines.js';
 export { bufferOf } from './line-lumps.js';
 export { endOfString, endOfValue, isDeep, tooDeep } from './line-values.js';
 export type { Dialect } from './torn-lines.js';
 
 /** The first line that the store does not have yet. Earlier imports reported the problems before it. */
-export const firstNewLine = (pieces: readonly Pick<Piece, 'line' | 'range'>[], resumeAt: number): number =>
+export const firstNewLine = (pieces: readonly Pick<RecordPiece, 'line' | 'range'>[], resumeAt: number): number =>
   pieces.find(({ range }) => range.start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
 
 const newline = 0x0a;
@@ -23,7 +23,7 @@ export interface ScanOptions {
   /** An incomplete last line is left alone, because its end may still be written. */
   readonly mayGrow?: boolean;
   /** Returns the part to keep of a record whose piece ends at `end`. Most records are not needed after they were read. */
-  readonly keep?: (record: JsonObject, end: number) => Pick<Piece, 'record'>;
+  readonly keep?: (record: JsonObject, end: number) => Pick<RecordPiece, 'record'>;
   /** The number of bytes to read at a time from a file that is not in memory. A longer line is read completely. */
   readonly part?: number;
   /** The byte at which the first line to read begins. Lines are counted from there. */
@@ -43,7 +43,7 @@ const listedProblems = 1_000;
 
 /** Splits a file into records. @throws TooManyLines, and nothing else for the content of the bytes. */
 export function scanJsonl(file: FileBytes, dialect: Dialect, { keep, ...options }: ScanOptions = {}): Scan {
-  const pieces: Piece[] = [];
+  const pieces: RecordPiece[] = [];
   const seen = eachPiece(file, dialect, options, (piece) => {
     pieces.push(keep && piece.record ? withoutRecord(piece, keep(piece.record, piece.range.end)) : piece);
   });
@@ -52,14 +52,14 @@ export function scanJsonl(file: FileBytes, dialect: Dialect, { keep, ...options 
 
 const moved = ({ start, end }: ByteRange, by: number): ByteRange => ({ start: start + by, end: end + by });
 
-const withoutRecord = ({ record: _, ...piece }: Piece, kept: Pick<Piece, 'record'>): Piece => ({ ...piece, ...kept });
+const withoutRecord = ({ record: _, ...piece }: RecordPiece, kept: Pick<RecordPiece, 'record'>): RecordPiece => ({ ...piece, ...kept });
 
 /** Calls `tell` with each piece, in file order, for callers that keep no pieces. */
 export function eachPiece(
   file: FileBytes,
   dialect: Dialect,
   { mayGrow = false, part = defaultPartSize, begin = 0 }: Omit<ScanOptions, 'keep'>,
-  tell: (piece: Piece) => void,
+  tell: (piece: RecordPiece) => void,
 ): Seen {
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
@@ -102,7 +102,7 @@ function refuseTooMany(lines: number, problems: number): void {
 }
 
 /** A line that is one record, a request or blank. `torn` is a record that is nested too deep. Undefined for anything else. */
-function wholeLine(buffer: Buffer, from: number, stop: number, isSound: boolean, dialect: Dialect): Pick<Piece, 'record' | 'sort'> | undefined {
+function wholeLine(buffer: Buffer, from: number, stop: number, isSound: boolean, dialect: Dialect): Pick<RecordPiece, 'record' | 'sort'> | undefined {
   if (isRequestRecord(buffer, from, stop, dialect)) return { sort: 'request' };
   const record = isSound || isUtf8(buffer.subarray(from, stop)) ? recordIn(buffer, from, stop) : undefined;
   if (record === undefined) return isBlank(buffer, from, stop) ? { sort: 'blank' } : undefined;
@@ -150,7 +150,7 @@ export function writeLines(records: readonly JsonObject[]): Required<Lines> {
   const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, 0));
   const skipped: Problem[] = [];
   let end = 0;
-  const pieces = records.map((record, at): Piece => {
+  const pieces = records.map((record, at): RecordPiece => {
     const start = end;
     end += bytes.write(texts[at] as string, start);
     const place = { line: at + 1, range: { start, end } };

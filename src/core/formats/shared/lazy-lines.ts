@@ -1,10 +1,10 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
-import type { FileBytes, Lines, Piece } from '../lines.js';
+import type { FileBytes, Lines, RecordPiece } from '../lines.js';
 import type { Problem } from '../parsed.js';
 import { isDeep, maxLines, TooManyLines, tooDeep } from './jsonl.js';
 
 /** A line whose record is made on demand. */
-class LazyLine implements Piece {
+class LazyLine implements RecordPiece {
   readonly sort = 'record';
   readonly line: number;
   readonly range: ByteRange;
@@ -32,7 +32,7 @@ export function linesOnDemand(count: number, recordAt: (number: number) => JsonO
   if (count > maxLines) throw new TooManyLines(`it has more than ${maxLines} records`);
   const ends = new Float64Array(count);
   const skipped: Problem[] = [];
-  const pieces: Piece[] = [];
+  const pieces: RecordPiece[] = [];
   for (let number = 0, start = 0; number < count; number++) {
     const record = recordAt(number);
     const range = { start, end: start + Buffer.byteLength(JSON.stringify(record)) + 1 };

@@ -1,18 +1,18 @@
 import { isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
-import type { FileBytes, Piece, Scan } from '../lines.js';
+import type { FileBytes, RecordPiece, Scan } from '../lines.js';
 import { type Dialect, scanJsonl } from './jsonl.js';
 
 /** From this size on, a file is not held in memory, and each of its records is read again on demand. */
 export const maxWholeBytes = 32 * 1024 * 1024;
 
 /** A piece whose record is read from the file on demand. */
-class LazyPiece implements Piece {
+class LazyPiece implements RecordPiece {
   readonly line: number;
-  readonly range: Piece['range'];
-  readonly sort: Piece['sort'];
+  readonly range: RecordPiece['range'];
+  readonly sort: RecordPiece['sort'];
   readonly #file: FileBytes;
 
-  constructor({ line, range, sort }: Piece, file: FileBytes) {
+  constructor({ line, range, sort }: RecordPiece, file: FileBytes) {
     this.line = line;
     this.range = range;
     this.sort = sort;

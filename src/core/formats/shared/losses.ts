@@ -4,8 +4,8 @@ import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } f
 import { isTooLarge } from './images.js';
 
 /** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
-export type Losses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;
-export const noLosses: Losses = { losses: [], lossCounts: [] };
+export type FormatLosses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;
+export const noLosses: FormatLosses = { losses: [], lossCounts: [] };
 
 /** At most this many losses are listed; all are counted. */
 const maxNamed = 1_000;
@@ -43,7 +43,7 @@ const refused = {
 } as const;
 
 /** The facts of the entries that the format has no field for, most important first. Hidden entries are never translated. */
-export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds' | 'isRequest'>): Losses {
+export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds' | 'isRequest'>): FormatLosses {
   const counter = lossCounter(format);
   counter.add(entries);
   return counter.losses();
@@ -54,7 +54,10 @@ const allNames: readonly string[] = [...facts.map((fact) => factNames[fact]), ..
 type Keyed = WritableEntry & { readonly key: EntryKey };
 
 /** Counts losses while entries arrive. Each call of `add` must hold whole messages. */
-export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>): { add(entries: readonly Keyed[]): void; losses(): Losses } {
+export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>): {
+  add(entries: readonly Keyed[]): void;
+  losses(): FormatLosses;
+} {
   const held = new Set<Fact>(holds);
   const found = new Map(allNames.map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
   const lose = (what: string, key: EntryKey): void => {
@@ -101,7 +104,7 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
 export const allLosses = (): ReturnType<typeof lossCounter> => lossCounter({ holds: [], isRequest: true });
 
 /** The losses in a format, of those in a format that holds nothing. */
-export function lossCountsIn({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>, all: Losses['lossCounts']): Losses['lossCounts'] {
+export function lossCountsIn({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>, all: FormatLosses['lossCounts']): FormatLosses['lossCounts'] {
   const kept = new Set<string>([...holds.map((fact) => factNames[fact]), ...(isRequest ? [] : Object.values(refused))]);
   return all.filter(({ what }) => !kept.has(what));
 }
@@ -118,7 +121,7 @@ export function isSealed(entry: Pick<WritableEntry, 'kind' | 'result'> | undefin
 }
 
 /** The losses of changed thinking, whose signature is not valid any more. */
-export function unsealedLosses(before: readonly ParsedEntry[], after: readonly ParsedEntry[]): Losses {
+export function unsealedLosses(before: readonly ParsedEntry[], after: readonly ParsedEntry[]): FormatLosses {
   const lost = before.filter((entry, at) => isSealed(entry) && !isSealed(after[at]));
   const what = factNames.signature;
   return {
@@ -128,7 +131,7 @@ export function unsealedLosses(before: readonly ParsedEntry[], after: readonly P
 }
 
 /** Joins the losses of parts of one conversation. */
-export function joinLosses(parts: readonly Losses[]): Losses {
+export function joinLosses(parts: readonly FormatLosses[]): FormatLosses {
   if (parts.length <= 1) return parts[0] ?? noLosses;
   const names = allNames;
   return {

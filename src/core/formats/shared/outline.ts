@@ -20,13 +20,13 @@ export interface OutlineEntry {
 }
 
 /** All entries of a delta in order, hidden ones included, and its effect on earlier entries. */
-export interface Outline {
+export interface DeltaOutline {
   readonly entries: readonly OutlineEntry[];
   readonly elisions: readonly Elision[];
 }
 
 /** Counts of what a delta sends to the model. Consecutive entries of one wire message are one message. */
-export interface Counts {
+export interface OutlineCounts {
   readonly messages: number;
   readonly tokens: number;
   readonly errors: number;
@@ -35,15 +35,15 @@ export interface Counts {
 }
 
 /** An outline as it is stored, with its counts. It is made from parts, so that the entries of a delta need not be in memory. */
-export interface Outlined {
+export interface StoredOutline {
   readonly data: string;
-  readonly counts: Counts;
+  readonly counts: OutlineCounts;
   /** The calls whose replies the delta contains, if the planner read them with the outline. */
   readonly calls?: readonly CallCount[] | undefined;
 }
 
 /** The outline of some records of a delta. */
-export interface OutlinePart extends Counts {
+export interface OutlinePart extends OutlineCounts {
   /** Entries and elisions as JSON list members, without the brackets. */
   readonly entriesJson: string;
   readonly elisionsJson: string;
@@ -71,7 +71,7 @@ const headLength = 120;
 export const isHidden = (entry: ParsedEntry): boolean => entry.marks?.includes('hidden') ?? false;
 
 /** The outline of parsed entries. */
-export const outlineOfParsed = ({ entries, elisions }: Pick<ParsedDelta, 'entries' | 'elisions'>): Outline => ({
+export const outlineOfParsed = ({ entries, elisions }: Pick<ParsedDelta, 'entries' | 'elisions'>): DeltaOutline => ({
   elisions,
   entries: entries.map((entry) => ({
     key: entry.key,
@@ -98,7 +98,7 @@ function headOf(entry: ParsedEntry): string | undefined {
 const spaced = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ');
 
 /** The counts without an outline. The beginnings of texts are most of an outline's cost. */
-export function countsOfParsed(parsed: Pick<ParsedDelta, 'entries'>): Counts {
+export function countsOfParsed(parsed: Pick<ParsedDelta, 'entries'>): OutlineCounts {
   const { messages, tokens, errors, entries } = countsWithEnds(parsed.entries, isHidden);
   return { messages, tokens, errors, entries };
 }
@@ -112,7 +112,7 @@ interface Counted {
 }
 
 /** The counts of an outline. */
-export const countsOf = (outline: Pick<Outline, 'entries'>): Counts => {
+export const countsOf = (outline: Pick<DeltaOutline, 'entries'>): OutlineCounts => {
   const { messages, tokens, errors, entries } = countsWithEnds(outline.entries, ({ hidden }) => hidden);
   return { messages, tokens, errors, entries };
 };
@@ -151,7 +151,7 @@ export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>, c
 }
 
 /** Joins the outlines of records that follow each other in a delta. */
-export function outlineOfParts(parts: Iterable<OutlinePart>): Outlined {
+export function outlineOfParts(parts: Iterable<OutlinePart>): StoredOutline {
   const entriesJson: string[] = [];
   const elisionsJson: string[] = [];
   let [messages, tokens, errors, entries] = [0, 0, 0, 0];
@@ -169,13 +169,13 @@ export function outlineOfParts(parts: Iterable<OutlinePart>): Outlined {
 }
 
 /** The outline of a whole delta, as it is stored. */
-export function outlined(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): Outlined {
+export function outlined(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): StoredOutline {
   const part = outlinePart(parsed);
   return outlineOfParts(part ? [part] : []);
 }
 
 /** The stored form of an outline. */
-export const encodeOutline = ({ entries, elisions }: Outline): string =>
+export const encodeOutline = ({ entries, elisions }: DeltaOutline): string =>
   JSON.stringify([entries.map((entry) => stored(entry, entry.hidden, entry.head)), elisions]);
 
 const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string | undefined): StoredEntry => [
@@ -190,7 +190,7 @@ const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string
 ];
 
 /** Reads the stored form of an outline. */
-export function decodeOutline(data: string): Outline {
+export function decodeOutline(data: string): DeltaOutline {
   const [entries, elisions] = JSON.parse(data) as [StoredEntry[], Elision[]];
   return {
     elisions,
@@ -214,7 +214,7 @@ const isName = (value: unknown): boolean => value === 0 || (typeof value === 'st
 const maxReceivedName = 4_096;
 
 /** Reads the stored form of an outline from another machine. Undefined if it is none: its content says the same, and is checked. */
-export function receivedOutline(data: string): Outline | undefined {
+export function receivedOutline(data: string): DeltaOutline | undefined {
   const [entries, elisions] = listIn(parseJson(data));
   const isEntry = (entry: unknown): boolean => {
     if (!Array.isArray(entry) || entry.length !== 8) return false;

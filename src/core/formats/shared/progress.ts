@@ -6,7 +6,7 @@ import { endsAfterResults, endsBeforeResults, type PlanContext, type Progress } 
  * `answer`; `result`; `part`, anything else in a turn. `last` ends its turn. `ends` says that the turn before it is complete. `starts`
  * completes any turn before it. `quiet` is bookkeeping and belongs to the turn before it.
  */
-export interface Mark {
+export interface RecordMark {
   readonly range: ByteRange;
   readonly is: 'prompt' | 'command' | 'answer' | 'result' | 'part' | 'last' | 'ends' | 'starts' | 'quiet';
   /** The calls that an answer makes or a result answers. */
@@ -16,7 +16,7 @@ export interface Mark {
 }
 
 /** The progress of a growing file, by the marks of its new records. */
-export function progressOf(marks: Iterable<Mark>, granularity: PlanContext['granularity']): Omit<Progress, 'ended'> {
+export function progressOf(marks: Iterable<RecordMark>, granularity: PlanContext['granularity']): Omit<Progress, 'ended'> {
   const calls = new Set<string>();
   let settled = 0;
   let resting = 0;

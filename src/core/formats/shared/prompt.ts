@@ -2,7 +2,7 @@
 import type { Kind, Role } from '../../contract/index.js';
 
 /** The fields of an entry by which a prompt is recognized. `head` is the beginning of its text. */
-export interface Told {
+export interface PromptFields {
   readonly role: Role;
   readonly kind: Kind;
   readonly head?: string | undefined;
@@ -30,7 +30,7 @@ const closingWord = 'No response requested.';
  * The position of the prompt among the entries of one turn: the first text or image of a person. A slash command counts
  * only if no typed prompt follows before the reply. Undefined if nobody typed anything.
  */
-export function promptAt(entries: readonly Told[]): number | undefined {
+export function promptAt(entries: readonly PromptFields[]): number | undefined {
   let found: number | undefined;
   for (const [at, { role, kind, head = '', hidden }] of entries.entries()) {
     if (hidden) continue;

@@ -1,15 +1,15 @@
 import type { JsonObject, Timestamp } from '../../base/index.js';
 import type { PlanContext, PlannedCommit } from '../format.js';
-import type { Part, TreeRecord } from './branches.js';
+import type { RecordRole, TreeRecord } from './branches.js';
 import type { Numbered } from './drafts.js';
 import type { Dialect } from './jsonl.js';
-import type { Mark } from './progress.js';
+import type { RecordMark } from './progress.js';
 
 /** The position of a record in the tree. */
-export interface Place {
+export interface RecordPlace {
   /** The project finds the record by this name, and its entries' keys begin with it. */
   readonly name: string;
-  readonly part: Part;
+  readonly part: RecordRole;
   /** The parent's name, or null for a root. Without it, the record follows the record before it in its lane. */
   readonly parent?: string | null;
   /** The lane of a subagent whose records lie between those of the main conversation. */
@@ -40,7 +40,7 @@ export interface RecordRules<State = undefined> {
   readonly dialect: Dialect;
   readonly about: (records: readonly JsonObject[], context: Pick<PlanContext, 'path' | 'meta'>) => About;
   /** Undefined for a record that has no place in the conversation, such as a header. */
-  readonly place: (record: JsonObject) => Place | undefined;
+  readonly place: (record: JsonObject) => RecordPlace | undefined;
   readonly entries: (record: JsonObject, state: State) => readonly Numbered[];
   /** The time of the record, if it is not in `timestamp`. */
   readonly at?: (record: JsonObject) => Timestamp | undefined;
@@ -51,7 +51,7 @@ export interface RecordRules<State = undefined> {
   /** The records before a compaction that it keeps, from all its ancestors, oldest first. */
   readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
   /** The role of a record in its turn, if its part does not determine it. */
-  readonly mark?: (record: JsonObject) => Omit<Mark, 'range'> | undefined;
+  readonly mark?: (record: JsonObject) => Omit<RecordMark, 'range'> | undefined;
   /** The first prompt of a person, for lists. */
   readonly prompt?: (record: JsonObject) => string | undefined;
   /** The duration of a turn that the agent wrote, in milliseconds, where the record states it. */

@@ -2,8 +2,8 @@ import type { JsonObject, Timestamp } from '../../base/index.js';
 import type { Mutable, PlanContext, PlannedCommit, Problem } from '../format.js';
 import type { TreeRecord } from './branches.js';
 import { entryIn, isEntryLine } from './entry-lines.js';
-import { type Piece, timeOf } from './jsonl.js';
-import type { Place, RecordRules } from './record-rules.js';
+import { type RecordPiece, timeOf } from './jsonl.js';
+import type { RecordPlace, RecordRules } from './record-rules.js';
 
 /**
  * The most kept records per record of the file. Without a limit, a file in which every compaction keeps everything would cost quadratic time and
@@ -18,7 +18,7 @@ interface Growth {
   readonly context: PlanContext;
   readonly startedBy: PlannedCommit['startedBy'];
   readonly chosen: ReadonlyMap<string, Placed>;
-  readonly placed: Map<Piece, TreeRecord>;
+  readonly placed: Map<RecordPiece, TreeRecord>;
   readonly records: TreeRecord[];
   readonly notes: Problem[];
   /** The last record of each lane. */
@@ -27,20 +27,20 @@ interface Growth {
 }
 
 interface Placed {
-  readonly piece: Piece;
-  readonly place: Place;
+  readonly piece: RecordPiece;
+  readonly place: RecordPlace;
   readonly at: Timestamp | undefined;
 }
 
 /** Places the records of a file in their tree. Of records with the same name, the first is read. A cycle is cut. */
 export function growRecords(
   rules: Rules,
-  pieces: readonly Piece[],
+  pieces: readonly RecordPiece[],
   context: PlanContext,
   startedBy: PlannedCommit['startedBy'],
 ): {
   readonly records: readonly TreeRecord[];
-  readonly aside: ReadonlySet<Piece>;
+  readonly aside: ReadonlySet<RecordPiece>;
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
 } {
@@ -57,10 +57,10 @@ export function growRecords(
   return { records: growth.records, aside, skipped, notes: growth.notes };
 }
 
-function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
+function chooseRecords(rules: Rules, pieces: readonly RecordPiece[]) {
   const chosen = new Map<string, Placed>();
   const times = new Map<string, number>();
-  const aside = new Set<Piece>();
+  const aside = new Set<RecordPiece>();
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
   const order: Placed[] = [];
@@ -89,7 +89,7 @@ function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
 
 const nth = (name: string, number: number): string => `${name}~${number}`;
 
-function entryPlace(record: JsonObject): Place {
+function entryPlace(record: JsonObject): RecordPlace {
   const { key, role, kind } = entryIn(record);
   if (kind === 'summary') return { name: key, part: 'compaction' };
   return { name: key, part: role === 'user' ? 'prompt' : role === 'assistant' ? 'answer' : role === 'tool' ? 'result' : 'lead' };
@@ -98,7 +98,7 @@ function entryPlace(record: JsonObject): Place {
 /** The record and its ancestors that are not placed yet, root first. */
 function pathTo({ chosen, placed }: Growth, last: Placed): Placed[] {
   const path: Placed[] = [];
-  const seen = new Set<Piece>();
+  const seen = new Set<RecordPiece>();
   for (let at: Placed | undefined = last; at && !placed.has(at.piece) && !seen.has(at.piece); ) {
     seen.add(at.piece);
     path.push(at);
@@ -134,7 +134,7 @@ function parentOf({ chosen, placed, ends, context, notes }: Growth, { piece, pla
   const { parent, lane } = place;
   if (parent === undefined) return ends.get(lane) ?? null;
   if (parent === null) return null;
-  const found = placed.get(chosen.get(parent)?.piece as Piece);
+  const found = placed.get(chosen.get(parent)?.piece as RecordPiece);
   if (found) return found;
   if (context.known.has(parent)) return { record: parent };
   // A first record whose parent is nowhere does no harm: a fork or a cut file begins so.

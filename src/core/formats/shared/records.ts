@@ -16,17 +16,17 @@ import type {
   Progress,
 } from '../format.js';
 import { planBranches, type TreeRecord } from './branches.js';
-import type { Draft } from './drafts.js';
+import type { UnplacedEntry } from './drafts.js';
 import { durationOf } from './durations.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
-import { concatLines, eachPiece, firstNewLine, type Piece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
+import { concatLines, eachPiece, firstNewLine, type RecordPiece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
 import { maxWholeBytes, scanLazily } from './lazy-records.js';
-import { type Mark, progressOf } from './progress.js';
-import type { Place, RecordRules } from './record-rules.js';
+import { progressOf, type RecordMark } from './progress.js';
+import type { RecordPlace, RecordRules } from './record-rules.js';
 import { growRecords } from './records-tree.js';
 
-export type { About, Place, RecordRules } from './record-rules.js';
+export type { About, RecordPlace, RecordRules } from './record-rules.js';
 
 type FromRules = Pick<ImportableFormat, 'parse' | 'concat' | 'cut' | 'plan' | 'peek' | 'contentType'> &
   Required<Pick<ImportableFormat, 'progress' | 'planParts'>> &
@@ -77,7 +77,7 @@ function parseRecords<State>(rules: RecordRules<State>, delta: Uint8Array): Pars
 
 function readPieces<State>(
   rules: RecordRules<State>,
-  pieces: readonly Piece[],
+  pieces: readonly RecordPiece[],
 ): { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] } {
   const state = rules.gather(recordsIn(pieces));
   const entries: ParsedEntry[] = [];
@@ -105,7 +105,7 @@ function readPieces<State>(
   return { entries, elisions: [] };
 }
 
-const recordsIn = (pieces: readonly Piece[]): readonly JsonObject[] =>
+const recordsIn = (pieces: readonly RecordPiece[]): readonly JsonObject[] =>
   pieces.flatMap(({ record, sort }) => (record && sort === 'record' && !isEntryLine(record) ? [record] : []));
 
 const scanWhole = ({ dialect }: Pick<RecordRules, 'dialect'>, file: Uint8Array): Scan => scanJsonl(file, dialect, { mayGrow: true });
@@ -183,7 +183,7 @@ function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: U
 }
 
 function progressRecords<State>(rules: RecordRules<State>, fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: Mark[] = [];
+  const marks: RecordMark[] = [];
   eachPiece(fresh, rules.dialect, { mayGrow: true }, ({ record, range, sort }) => {
     if (sort === 'half') return;
     const place = record && !isEntryLine(record) ? rules.place(record) : undefined;
@@ -193,10 +193,10 @@ function progressRecords<State>(rules: RecordRules<State>, fresh: FileBytes, gra
   return { ...progressOf(marks, granularity), ended: false };
 }
 
-function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: Place): Omit<Mark, 'range'> {
+function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: RecordPlace): Omit<RecordMark, 'range'> {
   const own = rules.mark?.(record);
   if (own) return own;
-  const drafts = (): readonly Draft[] => rules.entries(record, rules.gather([record])).map(([, draft]) => draft);
+  const drafts = (): readonly UnplacedEntry[] => rules.entries(record, rules.gather([record])).map(([, draft]) => draft);
   switch (part) {
     case 'prompt':
       return { is: 'prompt' };
@@ -219,7 +219,7 @@ function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: 
   }
 }
 
-const callsOf = (drafts: readonly Draft[], of: Draft['kind']): readonly string[] =>
+const callsOf = (drafts: readonly UnplacedEntry[], of: UnplacedEntry['kind']): readonly string[] =>
   drafts.flatMap(({ kind, toolCallId }) => (kind === of && toolCallId !== undefined ? [toolCallId] : []));
 
 /**

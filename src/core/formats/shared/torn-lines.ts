@@ -1,7 +1,7 @@
 // Lines that are no record: several records on one line, parts of records, a record over several lines, and a last line that is still written.
 import { isUtf8 } from 'node:buffer';
 import { type ByteRange, type JsonObject, parseJson } from '../../base/index.js';
-import type { Piece, Scan } from '../lines.js';
+import type { RecordPiece, Scan } from '../lines.js';
 import type { Problem } from '../parsed.js';
 import type { LineJoiner } from './joined-lines.js';
 import { endOfValue, isTooDeep, recordIn } from './line-values.js';
@@ -15,7 +15,7 @@ export interface Dialect {
   readonly beginning: RegExp;
   /** Whether a record found in a torn line is a whole record and not a part of one. */
   readonly isWhole: (record: JsonObject) => boolean;
-  readonly ghostIn?: (fragment: string) => Piece['ghost'];
+  readonly ghostIn?: (fragment: string) => RecordPiece['ghost'];
 }
 
 /** The most fragments to search in a torn line, because the search takes quadratic time. */
@@ -55,7 +55,7 @@ export function restOf(joined: ReturnType<LineJoiner['joined']>, buffer: Buffer,
 
 /** Splits a line with several records or parts of records. Whole records are kept, the rest is named. */
 function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange, dialect: Dialect): Rest {
-  const pieces: Piece[] = [];
+  const pieces: RecordPiece[] = [];
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
   if (whole.end - from > maxTextLength) {

@@ -2,7 +2,7 @@
 // container's own form. The formats of such conversations only define the meaning of a record; everything else is here.
 import { inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
 import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
-import type { Part, TreeRecord } from './branches.js';
+import type { RecordRole, TreeRecord } from './branches.js';
 import { type Numbered, noted } from './drafts.js';
 import { type Dialect, isDeep, tooDeep, writeLines } from './jsonl.js';
 import { linesOnDemand } from './lazy-lines.js';
@@ -80,7 +80,7 @@ export interface WrappedRules {
   readonly about: AboutFormat;
   /** The name of the agent in templates and principals. Undefined if `agent` names the tool of each conversation. */
   readonly template?: string;
-  readonly part: (record: JsonObject) => Part;
+  readonly part: (record: JsonObject) => RecordRole;
   /** True if each record is a whole turn, with its prompt and its answers. */
   readonly isTurn?: true;
   readonly entries: (record: JsonObject) => readonly Numbered[];

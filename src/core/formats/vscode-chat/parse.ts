@@ -3,7 +3,6 @@ import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import {
   answered,
   called,
-  type Draft,
   failed,
   type Numbered,
   noted,
@@ -12,10 +11,11 @@ import {
   said,
   summarized,
   thought,
+  type UnplacedEntry,
   usageIn,
 } from '../shared/drafts.js';
 
-type Told = Draft & { readonly messageId?: string };
+type Told = UnplacedEntry & { readonly messageId?: string };
 
 /** The entries of a request: the prompt, the answers and calls of the model, and the results of the tools. */
 export function entriesOf(request: JsonObject): readonly Numbered[] {
@@ -43,7 +43,7 @@ export function entriesOf(request: JsonObject): readonly Numbered[] {
 export const isOpen = (request: JsonObject): boolean => request.result === undefined && request.isCanceled !== true;
 
 /** Says that a request has no answer, or only a part of one. */
-function stateDrafts(request: JsonObject, answer: readonly Draft[]): readonly Draft[] {
+function stateDrafts(request: JsonObject, answer: readonly UnplacedEntry[]): readonly UnplacedEntry[] {
   const { isCanceled, modelState } = request;
   const facts = { ...(isCanceled !== undefined && { isCanceled }), ...(modelState !== undefined && { modelState }) };
   if (!answer.some(({ role }) => role === 'assistant')) return [noted('no answer', facts)];
@@ -67,7 +67,7 @@ function promptDrafts(request: JsonObject, metadata: Json | undefined): readonly
   ];
 }
 
-function imageOf(variable: JsonObject): Draft {
+function imageOf(variable: JsonObject): UnplacedEntry {
   const mediaType = stringAt(variable, 'mimeType') ?? 'image/png';
   const { value } = variable;
   if (typeof value === 'string') return pictured('user', { mediaType, base64: value });
@@ -79,7 +79,7 @@ function roundDrafts(round: JsonObject, results: JsonObject, messageId: string):
   const thinking = isObject(round.thinking) ? textIn(round.thinking.text) : stringAt(round, 'thinking');
   const text = stringAt(round, 'response') ?? '';
   const calls = objectsIn(round.toolCalls);
-  const of = (draft: Draft): Told => ({ ...draft, messageId });
+  const of = (draft: UnplacedEntry): Told => ({ ...draft, messageId });
   return [
     ...(thinking ? [of(thought(thinking))] : []),
     ...(text === '' ? [] : [of(said('assistant', text))]),
@@ -112,7 +112,7 @@ const deepestNode = 200;
 
 /** The parts on the screen, if the rounds were not recorded. */
 function responseDrafts(request: JsonObject, id: string): readonly Told[] {
-  const drafts: Draft[] = [];
+  const drafts: UnplacedEntry[] = [];
   for (const part of objectsIn(request.response)) {
     const last = drafts.at(-1);
     const value = typeof part.value === 'string' ? part.value : textIn(isObject(part.value) ? part.value.value : part.value);
@@ -129,7 +129,7 @@ function responseDrafts(request: JsonObject, id: string): readonly Told[] {
   return drafts.map((draft): Told => ({ ...draft, messageId: draft.role === 'tool' ? `${id}-results` : id }));
 }
 
-function invocationDrafts(part: JsonObject): readonly Draft[] {
+function invocationDrafts(part: JsonObject): readonly UnplacedEntry[] {
   const id = stringAt(part, 'toolCallId');
   const name = stringAt(part, 'toolId') ?? 'tool';
   const data = part.toolSpecificData ?? {};

@@ -4,7 +4,7 @@ import type { FieldChange, Request, RequestDiff } from '../../contract/index.js'
 import { align } from '../../diff/index.js';
 import { parseAnswerId } from '../rebuild/answers.js';
 import { parseOwnId } from '../rebuild/own.js';
-import { openRebuilder, type Rebuilt } from '../rebuild/rebuild.js';
+import { openRebuilder, type RebuiltCall } from '../rebuild/rebuild.js';
 import { callOf, getRequest } from '../rebuild/requests.js';
 import { withBlocks, withoutMarks } from '../shared/canonical.js';
 import { tokensOfBlock, tokensOfJson, tokensOfMessage } from '../shared/causes.js';
@@ -50,7 +50,7 @@ interface Placed {
   readonly blocks: () => readonly Json[];
 }
 
-function recordedSide({ members, messages }: Rebuilt, reader: MessageReader): Side {
+function recordedSide({ members, messages }: RebuiltCall, reader: MessageReader): Side {
   return {
     ...partsOf(new Map([...members].map(([name, { value }]) => [name, value]))),
     messages: messages.map((no) => placed(reader, no)),

@@ -2,7 +2,7 @@ import { type ArtifactNo, type Json, textOf, timestampOf } from '../../base/inde
 import type { ReadChain } from '../../chain/index.js';
 import type { RequestPoint } from '../../contract/index.js';
 import { answerPoints } from '../rebuild/answers.js';
-import { type RequestFilter, type Row, rowsInOrder } from '../rebuild/requests.js';
+import { type ListedCall, type RequestFilter, rowsInOrder } from '../rebuild/requests.js';
 import { windowOf } from '../runtimes/runtime.js';
 import { addAll, byCause, type CauseSums, causesOfMessage, causesOfStated, noCauses } from '../shared/causes.js';
 import { listOf, listRow } from '../shared/lists.js';
@@ -34,7 +34,7 @@ export function* requestSeries(chain: ReadChain, filter: RequestFilter): Generat
 }
 
 /** Sums the messages of calls. For a call that continues another one, only the added messages are counted anew. */
-function summing(chain: ReadChain): (row: Row) => CauseSums {
+function summing(chain: ReadChain): (row: ListedCall) => CauseSums {
   const { db } = chain;
   const costOf = costs(chain);
   const fixedOf = fixedCosts(chain);

@@ -16,7 +16,7 @@ import {
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { deltaOf } from '../runtimes/before.js';
-import { type Answer, type CallPlace, type Delta, makesCompaction, type Runtime, recordOf, shownCounts, windowOf } from '../runtimes/runtime.js';
+import { type Answer, type CallPlace, type CallReader, type Delta, makesCompaction, recordOf, shownCounts, windowOf } from '../runtimes/runtime.js';
 import { runtimeOf, runtimes } from '../runtimes/runtimes.js';
 import { addAll, addTo, byCause, type CauseSums, causeOfEntry, noCauses } from '../shared/causes.js';
 import { causesBesidePrompt, leadingMessages } from './beside.js';
@@ -84,7 +84,7 @@ export function* answerRows(
 }
 
 /** The call of an answer as lists show it. */
-export const rowOf = ({ row, runtime, beginning, answer, at, isPure }: Found): RequestRow => ({
+export const rowOf = ({ row, runtime, beginning, answer, at, isPure }: AnsweredCall): RequestRow => ({
   requestId: idOf(row.id, beginning.key),
   at,
   commit: row.id,
@@ -135,7 +135,7 @@ export function* answerPoints(
 
 const pointIn =
   (besides: (row: ContextRow) => CauseSums) =>
-  ({ row, beginning, answer, at }: Found): RequestPoint => {
+  ({ row, beginning, answer, at }: AnsweredCall): RequestPoint => {
     const causes = [...beginning.causes];
     addAll(causes, besides(row));
     return {
@@ -150,9 +150,9 @@ const pointIn =
   };
 
 /** A call by its answer. */
-export interface Found {
+export interface AnsweredCall {
   readonly row: ContextRow;
-  readonly runtime: Runtime;
+  readonly runtime: CallReader;
   readonly beginning: Beginning;
   readonly answer: Answer;
   readonly at: Timestamp;
@@ -186,9 +186,9 @@ export function* foundIn(
   commits: readonly CommitSeq[],
   isRecorded: (record: string) => boolean,
   counts = countsOf(chain),
-): Generator<undefined, Found[]> {
+): Generator<undefined, AnsweredCall[]> {
   const leading = leadingMessages(chain);
-  const found: Found[] = [];
+  const found: AnsweredCall[] = [];
   for (const [n, seq] of commits.entries()) {
     if (n % commitsPerStep === 0) yield;
     const row = commitAt(chain, seq);
@@ -212,7 +212,7 @@ export function* foundIn(
 }
 
 /** The call whose answer begins at an entry of a commit, without what the commits before it tell. */
-export function foundAt(chain: ReadChain, commit: CommitSeq, at: number): Found | undefined {
+export function foundAt(chain: ReadChain, commit: CommitSeq, at: number): AnsweredCall | undefined {
   const row = commitAt(chain, commit);
   const runtime = runtimeOf(row.format);
   const delta = deltaOf(chain, row);
@@ -271,7 +271,7 @@ function countIn(chain: ReadChain, row: ContextRow, before: Count | undefined): 
 }
 
 /** The messages, including those that the runtime adds for calls without a result. */
-const closed = ({ messages, open, answered }: Count, { unanswered }: Runtime): number =>
+const closed = ({ messages, open, answered }: Count, { unanswered }: CallReader): number =>
   messages + (open.size > 0 ? (unanswered?.(open.size, answered) ?? 0) : 0);
 
 function answeredBy({ open, answered }: Count, { kind, toolCallId }: OutlineEntry): Pick<Count, 'open' | 'answered'> {

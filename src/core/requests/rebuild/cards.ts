@@ -2,7 +2,7 @@ import { type CommitSeq, type ContextId, type EntryKey, notFound, timestampOf } 
 import { idsAt } from '../../cards/index.js';
 import { commitOf, type ReadChain } from '../../chain/index.js';
 import type { Proof, Request, RequestRow } from '../../contract/index.js';
-import { type CardCall, callsOfTurn, newestCommitOf, type TurnRow, turnNamed, turnsOfCommits } from '../../handover/index.js';
+import { type AgentTurnRow, type CardCall, callsOfTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../../handover/index.js';
 import { unknownUsage } from '../runtimes/runtime.js';
 
 /** The calls of the card turns among these commits. */
@@ -31,7 +31,7 @@ export function cardRows(chain: ReadChain, seqs: ReadonlySet<CommitSeq>, isTurn:
   return { rows, commits };
 }
 
-const rowOf = (turn: TurnRow, call: CardCall, commit: ContextId, reply: string | undefined): RequestRow => ({
+const rowOf = (turn: AgentTurnRow, call: CardCall, commit: ContextId, reply: string | undefined): RequestRow => ({
   requestId: call.requestId,
   at: timestampOf(call.at),
   commit,

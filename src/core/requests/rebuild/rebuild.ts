@@ -5,11 +5,11 @@ import type { ReadChain } from '../../chain/index.js';
 import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
 import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
 import { listOf, listRow } from '../shared/lists.js';
-import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from '../shared/marks.js';
+import { type CacheMark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from '../shared/marks.js';
 import { type MessageReader, messageReader, valuesOf } from '../shared/messages.js';
 import { copyCanonicals } from '../shared/pages.js';
 import { unpackNumbers } from '../shared/varints.js';
-import { anthropicLayout, type Layout } from '../shared/wire.js';
+import { anthropicLayout, type BodyLayout } from '../shared/wire.js';
 
 /** The facts of a stored call that rebuilding needs. */
 export interface StoredCall {
@@ -28,14 +28,14 @@ export interface StoredCall {
 export const callColumns = 'no, page, start, size, shape, base, keep, tail, flaw, shapeFlaw';
 
 /** A call rebuilt from stored parts: its whole body without the values of messages. */
-export interface Rebuilt {
+export interface RebuiltCall {
   readonly details: CallDetails;
-  readonly layout: Layout;
+  readonly layout: BodyLayout;
   /** The members of the body except its list of messages, with cache marks, by the names under which they are sent. */
-  readonly members: ReadonlyMap<string, Member>;
+  readonly members: ReadonlyMap<string, BodyMember>;
   /** The numbers of the messages; negative for a missing one. */
   readonly messages: readonly number[];
-  readonly marks: ReadonlyMap<number, readonly Mark[]>;
+  readonly marks: ReadonlyMap<number, readonly CacheMark[]>;
   /** The paths of missing parts. */
   readonly missing: readonly string[];
   /** The first reason why the digest cannot equal the recorded one. */
@@ -43,17 +43,17 @@ export interface Rebuilt {
 }
 
 /** A member of a body. Calls share most members, so one rebuilder returns the same value again. */
-export interface Member {
+export interface BodyMember {
   readonly value: Json;
   readonly canonical: () => Uint8Array;
 }
 
 /** Rebuilds calls for one question. Content that they share is read once. */
 export interface Rebuilder {
-  rebuild(call: StoredCall): Rebuilt;
+  rebuild(call: StoredCall): RebuiltCall;
   /** The digest of the body as the runtime computes it, lower-case hex; undefined if a message that it covers is missing. */
-  digest(call: StoredCall, rebuilt: Rebuilt): string | undefined;
-  body(rebuilt: Rebuilt): JsonObject;
+  digest(call: StoredCall, rebuilt: RebuiltCall): string | undefined;
+  body(rebuilt: RebuiltCall): JsonObject;
   readonly reader: MessageReader;
 }
 
@@ -85,7 +85,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
   };
 
   /** A part of the shape with its marks, which many calls share. */
-  const partAt = (no: ArtifactNo, marks: readonly Mark[]): Part => {
+  const partAt = (no: ArtifactNo, marks: readonly CacheMark[]): Part => {
     const name = `${no} ${JSON.stringify(marks)}`;
     const known = parts.get(name);
     if (known) return known;
@@ -150,7 +150,8 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
         remember(states, call.no, { head, count: firstMarked, hash: state }),
       );
       hash.update(']');
-      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:`).update((covered.get(name) as Member).canonical());
+      for (const name of names.slice(before.length + 1))
+        hash.update(`,${JSON.stringify(name)}:`).update((covered.get(name) as BodyMember).canonical());
       return hash.update('}').digest('hex');
     },
     body({ details, layout, members, messages, marks }) {
@@ -168,15 +169,15 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
   };
 }
 
-const inCanonical = (name: string, members: ReadonlyMap<string, Member>): string =>
-  `${JSON.stringify(name)}:${textOf((members.get(name) as Member).canonical())}`;
+const inCanonical = (name: string, members: ReadonlyMap<string, BodyMember>): string =>
+  `${JSON.stringify(name)}:${textOf((members.get(name) as BodyMember).canonical())}`;
 
 /** Restores the first blocks of a captured call's system prompt, which no shape contains. */
-const withHead = (part: Member, head: readonly Json[]): Member =>
+const withHead = (part: BodyMember, head: readonly Json[]): BodyMember =>
   head.length && Array.isArray(part.value) ? memberOf([...head, ...part.value]) : part;
 
 /** The members of a body without the first blocks of its system prompt. */
-function withoutHead(members: ReadonlyMap<string, Member>, { layout, head }: WireDetails): ReadonlyMap<string, Member> {
+function withoutHead(members: ReadonlyMap<string, BodyMember>, { layout, head }: WireDetails): ReadonlyMap<string, BodyMember> {
   const system = members.get(layout.system)?.value;
   if (head.length === 0 || !Array.isArray(system)) return members;
   return new Map([...members, [layout.system, memberOf(system.slice(head.length))]]);
@@ -190,11 +191,11 @@ interface HashState {
 }
 
 /** A part of a shape, and its first mark whose path does not exist in it. */
-interface Part extends Member {
-  readonly lost: Mark | undefined;
+interface Part extends BodyMember {
+  readonly lost: CacheMark | undefined;
 }
 
-function memberOf(value: Json): Member {
+function memberOf(value: Json): BodyMember {
   let text: Uint8Array | undefined;
   return {
     value,
@@ -221,11 +222,11 @@ function bodyMembers(
   { db }: Pick<ReadChain, 'db'>,
   call: StoredCall,
   { params, wire }: CallDetails,
-  marks: readonly Mark[],
-  partAt: (no: ArtifactNo, marks: readonly Mark[]) => Part,
-): { members: Map<string, Member>; lost: Mark | undefined } {
-  const members = new Map<string, Member>();
-  const marksOn = (name: string): readonly Mark[] => marks.filter(({ path }) => path[0] === name);
+  marks: readonly CacheMark[],
+  partAt: (no: ArtifactNo, marks: readonly CacheMark[]) => Part,
+): { members: Map<string, BodyMember>; lost: CacheMark | undefined } {
+  const members = new Map<string, BodyMember>();
+  const marksOn = (name: string): readonly CacheMark[] => marks.filter(({ path }) => path[0] === name);
   const shape =
     call.shape === null
       ? undefined
@@ -233,7 +234,7 @@ function bodyMembers(
           'SELECT system, tools, rest FROM requestShape WHERE no = ?',
           call.shape,
         );
-  let lost: Mark | undefined;
+  let lost: CacheMark | undefined;
   for (const name of ['system', 'tools'] as const) {
     const artifact = shape?.[name];
     if (!artifact) continue;
@@ -258,7 +259,7 @@ function bodyMembers(
 }
 
 /** The first mark on a message whose path does not exist. */
-function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly Mark[]): Mark | undefined {
+function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly CacheMark[]): CacheMark | undefined {
   return marks.find((mark) => {
     const [part, index] = mark.path;
     if (part !== 'messages') return false;
@@ -269,14 +270,14 @@ function lostOnMessages(reader: MessageReader, messages: readonly number[], mark
   });
 }
 
-const lostMark = (mark: Mark): string => `the cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
+const lostMark = (mark: CacheMark): string => `the cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
 
 /** Feeds the canonical forms of the messages from `from` on to the hash, and returns its state before the message `stateAt`. */
 function writeMessages(
   hash: Hash,
   reader: MessageReader,
   messages: readonly number[],
-  marks: ReadonlyMap<number, readonly Mark[]>,
+  marks: ReadonlyMap<number, readonly CacheMark[]>,
   from: number,
   stateAt: number,
   keep: (state: Hash) => void,

@@ -16,13 +16,13 @@ import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } from './answers.js';
 import { cardRows, getCardCall, parseCardId } from './cards.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
-import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
+import { callColumns, openRebuilder, type Rebuilder, type RebuiltCall, type StoredCall } from './rebuild.js';
 import { rowOfStored, type StoredAnswer, storedAnswers } from './stored-answers.js';
 
 export type RequestFilter = InputOf<'request.series'>;
 
 /** A stored call with the facts that a list shows. */
-export interface Row extends StoredCall {
+export interface ListedCall extends StoredCall {
   readonly requestId: string;
   readonly at: number;
   readonly model: string | null;
@@ -104,11 +104,11 @@ function shownAnswer(chain: ReadChain, answer: StoredAnswer): RequestRow {
   throw corrupt(String(answer.context), `The commit ${commitAt(chain, answer.context).id} no longer holds the answer that was stored for it.`);
 }
 
-const timeOf = ({ at }: RequestRow | Row | StoredAnswer): number => (typeof at === 'number' ? at : Date.parse(at));
+const timeOf = ({ at }: RequestRow | ListedCall | StoredAnswer): number => (typeof at === 'number' ? at : Date.parse(at));
 
 /** The calls of a page. Only these are rebuilt and proved. */
-function shownCalls(chain: ReadChain, page: readonly (RequestRow | Row | StoredAnswer)[]): RequestRow[] {
-  const isRecorded = (row: RequestRow | Row | StoredAnswer): row is Row => 'no' in row;
+function shownCalls(chain: ReadChain, page: readonly (RequestRow | ListedCall | StoredAnswer)[]): RequestRow[] {
+  const isRecorded = (row: RequestRow | ListedCall | StoredAnswer): row is ListedCall => 'no' in row;
   const recorded = page.filter(isRecorded);
   const proved = provedRows(chain, recorded);
   const shown = new Map(recorded.map((row, at) => [row, proved[at] as RequestRow] as const));
@@ -122,7 +122,7 @@ function* wholePage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   const cards = cardRows(chain, commits, filter.turnId !== undefined);
   const rest = [...commits].filter((seq) => !cards.commits.has(seq));
   const rebuilt = yield* answerRows(chain, rest, (record) => replies.has(record));
-  const others: readonly (RequestRow | Row)[] = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
+  const others: readonly (RequestRow | ListedCall)[] = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
   const all = others.length ? [...others, ...rows].sort((a, b) => timeOf(a) - timeOf(b)) : rows;
   return { total: all.length, requests: shownCalls(chain, all.slice(offset, limit === undefined ? undefined : offset + limit)) };
 }
@@ -140,7 +140,10 @@ const sentIn =
 export const ownRun = (chain: ReadChain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
 
 /** The commits of a filter, and their stored calls. */
-export function rowsInOrder(chain: ReadChain, filter: RequestFilter): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly Row[] } {
+export function rowsInOrder(
+  chain: ReadChain,
+  filter: RequestFilter,
+): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly ListedCall[] } {
   const commits = commitsOf(chain, filter);
   return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
 }
@@ -148,7 +151,7 @@ export function rowsInOrder(chain: ReadChain, filter: RequestFilter): { readonly
 /** The calls of a filter that a runtime recorded. */
 export const recordedRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
 
-function provedRows(chain: ReadChain, rows: readonly Row[]): RequestRow[] {
+function provedRows(chain: ReadChain, rows: readonly ListedCall[]): RequestRow[] {
   const unproved = rows.filter((row) => row.proved === null);
   const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
   return rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
@@ -170,7 +173,7 @@ function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFil
   return new Set(steps.map((step) => step.seq));
 }
 
-function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly Row[] {
+function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
   if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
   const sessions = chain.db.all<{ sessionId: string | null }>(
     'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
@@ -182,13 +185,13 @@ function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, comm
   return rows.filter((row) => row.context !== null && commits.has(row.context) && (sessionId === undefined || row.sessionId === sessionId));
 }
 
-const allRows = (chain: ReadChain): readonly Row[] => eachOnce(chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project));
+const allRows = (chain: ReadChain): readonly ListedCall[] => eachOnce(chain.db.all<ListedCall>(`${selectRow} WHERE r.project = ?`, chain.project));
 
 /** Calls of a session. A captured call may have its session only from its answer. */
-const rowsOfSession = (chain: ReadChain, sessionId: string): readonly Row[] =>
+const rowsOfSession = (chain: ReadChain, sessionId: string): readonly ListedCall[] =>
   eachOnce([
-    ...chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
-    ...chain.db.all<Row>(
+    ...chain.db.all<ListedCall>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
+    ...chain.db.all<ListedCall>(
       `${selectRow} WHERE r.context IN (SELECT seq FROM context WHERE project = ? AND sessionId = ?) AND c.sessionId <> ?`,
       chain.project,
       sessionId,
@@ -203,11 +206,11 @@ const sameMoment = 10_000;
  * Merges calls that were both recorded by a runtime and captured on the wire. The captured call is kept, with two facts of the runtime's
  * record: the subagent that called, and the position of a call without an answer.
  */
-function eachOnce(rows: readonly Row[]): readonly Row[] {
+function eachOnce(rows: readonly ListedCall[]): readonly ListedCall[] {
   const captured = rows.filter((row) => row.provider !== null);
   if (!captured.length) return rows;
-  const recordOf = new Map<Row, Row>();
-  const taken = new Set<Row>();
+  const recordOf = new Map<ListedCall, ListedCall>();
+  const taken = new Set<ListedCall>();
   const answered = new Map(rows.flatMap((row) => (row.provider === null && row.replyRecord !== null ? [[row.replyRecord, row] as const] : [])));
   const unanswered = rows.filter((row) => row.provider === null && row.replyRecord === null);
   for (const call of captured) {
@@ -242,19 +245,19 @@ function eachOnce(rows: readonly Row[]): readonly Row[] {
 }
 
 /** Sorts by time, and within one file by position, because a clock can be set back. */
-function inOrderSent(rows: readonly Row[]): Row[] {
+function inOrderSent(rows: readonly ListedCall[]): ListedCall[] {
   const latest = new Map<number, number>();
-  const times = new Map<Row, number>();
+  const times = new Map<ListedCall, number>();
   for (const row of rows.toSorted((a, b) => a.no - b.no)) {
     const at = Math.max(latest.get(row.source) ?? row.at, row.at);
     latest.set(row.source, at);
     times.set(row, at);
   }
-  const timeOf = (row: Row): number => times.get(row) ?? row.at;
+  const timeOf = (row: ListedCall): number => times.get(row) ?? row.at;
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || a.no - b.no);
 }
 
-function toRow(row: Row, { proved, problem }: Finding): RequestRow {
+function toRow(row: ListedCall, { proved, problem }: Finding): RequestRow {
   return {
     requestId: row.requestId,
     at: timestampOf(row.at),
@@ -279,7 +282,7 @@ interface Finding {
 }
 
 /** Rebuilds calls and compares each with its recorded digest. Calls with a common base share the work. */
-function proveAll(chain: ReadChain, rows: readonly Row[]): Map<number, Finding> {
+function proveAll(chain: ReadChain, rows: readonly ListedCall[]): Map<number, Finding> {
   const rebuilder = openRebuilder(chain);
   const findings = new Map<number, Finding>();
   for (const row of rows.toSorted((a, b) => a.no - b.no)) findings.set(row.no, proveOne(rebuilder, row));
@@ -293,7 +296,7 @@ export function saveProofs({ db, project }: WriteChain, { findings }: Pick<Extra
     db.run('UPDATE request SET proved = ?, finding = ? WHERE no = ? AND project = ?', proved ? 1 : 0, problem ?? null, no, project);
 }
 
-function proveOne(rebuilder: Rebuilder, row: Row): Finding {
+function proveOne(rebuilder: Rebuilder, row: ListedCall): Finding {
   try {
     const rebuilt = rebuilder.rebuild(row);
     return findingOf(rebuilt, rebuilder.digest(row, rebuilt));
@@ -308,7 +311,7 @@ function inStore(error: unknown): string {
   throw error;
 }
 
-function findingOf({ details, problem }: Rebuilt, digest: string | undefined): Finding {
+function findingOf({ details, problem }: RebuiltCall, digest: string | undefined): Finding {
   if (problem !== undefined) return { proved: false, problem };
   if (details.digest === null && details.wire?.by !== undefined) return { proved: false, problem: undigested(details) };
   if (details.digest === null) return { proved: false, problem: 'the record has no digest' };
@@ -321,7 +324,7 @@ function findingOf({ details, problem }: Rebuilt, digest: string | undefined): F
 }
 
 /** The reason why a body that the agent wrote into a file is not verified. */
-function undigested({ withheld }: Rebuilt['details']): string {
+function undigested({ withheld }: RebuiltCall['details']): string {
   const lost = withheld.filter((path) => path.startsWith('messages[')).length;
   return lost > 0
     ? `Claude Code left out ${lost === 1 ? 'a thinking text' : `${lost} thinking texts`} that no imported transcript contains`
@@ -347,8 +350,8 @@ export function callsOfCommit(chain: ReadChain, turnId: ContextId): readonly Bri
 const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
 
 /** The row of a stored call. @throws NOT_FOUND for an unknown id. */
-export function callOf(chain: ReadChain, requestId: string): Row {
-  const row = chain.db.one<Row>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
+export function callOf(chain: ReadChain, requestId: string): ListedCall {
+  const row = chain.db.one<ListedCall>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
   if (!row) throw notFound(requestId, `no recorded request has the id ${requestId}`);
   return row;
 }
@@ -383,7 +386,7 @@ export function getRequest(chain: ReadChain, requestId: string): Request {
 }
 
 /** The captured headers, or else those that this runtime sends. It records one of them as a parameter. */
-function headersOf({ details, members }: Rebuilt): Record<string, string> {
+function headersOf({ details, members }: RebuiltCall): Record<string, string> {
   if (details.wire) return { ...details.wire.headers };
   const betas = members.get('betas')?.value;
   return { 'anthropic-version': '2023-06-01', ...(Array.isArray(betas) && { 'anthropic-beta': betas.join(',') }) };

@@ -4,7 +4,7 @@ import { outlineVersion, type ReadChain, type WriteChain } from '../../chain/ind
 import type { RequestRow } from '../../contract/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../../store/index.js';
 import { recordOf } from '../runtimes/runtime.js';
-import { type Found, foundAt, foundIn, rowOf } from './answers.js';
+import { type AnsweredCall, foundAt, foundIn, rowOf } from './answers.js';
 
 const progressName = 'usage answers';
 const versionName = 'usage answers version';
@@ -56,7 +56,7 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
 const unreadBefore = ({ db, project }: ReadChain): { readonly seq: CommitSeq }[] =>
   db.all(`SELECT context AS seq FROM usageAnswer WHERE project = ? AND at = 0 AND place = ${unreadable} LIMIT ${commitsAtOnce}`, project);
 
-function answersAt(chain: ReadChain, seq: CommitSeq): readonly Found[] | undefined {
+function answersAt(chain: ReadChain, seq: CommitSeq): readonly AnsweredCall[] | undefined {
   try {
     return atOnce(foundIn(chain, [seq], () => false));
   } catch (error) {
@@ -67,7 +67,7 @@ function answersAt(chain: ReadChain, seq: CommitSeq): readonly Found[] | undefin
 
 const insert = 'INSERT OR REPLACE INTO usageAnswer (project, at, context, place, record, messages, isPure) VALUES (?, ?, ?, ?, ?, ?, ?)';
 
-function store({ db, project }: WriteChain, { row, at, beginning, isPure }: Found): void {
+function store({ db, project }: WriteChain, { row, at, beginning, isPure }: AnsweredCall): void {
   db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordOf(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
 }
 

@@ -2,7 +2,7 @@ import type { ArtifactNo } from '../../base/index.js';
 import type { WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
 import type { Usage } from '../runtimes/runtime.js';
-import { type ListRow, listOf, maxWalkLength } from '../shared/lists.js';
+import { listOf, type MessageListRow, maxWalkLength } from '../shared/lists.js';
 import { packNumbers } from '../shared/varints.js';
 import type { ShapeRow } from './texts.js';
 
@@ -26,7 +26,7 @@ export interface NewCall {
   readonly base: BaseCall | undefined;
   readonly keep: number;
   readonly numbers: readonly number[];
-  readonly listAt: (no: number) => ListRow | undefined;
+  readonly listAt: (no: number) => MessageListRow | undefined;
   readonly reply?: { readonly record: string; readonly messageId: string } | undefined;
   /** For a call without a reply, the record before it. */
   readonly before?: string | null;
@@ -38,7 +38,7 @@ export interface NewCall {
 }
 
 /** Writes the row of a call. Stores the whole list if the walk along its bases would be long. */
-export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & { readonly list: ListRow } {
+export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & { readonly list: MessageListRow } {
   const { base, keep, numbers, place, usage, reply } = call;
   const steps = base ? base.steps + 1 : 0;
   const messageCount = keep + numbers.length;

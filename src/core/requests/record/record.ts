@@ -3,20 +3,20 @@ import type { ArtifactNo, ByteRange } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { FileBytes } from '../../formats/index.js';
 import {
-  type OpenCall,
-  type RecordedCall,
-  type RecordedReply,
+  type ApiRequest,
   type RecordedText,
   type Records,
   readRecords,
+  type TranscriptReply,
+  type UnfinishedCall,
 } from '../runtimes/claude-code/records.js';
 import { runtimeOf } from '../runtimes/runtimes.js';
 import { membersAt, stringIn } from '../shared/json-ranges.js';
-import { type ListRow, listRow } from '../shared/lists.js';
+import { listRow, type MessageListRow } from '../shared/lists.js';
 import { type BaseCall, putCall } from './calls.js';
 import { openResolver, type Resolver } from './resolve.js';
 import { conversationRows, type Gap, gapRows, shapeRows } from './rows.js';
-import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
+import { type ArtifactRange, messageKeys, openTexts, type ShapeRow, type StoredRange, type Texts } from './texts.js';
 
 export interface TakenRecords {
   /** The parts of the file that are stored with its calls, in file order. They need not be stored again with the file. */
@@ -68,7 +68,7 @@ export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | un
   return { file, records, resolver };
 }
 
-function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMap<string, OpenCall>): ReadCalls | undefined {
+function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMap<string, UnfinishedCall>): ReadCalls | undefined {
   if (!runtimeOf(format).hasRecords?.(bytes)) return undefined;
   const file = whole();
   const records = readRecords(file, from, file.length, open);
@@ -116,11 +116,11 @@ export const hasCalls = (chain: ReadChain, source: number): boolean =>
   chain.db.one('SELECT 1 FROM requestConversation WHERE source = ? LIMIT 1', source) !== undefined;
 
 interface TakenCall {
-  readonly call: RecordedCall;
+  readonly call: ApiRequest;
   readonly tail: readonly (number | Gap)[];
 }
 
-interface OpenRequest extends OpenCall {
+interface OpenRequest extends UnfinishedCall {
   readonly no: number;
 }
 
@@ -211,7 +211,7 @@ interface Saving {
   readonly source: number;
   readonly calls: readonly TakenCall[];
   readonly shapes: ReadonlyMap<string, ShapeRow | string>;
-  readonly places: ReadonlyMap<ByteRange, Place>;
+  readonly places: ReadonlyMap<ByteRange, ArtifactRange>;
   readonly open: ReadonlyMap<string, OpenRequest>;
   readonly records: Records;
 }
@@ -236,8 +236,8 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
   const shapeNo = shapeRows(chain);
   const later = new Map(calls.map(({ call }, index) => [call.id, index]));
   const saved = new Map<string, Base>();
-  const lists = new Map<number, ListRow>();
-  const listAt = (no: number): ListRow | undefined => lists.get(no) ?? listRow(db, no);
+  const lists = new Map<number, MessageListRow>();
+  const listAt = (no: number): MessageListRow | undefined => lists.get(no) ?? listRow(db, no);
   const baseRow = (id: string): Base | undefined =>
     saved.get(id) ?? db.one<Base>('SELECT no, messageCount, steps, flaw FROM request WHERE project = ? AND requestId = ?', project, id);
 
@@ -279,7 +279,7 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
   for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
 }
 
-function saveReply(chain: WriteChain, no: number, { record, messageId, usage }: RecordedReply): void {
+function saveReply(chain: WriteChain, no: number, { record, messageId, usage }: TranscriptReply): void {
   const { input, output, cacheRead, cacheWrite } = usage();
   chain.db.run(
     'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',

@@ -7,11 +7,11 @@ import { once } from '../shared/once.js';
 import type { PageText } from '../shared/pages.js';
 
 /** The message of a hash in the file, verified, or the reason why it is missing. */
-export type Found = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
+export type ResolvedMessage = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
 
 /** Finds messages of one file by their hashes. */
 export interface Resolver {
-  find(hash: string, isStored: () => boolean): Found | 'stored';
+  find(hash: string, isStored: () => boolean): ResolvedMessage | 'stored';
   /** The whole message of a reply, with its hash. It is stored now, because the next call will refer to it. */
   reply(messageId: string, isStored: (hash: string) => boolean): { readonly hash: string; readonly message: PageText } | undefined;
 }
@@ -26,7 +26,7 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
   const whole = once(() => (from > 0 ? lookup(readRecords(file)) : stretch));
   const parts = once(() => whole().parts());
   const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
-  const found = new Map<string, Found>();
+  const found = new Map<string, ResolvedMessage>();
   return {
     find(hash, isStored) {
       const here = found.get(hash) ?? stretch.find(hash);
@@ -48,7 +48,7 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
 }
 
 interface Lookup {
-  find(hash: string): Found | undefined;
+  find(hash: string): ResolvedMessage | undefined;
   reply(messageId: string): QuickReply | undefined;
   /** The received parts of interrupted replies. */
   parts(): ReadonlyMap<string, PageText>;
@@ -95,9 +95,9 @@ function quickReply(blocks: readonly ReplyBlock[]): QuickReply {
 }
 
 /** The text that the file has for a hash. Undefined if there is none. If one of several does not match the hash, none is trusted. */
-function checked(texts: readonly RecordedText[], hash: string): Found | undefined {
+function checked(texts: readonly RecordedText[], hash: string): ResolvedMessage | undefined {
   const named = Buffer.from(hash, 'hex');
-  let good: Found | undefined;
+  let good: ResolvedMessage | undefined;
   let last: Uint8Array | undefined;
   let isGiven = false;
   for (const each of texts) {

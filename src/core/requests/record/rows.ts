@@ -1,5 +1,5 @@
 import type { WriteChain } from '../../chain/index.js';
-import { agentOf, type RecordedCall } from '../runtimes/claude-code/records.js';
+import { type ApiRequest, agentOf } from '../runtimes/claude-code/records.js';
 import { saveShape } from './calls.js';
 import type { ShapeRow } from './texts.js';
 
@@ -10,7 +10,7 @@ export interface Gap {
 }
 
 /** Finds or creates the row of a call's conversation. */
-export function conversationRows(chain: WriteChain, source: number): (call: RecordedCall) => number {
+export function conversationRows(chain: WriteChain, source: number): (call: ApiRequest) => number {
   const { db, project } = chain;
   const known = new Map(
     db

@@ -3,7 +3,7 @@ import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { RecordedText } from '../runtimes/claude-code/records.js';
 import { orderWithHash, shapeHash } from '../shared/canonical.js';
 import { membersAt } from '../shared/json-ranges.js';
-import { openPage, type Page, type PageText, pageLimit, textAt, writePage } from '../shared/pages.js';
+import { type ListPage, openPage, type PageText, pageLimit, textAt, writePage } from '../shared/pages.js';
 
 /** A part of the file at `at` that an artifact holds, so that it need not be stored again with the file. */
 export interface StoredRange {
@@ -14,7 +14,7 @@ export interface StoredRange {
 }
 
 /** Bytes of an artifact. */
-export interface Place {
+export interface ArtifactRange {
   readonly artifact: ArtifactNo;
   readonly start: number;
 }
@@ -26,7 +26,7 @@ export interface Texts {
   has(hash: string): boolean;
   keepShape(shape: RecordedText): ShapeRow | string;
   /** Writes the texts still in memory, and the record lines without the messages and shapes in them. Returns the place of each line. */
-  finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place>;
+  finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, ArtifactRange>;
   /** The parts of the file that are stored so far. */
   ranges(): readonly StoredRange[];
   /** Writes the rows that refer to the stored artifacts. */
@@ -61,14 +61,14 @@ function messageKey(hash: string, { text, order }: PageText): string {
 interface Kept {
   readonly no: number;
   readonly text: Uint8Array;
-  place: Place | undefined;
+  place: ArtifactRange | undefined;
 }
 
 /** Opens the store for the texts of one import. */
 export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
   const { db, project, artifacts } = chain;
   const kept = new Map<string, Kept>();
-  const uses: { readonly at: number; readonly length: number; readonly place: () => Place | undefined }[] = [];
+  const uses: { readonly at: number; readonly length: number; readonly place: () => ArtifactRange | undefined }[] = [];
   const stored: StoredRange[] = [];
   const pages: { readonly first: number; readonly count: number; readonly artifact: ArtifactNo }[] = [];
   let collected: { readonly kept: Kept; readonly message: PageText }[] = [];
@@ -90,7 +90,7 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
     size = 0;
   };
 
-  const use = (range: ByteRange | undefined, place: () => Place | undefined): void => {
+  const use = (range: ByteRange | undefined, place: () => ArtifactRange | undefined): void => {
     if (range) uses.push({ at: range.start, length: range.end - range.start, place });
   };
 
@@ -147,8 +147,8 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
 }
 
 /** Finds the place of a message that an earlier import stored, if its bytes are equal. */
-function storedPlaceFinder({ db, artifacts }: ReadChain): (no: number, text: Uint8Array) => Place | undefined {
-  const opened = new Map<ArtifactNo, Page>();
+function storedPlaceFinder({ db, artifacts }: ReadChain): (no: number, text: Uint8Array) => ArtifactRange | undefined {
+  const opened = new Map<ArtifactNo, ListPage>();
   return (no, text) => {
     const row = db.one<{ first: number; artifact: ArtifactNo }>(
       'SELECT first, artifact FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
@@ -184,9 +184,14 @@ function storeShape({ artifacts }: WriteChain, stored: StoredRange[], text: Uint
 }
 
 /** Stores record lines without the parts that `stored` has already, and adds them to `stored`. */
-function storeLines({ artifacts }: WriteChain, file: Uint8Array, stored: StoredRange[], lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place> {
+function storeLines(
+  { artifacts }: WriteChain,
+  file: Uint8Array,
+  stored: StoredRange[],
+  lines: readonly ByteRange[],
+): ReadonlyMap<ByteRange, ArtifactRange> {
   const parts = [...stored];
-  const places = new Map<ByteRange, Place>();
+  const places = new Map<ByteRange, ArtifactRange>();
   let chunk: { readonly line: ByteRange; readonly pieces: readonly ByteRange[] }[] = [];
   let chunkSize = 0;
   const close = (): void => {

@@ -1,18 +1,18 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
 import { type ContextRow, commitAt, commitOf, goesOnWithTurn, lineage, parsedOf, type ReadChain, type Step } from '../../chain/index.js';
 import { once } from '../shared/once.js';
-import type { Before, Delta } from './runtime.js';
+import type { Delta, EarlierDeltas } from './runtime.js';
 
 type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
 
 /** What a session wrote before a commit, in the order of its file: turns that were taken back since then are included. */
-export const contentBefore = (chain: ReadChain, row: Placed): Before => ({
+export const contentBefore = (chain: ReadChain, row: Placed): EarlierDeltas => ({
   first: () => firstOf(chain, row),
   earlier: () => earlierThan(chain, row),
   parent: () => parentOf(chain, row),
 });
 
-function parentOf(chain: ReadChain, { seq }: Placed): ReturnType<Before['parent']> {
+function parentOf(chain: ReadChain, { seq }: Placed): ReturnType<EarlierDeltas['parent']> {
   const own = commitAt(chain, seq);
   if (own.parent === null || !goesOnWithTurn(chain, own)) return undefined;
   const row = commitAt(chain, own.parent);

@@ -12,7 +12,7 @@ import {
   partOfEntries,
   type TokenUsage,
 } from '../../formats/index.js';
-import { type Before, type Delta, modelOf, recordOf, type Usage, windowOf } from './runtime.js';
+import { type Delta, type EarlierDeltas, modelOf, recordOf, type Usage, windowOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';
 
 /** A delta whose bytes and entries are read on demand. */
@@ -21,7 +21,7 @@ export interface CountedDelta {
   readonly type: CommitType;
   readonly bytes: () => Uint8Array;
   readonly entries: () => readonly ParsedEntry[];
-  readonly before?: Before | undefined;
+  readonly before?: EarlierDeltas | undefined;
 }
 
 /**

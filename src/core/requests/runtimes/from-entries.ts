@@ -1,12 +1,12 @@
 import { isObject, parseJson, textOf } from '../../base/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
-import { type CallBody, type CallPlace, modelOf, type Runtime, recordOf, unknownUsage } from './runtime.js';
+import { type CallBody, type CallPlace, type CallReader, modelOf, recordOf, unknownUsage } from './runtime.js';
 
 /**
  * Calls of runtimes without rules of their own. The body is rebuilt from the entries before the answer, in the wire format of the usual
  * provider of such histories, and is marked as rebuilt.
  */
-export const fromEntries: Runtime = {
+export const fromEntries: CallReader = {
   format: '',
   source: 'entries',
   proof: 'rebuilt',
@@ -24,7 +24,7 @@ export const fromEntries: Runtime = {
   body: (call) => bodyInWords(call, 'anthropic'),
 };
 
-export const openaiFromEntries: Runtime = {
+export const openaiFromEntries: CallReader = {
   ...fromEntries,
   format: 'openai-chat-v1',
   isListed: () => true,

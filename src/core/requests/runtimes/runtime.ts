@@ -8,7 +8,7 @@ import type { CallCount, FileBytes, OutlineEntry, ParsedEntry } from '../../form
  * Nothing is stored. Listing counts in outlines and reads each delta with answers once; a body is built on demand from the deltas before
  * its answer.
  */
-export interface Runtime {
+export interface CallReader {
   /** The format of the commits whose answers are its calls. */
   readonly format: string;
   readonly source: CallSource;
@@ -77,11 +77,11 @@ export interface Delta {
   /** The offset where the call's answer begins. The length of `bytes` for deltas without the answer. */
   readonly end: number;
   /** What the session wrote before this delta; absent if it is unknown. */
-  readonly before?: Before | undefined;
+  readonly before?: EarlierDeltas | undefined;
 }
 
 /** The deltas of a session before another one, read on demand. */
-export interface Before {
+export interface EarlierDeltas {
   /** The first delta of the session. */
   first(): Uint8Array | undefined;
   /** All earlier deltas, the newest first. */
@@ -150,7 +150,7 @@ export interface CallPlace {
 }
 
 /** Whether a commit is a compaction that holds the answer of the call that made it. */
-export const makesCompaction = ({ type, parent }: Pick<ContextRow, 'type' | 'parent'>, { recordsCompactions }: Runtime): boolean =>
+export const makesCompaction = ({ type, parent }: Pick<ContextRow, 'type' | 'parent'>, { recordsCompactions }: CallReader): boolean =>
   type === 'compaction' && parent !== null && recordsCompactions === true;
 
 /** The record that contains an entry as a block. */

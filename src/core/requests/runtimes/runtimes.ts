@@ -5,10 +5,10 @@ import { gemini } from './gemini/index.js';
 import { langgraph } from './langgraph/index.js';
 import { opencode } from './opencode/index.js';
 import { pi } from './pi/index.js';
-import type { Runtime } from './runtime.js';
+import type { CallReader } from './runtime.js';
 
 /** The only list of runtimes. To add a runtime, add its folder and its name here. */
-export const runtimes: readonly Runtime[] = [
+export const runtimes: readonly CallReader[] = [
   claudeCode,
   codex,
   gemini,
@@ -20,7 +20,7 @@ export const runtimes: readonly Runtime[] = [
   { ...opencode, format: 'kilo-v1' },
   { ...pi, format: 'openclaw-v1' },
 ];
-const registry: ReadonlyMap<string, Runtime> = new Map(runtimes.map((runtime) => [runtime.format, runtime]));
+const registry: ReadonlyMap<string, CallReader> = new Map(runtimes.map((runtime) => [runtime.format, runtime]));
 
 /** The rules of the runtime that wrote commits of this format. For an unknown runtime, rules that read entries only. */
-export const runtimeOf = (format: string): Runtime => registry.get(format) ?? fromEntries;
+export const runtimeOf = (format: string): CallReader => registry.get(format) ?? fromEntries;

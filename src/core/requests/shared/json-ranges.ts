@@ -54,28 +54,28 @@ export function membersAt(bytes: Uint8Array, at: number, wanted?: readonly strin
 }
 
 /** A wanted member, by its key, with its own wanted members or elements. */
-export interface Wanted {
+export interface WantedMember {
   readonly key: string;
-  readonly inner?: readonly Wanted[];
+  readonly inner?: readonly WantedMember[];
   readonly isList?: true;
 }
 
 /** The ranges that were found, by path, and the elements of the wanted list. */
-export interface Places {
+export interface FoundRanges {
   readonly ranges: Map<string, ByteRange>;
   elements: readonly ByteRange[] | undefined;
 }
 
 /** The wanted ranges of the object that begins at `at`, found in one pass. */
-export function placesAt(bytes: Uint8Array, at: number, wanted: readonly Wanted[]): Places | undefined {
+export function placesAt(bytes: Uint8Array, at: number, wanted: readonly WantedMember[]): FoundRanges | undefined {
   return compactOnly(() => {
-    const found: Places = { ranges: new Map(), elements: undefined };
+    const found: FoundRanges = { ranges: new Map(), elements: undefined };
     readPlaces(bytes, at, wanted, '', found);
     return found;
   });
 }
 
-function readPlaces(bytes: Uint8Array, at: number, wanted: readonly Wanted[], path: string, found: Places): number {
+function readPlaces(bytes: Uint8Array, at: number, wanted: readonly WantedMember[], path: string, found: FoundRanges): number {
   if (bytes[at] !== openBrace) throw notCompact;
   if (bytes[at + 1] === closeBrace) return at + 2;
   for (let next = at + 1; ; ) {
@@ -98,10 +98,10 @@ function readPlaces(bytes: Uint8Array, at: number, wanted: readonly Wanted[], pa
   }
 }
 
-function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonly Wanted[]): Wanted | undefined {
+function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonly WantedMember[]): WantedMember | undefined {
   const first = bytes[start + 1];
   for (let at = 0; at < wanted.length; at += 1) {
-    const want = wanted[at] as Wanted;
+    const want = wanted[at] as WantedMember;
     // The first letter distinguishes most keys.
     if ((first === want.key.charCodeAt(0) || first === backslash) && isKey(bytes, start, end, want.key)) return want;
   }

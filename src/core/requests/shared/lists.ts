@@ -2,7 +2,7 @@ import type { ReadableDb } from '../../store/index.js';
 import { unpackNumbers } from './varints.js';
 
 /** A call's stored list of messages: the number of messages that it takes from its base, and the messages that it adds. */
-export interface ListRow {
+export interface MessageListRow {
   readonly base: number | null;
   readonly keep: number;
   readonly tail: Uint8Array;
@@ -13,11 +13,11 @@ export interface ListRow {
 export const maxWalkLength = (messages: number): number => 8 + (messages >> 7);
 
 /** Reads the stored list of a call. */
-export const listRow = (db: ReadableDb, no: number): ListRow | undefined =>
-  db.one<ListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', no);
+export const listRow = (db: ReadableDb, no: number): MessageListRow | undefined =>
+  db.one<MessageListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', no);
 
 /** The numbers of a call's messages, in order. A gap is the negative number of its row. */
-export function listOf(rowOf: (no: number) => ListRow | undefined, no: number): number[] {
+export function listOf(rowOf: (no: number) => MessageListRow | undefined, no: number): number[] {
   const parts: number[][] = [];
   let wanted = Number.POSITIVE_INFINITY;
   for (let at: number | null = no; at !== null && wanted > 0; ) {

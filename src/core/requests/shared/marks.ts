@@ -2,14 +2,14 @@ import { inWords, isObject, type Json } from '../../base/index.js';
 import { cacheMark, withBlocks } from './canonical.js';
 
 /** A recorded cache mark: the value of `cache_control` at a path in the body. */
-export interface Mark {
+export interface CacheMark {
   readonly path: readonly (string | number)[];
   readonly value: Json;
 }
 
 /** The recorded marks, or the reason why they cannot be read. */
-export function marksOf(recorded: readonly Json[]): readonly Mark[] | string {
-  const marks: Mark[] = [];
+export function marksOf(recorded: readonly Json[]): readonly CacheMark[] | string {
+  const marks: CacheMark[] = [];
   for (const each of recorded) {
     const path = isObject(each) ? each.path : undefined;
     if (!isObject(each) || !Array.isArray(path) || each.value === undefined) return `the cache mark ${inWords(each)} is invalid`;
@@ -21,7 +21,7 @@ export function marksOf(recorded: readonly Json[]): readonly Mark[] | string {
 }
 
 /** Puts a mark at its path in the value, skipping the first `from` steps. Returns false if the path does not exist. */
-export function putMark(value: Json, { path, value: mark }: Mark, from: number): boolean {
+export function putMark(value: Json, { path, value: mark }: CacheMark, from: number): boolean {
   let place: Json | undefined = value;
   for (const step of path.slice(from)) {
     place = Array.isArray(place)
@@ -38,14 +38,14 @@ export function putMark(value: Json, { path, value: mark }: Mark, from: number):
 }
 
 /** A message with its marks. A marked string content becomes a block. Undefined if the path of a mark does not exist. */
-export function markedMessage(message: Json, marks: readonly Mark[]): Json | undefined {
+export function markedMessage(message: Json, marks: readonly CacheMark[]): Json | undefined {
   const blocks = marks.some(({ path }) => path[2] === 'content') ? withBlocks(message) : message;
   return marks.every((mark) => putMark(blocks, mark, 2)) ? blocks : undefined;
 }
 
 /** The marks on messages, by position in the list. */
-export function marksByMessage(marks: readonly Mark[]): ReadonlyMap<number, readonly Mark[]> {
-  const byMessage = new Map<number, Mark[]>();
+export function marksByMessage(marks: readonly CacheMark[]): ReadonlyMap<number, readonly CacheMark[]> {
+  const byMessage = new Map<number, CacheMark[]>();
   for (const mark of marks) {
     const [part, index] = mark.path;
     if (part !== 'messages' || typeof index !== 'number') continue;

@@ -1,12 +1,12 @@
 import { type ArtifactNo, type Json, textOf } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
-import { listText, openPage, type Page, textAt } from './pages.js';
+import { type ListPage, listText, openPage, textAt } from './pages.js';
 
 /** A page, and the number of its first message. */
 export interface OpenPage {
   readonly first: number;
   readonly count: number;
-  readonly page: Page;
+  readonly page: ListPage;
 }
 
 /** Reads stored messages by number. Opened pages stay in memory, so use one reader for one question only. */

@@ -10,7 +10,7 @@ export interface PageText {
   readonly order: readonly number[] | undefined;
 }
 
-export interface Page {
+export interface ListPage {
   readonly bytes: Buffer;
   readonly count: number;
   /** The start of each text in the bytes, and the end of the last. */
@@ -56,7 +56,7 @@ export function writePage(texts: readonly PageText[]): Buffer {
 }
 
 /** Reads the index of a page. */
-export function openPage(bytes: Uint8Array): Page {
+export function openPage(bytes: Uint8Array): ListPage {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const indexAt = buffer.readUInt32LE(buffer.length - word);
   // Copied, because words must begin at a multiple of four in memory.
@@ -72,10 +72,10 @@ export function openPage(bytes: Uint8Array): Page {
 }
 
 /** The bytes of a message in a page. */
-export const textAt = ({ bytes, starts }: Page, index: number): Uint8Array => bytes.subarray(starts[index], starts[index + 1]);
+export const textAt = ({ bytes, starts }: ListPage, index: number): Uint8Array => bytes.subarray(starts[index], starts[index + 1]);
 
 /** `count` messages from `first` on as one text between brackets: parsing one text is cheaper than parsing thousands. */
-export const listText = ({ bytes, starts }: Page, first: number, count: number): string => joinedTexts(bytes, starts, first, first + count);
+export const listText = ({ bytes, starts }: ListPage, first: number, count: number): string => joinedTexts(bytes, starts, first, first + count);
 
 function joinedTexts(bytes: Buffer, starts: Int32Array, first: number, last: number): string {
   const list = Buffer.allocUnsafe((starts[last] as number) - (starts[first] as number) + last - first + 1);
@@ -97,7 +97,7 @@ const closeBracket = 0x5d;
  * its value. Returns the end, and in `stoppedAt` the message that it reached.
  */
 export function copyCanonicals(
-  { bytes, firstRanges, ranges }: Page,
+  { bytes, firstRanges, ranges }: ListPage,
   first: number,
   last: number,
   target: Buffer,

@@ -2,20 +2,20 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../..
 import type { Provider } from '../../contract/index.js';
 import { type Usage, unknownUsage } from '../runtimes/runtime.js';
 import { cacheMark, withoutMarks } from './canonical.js';
-import type { Mark } from './marks.js';
+import type { CacheMark } from './marks.js';
 
 /** Bodies and replies in the wire format of each provider. Pure functions. */
 
 /** The names of the members of a provider's body that hold the messages, the system prompt and the tools. */
-export interface Layout {
+export interface BodyLayout {
   readonly list: 'messages' | 'input' | 'contents';
   readonly system: 'system' | 'instructions' | 'systemInstruction' | 'system_instruction';
 }
 
-export const anthropicLayout: Layout = { list: 'messages', system: 'system' };
+export const anthropicLayout: BodyLayout = { list: 'messages', system: 'system' };
 
 /** The layout of a body. OpenAI's two kinds of calls and Gemini's two spellings are distinguished by the members of the body. */
-export function layoutOf(provider: Provider, body: JsonObject): Layout {
+export function layoutOf(provider: Provider, body: JsonObject): BodyLayout {
   if (provider === 'anthropic') return anthropicLayout;
   if (provider === 'openai')
     return Array.isArray(body.messages) ? { list: 'messages', system: 'instructions' } : { list: 'input', system: 'instructions' };
@@ -24,7 +24,7 @@ export function layoutOf(provider: Provider, body: JsonObject): Layout {
 
 /** A body split into the stored parts. Each part is stored once by content, even if many calls have it. */
 export interface WireBody {
-  readonly layout: Layout;
+  readonly layout: BodyLayout;
   /** Without cache marks. */
   readonly messages: readonly Json[];
   /** System prompt and tools, without cache marks, by the names that shapes use. */
@@ -32,7 +32,7 @@ export interface WireBody {
   /** First blocks of the system prompt that change from call to call and are not part of the shape. */
   readonly head: readonly Json[];
   readonly params: JsonObject;
-  readonly marks: readonly Mark[];
+  readonly marks: readonly CacheMark[];
   /** The members of the body in their order. */
   readonly order: readonly string[];
   readonly model: string | null;
@@ -80,7 +80,7 @@ export function readBody(provider: Provider, path: string, body: JsonObject): Wi
 }
 
 /** The positions of cache marks. Paths use the names that stored calls have for their parts. */
-function marksIn(value: Json, path: readonly (string | number)[] = []): Mark[] {
+function marksIn(value: Json, path: readonly (string | number)[] = []): CacheMark[] {
   if (Array.isArray(value)) return value.flatMap((item, at) => marksIn(item, [...path, at]));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) =>

@@ -13,7 +13,7 @@ export const isDerivedName = (name: string): boolean => /^derived-\d+\.db(?:-wal
 export const derivedFile = (file: string): string => join(dirname(file), derivedName);
 
 /** What both drivers of SQLite have in common. */
-export interface Driver {
+export interface SqliteDriver {
   exec(sql: string): unknown;
   prepare(sql: string): { get(...values: (string | null)[]): unknown; run(...values: (string | null)[]): unknown };
 }
@@ -36,7 +36,7 @@ const isRegular = (file: string): boolean =>
  * loses nothing. Returns whether a file is attached.
  * @param mark what this machine puts into files of this project; undefined accepts any.
  */
-export function attachForWriting(raw: Driver, file: string | undefined, mark: string | undefined): boolean {
+export function attachForWriting(raw: SqliteDriver, file: string | undefined, mark: string | undefined): boolean {
   if (file !== undefined)
     for (const isAnew of [false, true])
       try {
@@ -64,7 +64,7 @@ export function begin(file: string): void {
 }
 
 /** Attaches derived data to a connection that only reads; empty tables in memory if the file cannot be used. Returns whether a file is attached. */
-export function attachForReading(raw: Driver, file: string | undefined, mark: string | undefined): boolean {
+export function attachForReading(raw: SqliteDriver, file: string | undefined, mark: string | undefined): boolean {
   try {
     if (file !== undefined && isRegular(file)) {
       raw.prepare('ATTACH ? AS derived').run(longPath(file));
@@ -78,30 +78,30 @@ export function attachForReading(raw: Driver, file: string | undefined, mark: st
   return inMemory(raw);
 }
 
-function inMemory(raw: Driver): false {
+function inMemory(raw: SqliteDriver): false {
   if (!raw.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = 'derivedFrom'").get()) raw.exec(definitionsIn('temp'));
   return false;
 }
 
 /** Removes the tables in memory, which would hide those of a file. */
-export function leaveMemory(raw: Driver): void {
+export function leaveMemory(raw: SqliteDriver): void {
   for (const table of derivedTables) raw.exec(`DROP TABLE IF EXISTS temp."${table}"`);
 }
 
 /** Attaches a file for reading and writing. */
-export function attach(raw: Driver, file: string): void {
+export function attach(raw: SqliteDriver, file: string): void {
   raw.prepare('ATTACH ? AS derived').run(longPath(file));
   // Without full syncs: after a power cut, the newest facts are made again.
   raw.exec('PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; PRAGMA derived.cache_size = -32768');
 }
 
 /** Ends the use of the file, if one is attached. */
-export function detach(raw: Driver): void {
+export function detach(raw: SqliteDriver): void {
   if (raw.prepare("SELECT 1 FROM pragma_database_list WHERE name = 'derived'").get()) raw.exec('DETACH derived');
 }
 
 /** Makes the tables, if they are not there or not to be used. */
-function settle(raw: Driver, mark: string | undefined): void {
+function settle(raw: SqliteDriver, mark: string | undefined): void {
   if (isSound(raw, mark)) return;
   raw.exec('BEGIN IMMEDIATE');
   try {
@@ -125,7 +125,7 @@ const ownObjects = "SELECT name, sql FROM derived.sqlite_schema WHERE sql IS NOT
 const expected = JSON.stringify(definitionList.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Whether the file was made by this machine, with these tables, from this record, and not from a later state of it. */
-function isSound(raw: Driver, mark: string | undefined): boolean {
+function isSound(raw: SqliteDriver, mark: string | undefined): boolean {
   const found = raw.prepare(`SELECT json_group_array(json_array(name, sql)) AS found FROM (${ownObjects} ORDER BY name)`).get() as { found: string };
   if (found.found !== expected) return false;
   const from = raw.prepare(`SELECT mark, newest, id, changes, ${stateOfRecord} FROM derived.derivedFrom`).get() as

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { identityAt, isSameFile } from '../../files/index.js';
-import type { Place } from '../place.js';
+import type { OpenedPlace } from '../place.js';
 import { attachForReading, attachForWriting, detach, leaveMemory, removeDerived, writeFromSql } from './attach.js';
 import { derivedTables } from './tables.js';
 
@@ -24,7 +24,7 @@ export interface Derived {
  * @param mark as in `OpenOptions`.
  * @param place the record: the file is not attached again if another record lies at its path now.
  */
-export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined, place: Place): Derived {
+export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined, place: OpenedPlace): Derived {
   let isStored = false;
   let count = 0;
   let known: ReturnType<typeof identityAt>;

@@ -2,7 +2,7 @@
 // It is attached to each connection as the schema `derived`, so that statements name its tables like those of the record.
 // It is replaced by an empty one if it is missing, damaged, from another machine, of another layout or ahead of its record.
 
-export { attachForReading, type Driver, derivedFile, derivedName, isDerivedName, removeDerived } from './attach.js';
+export { attachForReading, derivedFile, derivedName, isDerivedName, removeDerived, type SqliteDriver } from './attach.js';
 export { changesDerived, type Derived, openDerived } from './derived.js';
 export { readyToMove } from './move.js';
 export { derivedTables } from './tables.js';

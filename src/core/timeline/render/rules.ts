@@ -15,24 +15,25 @@ export const agentsTriggered = <Member extends Pick<Person, 'id' | 'type'>>(memb
   members.filter((member) => member.type === 'agent' && member.id !== senderId);
 
 /** A position in a space, and the message there. */
-export interface Mark {
+export interface SpaceMark {
   readonly messageId: string;
   readonly seq: number;
 }
 
 /** The later of two marks: a mark never moves backward. */
-export const movedMark = (current: Mark | null, to: Mark | null): Mark | null => (to && (!current || to.seq > current.seq) ? to : current);
+export const movedMark = (current: SpaceMark | null, to: SpaceMark | null): SpaceMark | null =>
+  to && (!current || to.seq > current.seq) ? to : current;
 
 /** An agent's mark after a run. A completed run moves it to the newest message that the run has seen. */
-export function markAfterRun(current: Mark | null, status: string, seen: readonly Mark[]): Mark | null {
+export function markAfterRun(current: SpaceMark | null, status: string, seen: readonly SpaceMark[]): SpaceMark | null {
   if (status !== 'completed') return current;
-  return seen.reduce<Mark | null>((mark, message) => movedMark(mark, message), current);
+  return seen.reduce<SpaceMark | null>((mark, message) => movedMark(mark, message), current);
 }
 
 /** The unread messages of a human: the number of messages after the mark, and the first one, which the divider precedes. */
 export function unreadAfter(
-  messages: readonly (Mark & { readonly senderId?: string })[],
-  mark: Mark | null,
+  messages: readonly (SpaceMark & { readonly senderId?: string })[],
+  mark: SpaceMark | null,
   readerId?: string,
 ): { readonly unread: number; readonly dividerBefore: string | null } {
   const unread = messages.filter((message) => message.seq > (mark?.seq ?? -1) && (readerId === undefined || message.senderId !== readerId));

@@ -2,7 +2,7 @@ import { badRequest, notFound, type Timestamp, timestampOf } from '../../base/in
 import type { Goal, InputOf, Memory, Plan } from '../../contract/index.js';
 import { delayOf } from '../render/rules.js';
 import { nextCron } from './cron.js';
-import { entityOf, newId, type ReadStore, type Store } from './rows.js';
+import { entityOf, newId, type ReadStore, type SpaceStore } from './rows.js';
 
 /** The goals of an agent in the order in which they were set. */
 export const goalsOf = (store: ReadStore, entityId: string): (Goal & { goalId: string })[] =>
@@ -14,7 +14,7 @@ export const goalsOf = (store: ReadStore, entityId: string): (Goal & { goalId: s
     .map(({ no, description, priority, longTerm }) => ({ goalId: `goal-${no}`, description, priority, longTerm: longTerm === 1 }));
 
 /** Replaces the goals of an agent. */
-export function setGoals(store: Store, entityId: string, goals: readonly Goal[]): (Goal & { goalId: string })[] {
+export function setGoals(store: SpaceStore, entityId: string, goals: readonly Goal[]): (Goal & { goalId: string })[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
     store.db.run('DELETE FROM goal WHERE entity = ?', no);
@@ -45,7 +45,7 @@ export const memoriesOf = (store: ReadStore, entityId: string): (Memory & { memo
  * Without content, the memory is deleted.
  */
 export function setMemory(
-  store: Store,
+  store: SpaceStore,
   entityId: string,
   topic: string | null,
   content: string | null,
@@ -94,7 +94,7 @@ export const plansOf = (store: ReadStore, entityId: string): StoredPlan[] =>
  * @throws BAD_REQUEST unless a stored plan has exactly one of `cron`, `scheduledAt` and `runAfter`, and a deleted one has none.
  * @throws NOT_FOUND for a plan to delete that the agent does not have.
  */
-export function setPlan(store: Store, { entityId, name, instruction, cron, scheduledAt, runAfter }: InputOf<'run.setPlan'>): StoredPlan[] {
+export function setPlan(store: SpaceStore, { entityId, name, instruction, cron, scheduledAt, runAfter }: InputOf<'run.setPlan'>): StoredPlan[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
     const times = [cron, scheduledAt, runAfter].filter((given) => given !== undefined).length;

@@ -4,7 +4,7 @@ import { checkpoint, commitOf, personOf, type ReadChain, type WriteChain } from 
 import type { RoleMessage } from '../../contract/index.js';
 import { formatOf, type WritableEntry } from '../../formats/index.js';
 import { timelineMessages } from '../render/timeline.js';
-import { invokeRun, type RunTimeline, runMessage, runTimeline, type Shown } from './input.js';
+import { invokeRun, type RunTimeline, runMessage, runTimeline, type TimelineChoices } from './input.js';
 import { type MessageRow, type RunRow, runOf, selectMessage, triggerOf } from './rows.js';
 
 /** The stored format of a run: messages with roles, made of its timeline. */
@@ -42,7 +42,7 @@ export function commitTimeline(
 }
 
 /** How the context of a run is sent. `asRoles`: its history as messages with roles, as a profile can choose. */
-export interface RunShown extends Shown {
+export interface RunShown extends TimelineChoices {
   readonly asRoles?: boolean | undefined;
 }
 

@@ -18,7 +18,7 @@ import {
   type RunRow,
   runOf,
   type SpaceRow,
-  type Store,
+  type SpaceStore,
   selectMessage,
   selectRun,
   spaceOf,
@@ -100,7 +100,7 @@ const endedWait = (store: ReadStore, run: Pick<RunRow, 'no'>): { readonly spaceI
   );
 
 /** Stores the context of a call when it starts. Call it within the transaction that starts the run or makes the call. */
-export function keepFrame(store: Store, runId: string): void {
+export function keepFrame(store: SpaceStore, runId: string): void {
   const run = runOf(store, runId);
   store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frameOf(store, run)), run.no);
 }
@@ -109,14 +109,14 @@ export function keepFrame(store: Store, runId: string): void {
  * Begins a model call of a run: its context is that of this moment, and the run has seen the messages in it. Call it within a transaction.
  * @throws NOT_FOUND for an unknown run
  */
-export function invokeRun(store: Store, runId: string): void {
+export function invokeRun(store: SpaceStore, runId: string): void {
   const run = runOf(store, runId);
   for (const { spaceId } of frameOf(store, run).histories) noteSeen(store, run.no, { no: run.entity, name: run.entityName }, spaceOf(store, spaceId));
   keepFrame(store, runId);
 }
 
 /** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
-export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
+export function noteSeen(store: SpaceStore, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
   store.db.run(
     `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (?, ?, ?, ?, ?, ?)
@@ -131,7 +131,7 @@ export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' 
 }
 
 /** How a context is shown: the number of messages in a history, and the tools that the agent is offered. */
-export interface Shown {
+export interface TimelineChoices {
   readonly budget?: number | undefined;
   readonly tools?: readonly string[] | undefined;
   /** True for the context of the last call, also of a run that still runs. */
@@ -142,7 +142,11 @@ export interface Shown {
  * The context of a run: of its next call while it runs, else of its last one. Later messages do not change the context of a run that waits or has
  * ended. @throws NOT_FOUND for a run of another machine.
  */
-export function runTimeline(store: ReadStore, runId: string, { budget = settingsOf(store).historyBudget, tools, isLast }: Shown = {}): RunTimeline {
+export function runTimeline(
+  store: ReadStore,
+  runId: string,
+  { budget = settingsOf(store).historyBudget, tools, isLast }: TimelineChoices = {},
+): RunTimeline {
   const run = runOf(store, runId);
   if (run.frame === null) {
     const where = run.contextId === null ? '' : ` The commit ${run.contextId} holds what it read.`;
@@ -181,7 +185,7 @@ function waitEndOf(store: ReadStore, run: RunRow): WaitEnd | undefined {
 export function previewTimeline(
   store: ReadStore,
   { space, agent, message: row }: Exclude<NextCall, { readonly runId: string }>,
-  { budget = settingsOf(store).historyBudget, tools }: Shown = {},
+  { budget = settingsOf(store).historyBudget, tools }: TimelineChoices = {},
 ): RunTimeline & { readonly message: string } {
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
   const message = toMessage(row);

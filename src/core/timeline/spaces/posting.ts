@@ -15,7 +15,7 @@ import {
   type RunRow,
   runOf,
   type SpaceRow,
-  type Store,
+  type SpaceStore,
   selectMessage,
   selectRun,
   spaceOf,
@@ -29,7 +29,7 @@ import { awaitedMember, defaultWaitMs, endWaits, openWait, type WaitFor, waitOf,
 /** A stored message, the runs that it started and the runs whose wait it ended. */
 export type Posted = OutputOf<'space.post'>;
 
-export interface Draft {
+export interface MessageDraft {
   readonly space: SpaceRow;
   readonly sender: EntityRow;
   readonly text: string;
@@ -41,7 +41,7 @@ export interface Draft {
 
 /** Posts a message of a human or a service, or of an agent outside of a run. */
 export function post(
-  store: Store,
+  store: SpaceStore,
   input: {
     readonly spaceId: string;
     readonly senderId: string;
@@ -81,7 +81,7 @@ export const withWait = <Message extends Posted>(store: ReadStore, posted: Messa
 };
 
 /** Stores a message, ends the waits that it answers and starts the runs that it triggers. Call it within a transaction. */
-export function postDraft(store: Store, { space, sender, text, replyTo, expectsReply, run, origin }: Draft): Posted {
+export function postDraft(store: SpaceStore, { space, sender, text, replyTo, expectsReply, run, origin }: MessageDraft): Posted {
   if (text.trim() === '') throw badRequest('text', 'a message needs a text');
   membershipOf(store, space, sender);
   const answered = replyTo === undefined ? null : messageNamed(store, space, replyTo).messageId;
@@ -170,7 +170,7 @@ const resumedBy = (store: ReadStore, space: SpaceRow): ReadonlySet<string> =>
   );
 
 /** Starts a run. Its context contains the messages of the space up to now. */
-export function startRun(store: Store, agent: EntityRow, trigger: Trigger, space: SpaceRow | null): Run {
+export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, space: SpaceRow | null): Run {
   if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
   const runId = newId(store, 'run', 'run', 'runId');
   const now = store.clock();
@@ -191,7 +191,7 @@ export function startRun(store: Store, agent: EntityRow, trigger: Trigger, space
 }
 
 /** Resumes a waiting run with a new call, whose context contains the messages since. */
-export function resumeRun(store: Store, waiting: RunRow, how: { readonly replier: string } | { readonly timeoutMs: number }): Run {
+export function resumeRun(store: SpaceStore, waiting: RunRow, how: { readonly replier: string } | { readonly timeoutMs: number }): Run {
   const space = waiting.waitSpaceId === null ? null : spaceOf(store, waiting.waitSpaceId);
   store.db.run(
     `UPDATE run SET status = 'running', resumed = ?, invokedAt = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,

@@ -3,7 +3,7 @@ import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
 /** The tables, the clock and the ids of one project, which every function of spaces needs. */
-export type Store = Pick<WriteChain, 'db' | 'project' | 'clock' | 'newId'>;
+export type SpaceStore = Pick<WriteChain, 'db' | 'project' | 'clock' | 'newId'>;
 
 /** The same parts for reading. */
 export type ReadStore = Pick<ReadChain, 'db' | 'project' | 'clock' | 'newId'>;

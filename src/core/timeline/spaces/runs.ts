@@ -14,7 +14,7 @@ import {
   type RunRow,
   runOf,
   type SpaceRow,
-  type Store,
+  type SpaceStore,
   selectRun,
   spaceOf,
   toMessage,
@@ -45,13 +45,13 @@ export function listRuns(store: ReadStore, filter: { readonly entityId?: string 
 export const getRun = (store: ReadStore, runId: string): Run => toRun(runOf(store, runId));
 
 /** Starts a run for a plan or a service. Posting a message starts its runs. */
-export function startByTrigger(store: Store, entityId: string, trigger: Trigger): Run {
+export function startByTrigger(store: SpaceStore, entityId: string, trigger: Trigger): Run {
   if (trigger.type === 'space_message') throw badRequest('trigger', 'posting a message starts its runs: call space.post');
   return store.db.transaction(() => startRun(store, entityOf(store, entityId), trigger, null));
 }
 
 /** Makes a space the active one of a run. */
-export function enterSpace(store: Store, runId: string, spaceId: string): Run {
+export function enterSpace(store: SpaceStore, runId: string, spaceId: string): Run {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, runId);
     const space = spaceOf(store, spaceId);
@@ -62,7 +62,7 @@ export function enterSpace(store: Store, runId: string, spaceId: string): Run {
 }
 
 /** The newest messages of a space of the agent. They count as seen by the run from now on. */
-export function readMessages(store: Store, input: InputOf<'run.read'>): OutputOf<'run.read'> {
+export function readMessages(store: SpaceStore, input: InputOf<'run.read'>): OutputOf<'run.read'> {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, input.runId);
     const space = spaceFor(store, run, input.spaceId);
@@ -82,7 +82,7 @@ export function spaceLines(store: ReadStore, spaceId: string, entityId: string, 
  * Posts a message of a run's agent. With `wait` the run pauses. Its next call is a new one, whose context says how the wait ended.
  * @throws CONFLICT if the run has ended or is waiting, or if the run or its agent waits too often.
  */
-export function send(store: Store, input: InputOf<'run.send'>): Posted & { run: Run } {
+export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { run: Run } {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, input.runId);
     const space = spaceFor(store, run, input.spaceId);
@@ -166,7 +166,7 @@ export const isDue = (store: ReadStore): boolean =>
   ) !== undefined;
 
 /** Resumes runs whose wait has timed out, and starts runs of plans that are due. */
-export function tick(store: Store): { started: Run[]; resumed: Run[] } {
+export function tick(store: SpaceStore): { started: Run[]; resumed: Run[] } {
   return store.db.transaction(() => {
     const now = store.clock();
     const over = store.db.all<RunRow>(
@@ -245,7 +245,7 @@ export function finishRun(
   });
 }
 
-function moveMarks(store: Store, run: RunRow, status: RunStatus): void {
+function moveMarks(store: SpaceStore, run: RunRow, status: RunStatus): void {
   const seen = store.db.all<{ space: number; seq: number }>('SELECT space, seq FROM runSeen WHERE run = ?', run.no);
   for (const { space, seq } of seen) {
     const membership = store.db.one<{ no: number; processedSeq: number; processedMessage: string | null }>(

@@ -12,7 +12,7 @@ import {
   newId,
   type ReadStore,
   type SpaceRow,
-  type Store,
+  type SpaceStore,
   selectMessage,
   spaceOf,
   toEntity,
@@ -24,7 +24,7 @@ import {
  * Adds a person, an agent or a service.
  * @throws CONFLICT if the id is in use.
  */
-export function addEntity(store: Store, input: InputOf<'space.addEntity'>): Entity {
+export function addEntity(store: SpaceStore, input: InputOf<'space.addEntity'>): Entity {
   return store.db.transaction(() => {
     const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
     if (store.db.one('SELECT 1 FROM entity WHERE project = ? AND entityId = ?', store.project, entityId))
@@ -49,7 +49,7 @@ export const listEntities = (store: ReadStore): Entity[] =>
  * Creates a space with its first members.
  * @throws CONFLICT if the id is in use, NOT_FOUND for an unknown member.
  */
-export function createSpace(store: Store, input: InputOf<'space.create'>): Space {
+export function createSpace(store: SpaceStore, input: InputOf<'space.create'>): Space {
   return store.db.transaction(() => {
     const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
     if (store.db.one('SELECT 1 FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId))
@@ -68,7 +68,7 @@ export function createSpace(store: Store, input: InputOf<'space.create'>): Space
 }
 
 /** Adds a member to a space. Joining again changes nothing. */
-export function joinSpace(store: Store, spaceId: string, entityId: string): Membership {
+export function joinSpace(store: SpaceStore, spaceId: string, entityId: string): Membership {
   return store.db.transaction(() => {
     const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
     addMember(store, space, entity);
@@ -76,7 +76,7 @@ export function joinSpace(store: Store, spaceId: string, entityId: string): Memb
   });
 }
 
-const addMember = (store: Store, space: SpaceRow, entity: EntityRow): void => {
+const addMember = (store: SpaceStore, space: SpaceRow, entity: EntityRow): void => {
   store.db.run(
     'INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING',
     store.project,
@@ -96,7 +96,7 @@ const addMember = (store: Store, space: SpaceRow, entity: EntityRow): void => {
 };
 
 /** Removes a member and its marks. Its messages stay. */
-export function leaveSpace(store: Store, spaceId: string, entityId: string): Space {
+export function leaveSpace(store: SpaceStore, spaceId: string, entityId: string): Space {
   return store.db.transaction(() => {
     const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
     membershipOf(store, space, entity);
@@ -200,7 +200,7 @@ function onlyHuman(store: ReadStore, space: SpaceRow): EntityRow {
  * their marks.
  * @throws BAD_REQUEST for an agent, for an entity that is not a member, and for a message of another space.
  */
-export function readReceipt(store: Store, input: InputOf<'space.read'>): OutputOf<'space.read'> {
+export function readReceipt(store: SpaceStore, input: InputOf<'space.read'>): OutputOf<'space.read'> {
   return store.db.transaction(() => {
     const space = spaceOf(store, input.spaceId);
     const entity = input.entityId === undefined ? onlyHuman(store, space) : entityOf(store, input.entityId);

@@ -1,6 +1,6 @@
 import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
 import type { MessageWait } from '../../contract/index.js';
-import { type EntityRow, entityOf, membersOf, type ReadStore, type SpaceRow, type Store, spaceOf } from './rows.js';
+import { type EntityRow, entityOf, membersOf, type ReadStore, type SpaceRow, type SpaceStore, spaceOf } from './rows.js';
 
 /** The default duration of a wait, in milliseconds. */
 export const defaultWaitMs = 5 * 60_000;
@@ -26,7 +26,7 @@ export function awaitedMember(store: ReadStore, space: SpaceRow, waiter: Pick<En
 
 /** Stores a wait that a message sets. */
 export function openWait(
-  store: Store,
+  store: SpaceStore,
   space: SpaceRow,
   waiter: Pick<EntityRow, 'no'>,
   messageId: string,
@@ -71,7 +71,7 @@ export const waitsEndedBy = (store: ReadStore, space: SpaceRow, sender: EntityRo
   );
 
 /** Ends waits with an answer. */
-export function endWaits(store: Store, messageIds: ReadonlySet<string>, answer: string): void {
+export function endWaits(store: SpaceStore, messageIds: ReadonlySet<string>, answer: string): void {
   store.db.run(
     `UPDATE spaceWait SET endedAt = ?, answer = (SELECT no FROM spaceMessage WHERE project = ? AND messageId = ?)
       WHERE message IN (SELECT m.no FROM spaceMessage m WHERE m.project = ? AND m.messageId IN (SELECT value FROM json_each(?)))`,
@@ -84,7 +84,7 @@ export function endWaits(store: Store, messageIds: ReadonlySet<string>, answer: 
 }
 
 /** Ends waits whose time ran out, and those of a run that ended. */
-export function expireWaits(store: Store): void {
+export function expireWaits(store: SpaceStore): void {
   store.db.run(
     `UPDATE spaceWait SET endedAt = ? WHERE project = ? AND endedAt IS NULL AND (until <= ? OR message IN (
        SELECT m.no FROM spaceMessage m JOIN run r ON r.no = m.run WHERE r.endedAt IS NOT NULL))`,

@@ -6,7 +6,7 @@ import { api } from '../../client';
 import { Answer, Button, Empty, EntryView, Estimate, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
 import { go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 import { CardLine } from './CardList';
-import { type Block, blocksOf } from './cards';
+import { blocksOf, type CardBlock } from './cards';
 import { appendForm, branchForm, newCardForm, open, replaceForm } from './forms';
 import { Rows } from './Rows';
 
@@ -124,7 +124,7 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof blocksOf>
   );
 }
 
-function BlockView({ block: { entry, cardId, result } }: { block: Block }) {
+function BlockView({ block: { entry, cardId, result } }: { block: CardBlock }) {
   const actions = (
     <button type="button" className="link-button" onClick={() => go({ card: cardId })}>
       Card

@@ -1,6 +1,6 @@
 import type { VirtualItem } from '@tanstack/react-virtual';
 import type { ContextId, GraphRow, RowFacts } from '../../../core/contract/index.js';
-import type { Losses, TicketAtCommit } from '../../state';
+import type { CompactionLosses, TicketAtCommit } from '../../state';
 import { CommitRow, FoldRow } from './CommitRow';
 import { graphWidth, LinkLine } from './Lanes';
 import type { List } from './useList';
@@ -18,7 +18,7 @@ interface ChainRowsProps {
   readonly against: ContextId | undefined;
   readonly tickets: ReadonlyMap<ContextId, readonly TicketAtCommit[]>;
   readonly facts: ReadonlyMap<ContextId, RowFacts>;
-  readonly losses: ReadonlyMap<ContextId, Losses>;
+  readonly losses: ReadonlyMap<ContextId, CompactionLosses>;
   readonly onMenu: (row: GraphRow) => void;
   readonly onOpen: (at: number) => void;
 }

@@ -2,7 +2,7 @@ import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from
 import { memo } from 'react';
 import type { GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, DamagedMark, say, When } from '../../parts';
-import { go, type Losses, move, type TicketAtCommit } from '../../state';
+import { type CompactionLosses, go, move, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
@@ -40,7 +40,7 @@ const Columns = ({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'm
 );
 
 /** The losses of a compaction's summary, shown in columns that are empty for compactions. */
-function NotMentioned({ losses }: { losses: Losses | undefined }) {
+function NotMentioned({ losses }: { losses: CompactionLosses | undefined }) {
   const words = notMentioned(losses ?? []);
   return <span className="chain-lost ellipsis muted">{words !== '' && `Not mentioned: ${words}`}</span>;
 }
@@ -83,7 +83,7 @@ interface CommitRowProps {
   /** Undefined until it is loaded. */
   readonly facts: RowFacts | undefined;
   /** The losses of a compaction's summary; undefined until they are loaded. */
-  readonly losses: Losses | undefined;
+  readonly losses: CompactionLosses | undefined;
   readonly onMenu: (row: GraphRow) => void;
 }
 

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import type { GraphRow } from '../../../core/contract/index.js';
-import type { Link } from './rows';
+import type { SubagentLink } from './rows';
 
 /** Height of a row in CSS pixels. */
 export const rowHeight = 28;
@@ -23,7 +23,7 @@ function pathOf(from: number, to: number, bendAtTop: boolean): string {
 }
 
 /** The line from a subagent's chain to the commit that started it. Dotted, because that commit is not its parent. */
-export function LinkLine({ link }: { link: Link }) {
+export function LinkLine({ link }: { link: SubagentLink }) {
   const middle = (row: number) => row * rowHeight + rowHeight / 2;
   const [x1, y1, x2, y2] = [x(link.from.lane), middle(link.from.row), x(link.to.lane), middle(link.to.row)];
   const bend = Math.sign(y2 - y1) * Math.min(20, Math.abs(y2 - y1) / 2);

@@ -77,7 +77,7 @@ export function foldRows(rows: readonly RowShape[], opened: ReadonlySet<number>)
 }
 
 /** A line from the end of a subagent's chain to the commit with the call that started it. Rows are places in the list. */
-export interface Link {
+export interface SubagentLink {
   readonly from: { readonly row: number; readonly lane: number };
   readonly to: { readonly row: number; readonly lane: number };
 }
@@ -86,7 +86,7 @@ export interface Link {
 const maxLinkLength = 80;
 
 /** The lines between subagents and their calls, for the listed rows. */
-export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): readonly Link[] {
+export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): readonly SubagentLink[] {
   const places = new Map<string, { row: number; lane: number }>();
   const newestChild = new Map<string, string>();
   list.forEach((item, row) => {
@@ -98,7 +98,7 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
     const { parent } = found.commit;
     if (parent && !newestChild.has(parent)) newestChild.set(parent, found.commit.id);
   });
-  return rows.flatMap((row): Link[] => {
+  return rows.flatMap((row): SubagentLink[] => {
     if (!row.startedBy) return [];
     let end: string = row.commit.id;
     for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;

@@ -1,10 +1,21 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, wholeChainLimit } from '../../state';
-import { branchesOf, type ChainRow, filterRows, foldRows, type Link, linksOf, type RowShape, rowsOfBranches, shapesOf, shapesOfMap } from './rows';
+import {
+  branchesOf,
+  type ChainRow,
+  filterRows,
+  foldRows,
+  linksOf,
+  type RowShape,
+  rowsOfBranches,
+  type SubagentLink,
+  shapesOf,
+  shapesOfMap,
+} from './rows';
 
 /** The filter and the folding of the list. */
-export interface Wanted {
+export interface ListQuery {
   readonly project: string;
   readonly session: string | undefined;
   readonly words: string;
@@ -29,7 +40,7 @@ export interface List {
   readonly shapes: readonly RowShape[] | undefined;
   /** The branches of the chain, if it is loaded completely. */
   readonly branches: readonly { readonly tip: ContextId; readonly name: string }[];
-  readonly links: readonly Link[];
+  readonly links: readonly SubagentLink[];
   readonly count: number;
   readonly itemAt: (place: number) => ChainRow;
   /** The commit at a position; undefined for a folded run or a row that is not loaded. */
@@ -42,7 +53,7 @@ export interface List {
 }
 
 /** The list of a project's commits, or of one session's, newest first. */
-export function useList({ project, session, words, branches, fold, opened }: Wanted): List {
+export function useList({ project, session, words, branches, fold, opened }: ListQuery): List {
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
   const version = rows.version();

@@ -7,13 +7,13 @@ import type { List } from './useList';
 type Scroller = Pick<Virtualizer<HTMLDivElement, Element>, 'scrollToIndex'>;
 
 /** The selected commit's place in the list (-1 if it is not listed), and a function that selects the commit at a place. */
-export interface Selection {
+export interface CommitSelection {
   readonly place: number;
   readonly selectAt: (place: number) => void;
 }
 
 /** Keeps the selection of the address in view, and selects commits by their place in the list. */
-export function useSelection(list: List, selected: ContextId | undefined, scroller: Scroller): Selection {
+export function useSelection(list: List, selected: ContextId | undefined, scroller: Scroller): CommitSelection {
   const { commitAt, itemAt, placeOf } = list;
   const place = useMemo(() => placeOf(selected), [placeOf, selected]);
 

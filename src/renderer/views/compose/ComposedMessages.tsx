@@ -4,7 +4,7 @@ import { api } from '../../client';
 import { Button, CutText, Estimate, ProblemLine, problemOf, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
-import { type ComposedRow, type Composition, type inputOf, maxTextLength, pageSize } from './trial';
+import { type Composition, type inputOf, maxTextLength, pageSize, type TrialRow } from './trial';
 
 interface ComposedMessagesProps {
   readonly input: ReturnType<typeof inputOf>;
@@ -12,7 +12,7 @@ interface ComposedMessagesProps {
 }
 
 /** The rows of a composition. The first page is known; the others load as they come into view. */
-const rangesOf = ({ input, first }: ComposedMessagesProps): Ranges<ComposedRow> =>
+const rangesOf = ({ input, first }: ComposedMessagesProps): Ranges<TrialRow> =>
   createRanges(pageSize, async (offset, limit) => {
     const { total, rows } = offset === 0 ? first : await api.compose.rows({ ...input, offset, limit, longest: maxTextLength });
     return { total, items: rows };
@@ -88,7 +88,7 @@ const roleNames = { system: 'System', human: 'User', ai: 'Assistant', tool: 'Too
 const changeSigns = { same: '', new: '+', gone: '−' } as const;
 const changeNames = { same: '', new: 'New: ', gone: 'Removed: ' } as const;
 
-function Message({ row, whole }: { row: ComposedRow; whole: () => Promise<string> }) {
+function Message({ row, whole }: { row: TrialRow; whole: () => Promise<string> }) {
   const { change, layer, entryKey, calls } = row;
   const isEmpty = row.text.trim() === '' && calls.length === 0;
   return (

@@ -1,5 +1,5 @@
 import type { Process } from '../../../core/contract/index.js';
-import type { Family } from '../../parts';
+import type { KindFamily } from '../../parts';
 
 /** Display names of layers. Other blocks are shown by their own names. */
 const names: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const names: Readonly<Record<string, string>> = {
 export const layerName = (layer: string): string => names[layer] ?? layer.replace(/__context$/, '');
 
 /** The color family of a layer, taken from the kind of entries that it resembles. */
-export function layerFamily(layer: string): Family {
+export function layerFamily(layer: string): KindFamily {
   if (layer === 'query' || layer === 'human_message') return 'user';
   if (layer === 'checkpoint_messages') return 'assistant';
   if (layer === 'todo__context') return 'tool';

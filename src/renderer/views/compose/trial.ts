@@ -3,7 +3,7 @@ import type { Client } from '../../client';
 
 /** The first page of a composition, with its layers. */
 export type Composition = Awaited<ReturnType<Client['compose']['rows']>>;
-export type ComposedRow = Composition['rows'][number];
+export type TrialRow = Composition['rows'][number];
 
 /** The number of rows in a page, and the longest text in it in characters. */
 export const pageSize = 50;

@@ -1,12 +1,12 @@
 import { Bot, ClipboardCopy, GitFork, Pencil } from 'lucide-react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Block, Button, EntryView, IconButton, ToolView } from '../../parts';
+import { Button, type EntryBlock, EntryView, IconButton, ToolView } from '../../parts';
 import { copy, go, type Ranges, useQuery } from '../../state';
 import { CompactionLoss } from '../CompactionLoss';
 
 interface BlockViewProps {
-  readonly block: Block;
+  readonly block: EntryBlock;
   readonly entries: Ranges<Entry>;
   readonly height: number;
   /** The last commit of the subagent that this call started. */

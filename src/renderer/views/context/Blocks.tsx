@@ -1,13 +1,13 @@
 import type { ContextId, RequestRow, Stop } from '../../../core/contract/index.js';
-import { type Block, Sought } from '../../parts';
+import { type EntryBlock, Sought } from '../../parts';
 import { draftOf, keepForkDraft, useForkDraft } from '../../state';
 import { BlockView, Seam } from './BlockView';
 import { CallSeam } from './CallSeam';
 import { EditPrompt } from './EditPrompt';
-import type { Reader } from './useReader';
+import type { ContextReader } from './useReader';
 
 interface BlocksProps {
-  readonly reader: Reader;
+  readonly reader: ContextReader;
   /** The model calls of the context, by the first entry of each reply. */
   readonly calls: ReadonlyMap<string, RequestRow>;
   /** The searched text. Folded text that contains it unfolds. */
@@ -28,7 +28,7 @@ export function Blocks({ reader, calls, sought, stop, project, commit }: BlocksP
       <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
         <Sought value={sought}>
           {items.map((item) => {
-            const block = blocks[item.index] as Block;
+            const block = blocks[item.index] as EntryBlock;
             const row = rows[block.first];
             const call = row && calls.get(row.key);
             const isSelected = item.index === selectedBlock;

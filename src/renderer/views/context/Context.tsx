@@ -2,7 +2,18 @@ import { BookOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { Answer, Damaged, Empty, say, Unread } from '../../parts';
-import { beginningOf, entriesOf, loadDrafts, type Outline, outlineOf, type Query, useCommit, useHit, useNavigation, useQuery } from '../../state';
+import {
+  beginningOf,
+  type ContextOutline,
+  entriesOf,
+  loadDrafts,
+  outlineOf,
+  type Query,
+  useCommit,
+  useHit,
+  useNavigation,
+  useQuery,
+} from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
@@ -11,7 +22,7 @@ import { Find } from './Find';
 import { Newer } from './Newer';
 import { clearFound, paintFound } from './painting';
 import { TurnBar } from './TurnBar';
-import { type Shown, useReader } from './useReader';
+import { type ReaderContext, useReader } from './useReader';
 
 /** What the model saw at a commit, in order, and how many tokens each part took. */
 export function ContextView({ project }: { project: string }) {
@@ -49,7 +60,7 @@ export function ContextView({ project }: { project: string }) {
 }
 
 /** The outline of a context; until it has arrived, the part around the selection. */
-function useOutline(project: string, commit: ContextId | undefined, stop: Stop, unsent: boolean): Query<Outline> {
+function useOutline(project: string, commit: ContextId | undefined, stop: Stop, unsent: boolean): Query<ContextOutline> {
   const entry = useNavigation(({ route }) => route.entry);
   const key = commit ? `${project} ${commit} ${stop} ${unsent}` : null;
   const begun = useQuery(key, () => beginningOf(project, commit as ContextId, stop, unsent));
@@ -68,14 +79,14 @@ function useOutline(project: string, commit: ContextId | undefined, stop: Stop, 
 const firstEntries = 8;
 
 /** The entries that a context shows first: from the linked entry on, else from the prompt of the commit on. */
-function firstInView(rows: Outline['rows'], commit: ContextId, linked: string | undefined): { readonly from: number; readonly to: number } {
+function firstInView(rows: ContextOutline['rows'], commit: ContextId, linked: string | undefined): { readonly from: number; readonly to: number } {
   const place = linked ? rows.findIndex(({ key }) => key === linked) : rows.findLastIndex((row) => row.commit === commit && row.prompt);
   const from = place >= 0 ? place : rows.length - 1;
   return { from, to: Math.min(rows.length, from + firstEntries) };
 }
 
 /** The notice of a damaged commit. */
-function IfDamaged({ project, commit }: Pick<Shown, 'project' | 'commit'>) {
+function IfDamaged({ project, commit }: Pick<ReaderContext, 'project' | 'commit'>) {
   const query = useCommit(project, commit);
   return query.status === 'done' && query.data.damaged ? <Damaged /> : null;
 }
@@ -98,7 +109,7 @@ function useOpenedHit(scroller: React.RefObject<HTMLElement | null>, finding: bo
 const none: readonly string[] = [];
 
 /** A context that has entries. */
-function Reader(shown: Shown) {
+function Reader(shown: ReaderContext) {
   const { project, commit, stop, unsent } = shown;
   const [finding, setFinding] = useState(false);
   const [sought, setSought] = useState('');

@@ -1,17 +1,17 @@
 import { Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
 import { Button, IconButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
-import { jumpTo, keepForkDraft, move, type Outline, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
+import { type ContextOutline, jumpTo, keepForkDraft, move, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
 import { CopyMenu } from './CopyMenu';
-import type { Reader, Shown } from './useReader';
+import type { ContextReader, ReaderContext } from './useReader';
 
 interface ContextTopProps {
-  readonly shown: Shown;
-  readonly reader: Reader;
+  readonly shown: ReaderContext;
+  readonly reader: ContextReader;
   readonly finding: boolean;
   readonly onFind: () => void;
 }
 
-const noRows: Outline['rows'] = [];
+const noRows: ContextOutline['rows'] = [];
 
 /** The tools of a context, and the bar with its tokens. */
 export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) {

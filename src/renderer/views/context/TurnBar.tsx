@@ -1,9 +1,9 @@
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { IconButton, say } from '../../parts';
-import type { Reader } from './useReader';
+import type { ContextReader } from './useReader';
 
 /** The turn at the top of the list, with buttons to the previous and the next turn. */
-export function TurnBar({ reader }: { reader: Reader }) {
+export function TurnBar({ reader }: { reader: ContextReader }) {
   const { turns, turnCount, turnIndex, entries, goToBlock, stepTurn } = reader;
   const turn = turns[turnIndex];
   if (!turn) return null;

@@ -1,8 +1,8 @@
 import type { ContextId, OutlineRow } from '../../../core/contract/index.js';
-import type { Block } from '../../parts';
+import type { EntryBlock } from '../../parts';
 
 /** One turn of a context. */
-export interface Turn {
+export interface ShownTurn {
   readonly commit: ContextId;
   /** The number of the turn, as in the breadcrumb; undefined for a compaction, and until the numbers are loaded. */
   readonly number: number | undefined;
@@ -17,15 +17,15 @@ export interface Turn {
   readonly summary: boolean;
 }
 
-const known = new WeakMap<readonly Block[], readonly Turn[]>();
+const known = new WeakMap<readonly EntryBlock[], readonly ShownTurn[]>();
 
 /** The turns of a context, one per commit, titled as in the chain, else by the first prompt of a person. */
 export function turnsOf(
   rows: readonly OutlineRow[],
-  blocks: readonly Block[],
+  blocks: readonly EntryBlock[],
   names: ReadonlyMap<ContextId, string> = new Map(),
   numbers: ReadonlyMap<ContextId, number> = new Map(),
-): readonly Turn[] {
+): readonly ShownTurn[] {
   // Names and numbers arrive later than the rows, and two parts of the window show the turns, so each result is cached.
   const turns = known.get(blocks) ?? countTurns(rows, blocks);
   known.set(blocks, turns);
@@ -35,7 +35,7 @@ export function turnsOf(
     head: turn.summary ? turn.head : names.get(turn.commit) || turn.head,
   }));
   // A prompt that was edited here and its answer are one turn.
-  const joined: Turn[] = [];
+  const joined: ShownTurn[] = [];
   for (const turn of named) {
     const before = joined.at(-1);
     if (turn.number === undefined || before?.number !== turn.number) joined.push(turn);
@@ -45,7 +45,7 @@ export function turnsOf(
 }
 
 /** The turns of a context without their numbers, titled by their prompts. */
-function countTurns(rows: readonly OutlineRow[], blocks: readonly Block[]): readonly Turn[] {
+function countTurns(rows: readonly OutlineRow[], blocks: readonly EntryBlock[]): readonly ShownTurn[] {
   const sums = new Map<ContextId, { tokens: number; errors: number; prompt: number | undefined; summary: boolean }>();
   rows.forEach((row, place) => {
     const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, prompt: undefined, summary: false };

@@ -3,5 +3,5 @@
 // Token bar, turns and search all refer to an entry by its place in the context.
 import './context.css';
 
-export { seamsOf, type Turn, turnsOf } from './blocks';
+export { type ShownTurn, seamsOf, turnsOf } from './blocks';
 export { ContextView as View } from './Context';

@@ -1,13 +1,13 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, OutlineRow, Stop } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, guessHeight, heightBefore } from '../../parts';
+import { blockOfEntry, blocksOf, type EntryBlock, guessHeight, heightBefore } from '../../parts';
 import {
+  type ContextOutline,
   copy,
   entriesOf,
   entriesWith,
   move,
-  type Outline,
   type Ranges,
   show,
   useChainFacts,
@@ -17,27 +17,27 @@ import {
   useTurnNumbers,
   useUi,
 } from '../../state';
-import { seamsOf, type Turn, turnsOf } from './blocks';
+import { type ShownTurn, seamsOf, turnsOf } from './blocks';
 import { clearFound } from './painting';
 import { useLanding } from './useLanding';
 
 /** The displayed context. */
-export interface Shown {
+export interface ReaderContext {
   readonly project: string;
   readonly commit: ContextId;
   readonly stop: Stop;
   /** True to include entries that were recorded but never sent to the model. */
   readonly unsent: boolean;
-  readonly outline: Outline;
+  readonly outline: ContextOutline;
 }
 
-export type Reader = ReturnType<typeof useReader>;
+export type ContextReader = ReturnType<typeof useReader>;
 
 /** Within this many pixels of the end, the end counts as visible. */
 const nearEnd = 80;
 
 /** The list of a context: its blocks and turns, the visible range, the selected entry, and the keys. `onFind` opens the search. */
-export function useReader(shown: Shown, onFind: () => void) {
+export function useReader(shown: ReaderContext, onFind: () => void) {
   const { project, commit, stop, unsent, outline } = shown;
   const { rows } = outline;
   const pages = useRanges(entriesOf(project, commit, stop, unsent));
@@ -59,7 +59,7 @@ export function useReader(shown: Shown, onFind: () => void) {
   const list = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
+    estimateSize: (n) => guessHeight(rows, blocks[n] as EntryBlock),
     getItemKey: useKeys(rows, blocks),
     overscan,
     initialOffset,
@@ -119,7 +119,7 @@ export function useReader(shown: Shown, onFind: () => void) {
 }
 
 /** The last entry that a fork keeps when it is cut at this entry. */
-function cutAt(rows: Outline['rows'], blocks: readonly Block[], entry: number): OutlineRow['key'] | undefined {
+function cutAt(rows: ContextOutline['rows'], blocks: readonly EntryBlock[], entry: number): OutlineRow['key'] | undefined {
   // A tool call stays together with its result, so the cut comes after the result.
   const result = entry >= 0 ? blocks[blockOfEntry(blocks, entry)]?.result : undefined;
   // An entry that was never sent cannot be the cut, so the cut is the last sent entry before it.
@@ -133,7 +133,7 @@ type Items = ReturnType<Virtualizer<HTMLDivElement, Element>['getVirtualItems']>
  * Raises the number of blocks that are drawn beyond the view. The first drawing omits most of them, so that the visible blocks can be read sooner.
  * The others follow while a landing is still corrected on every frame, so that their real heights do not move the target.
  */
-function useOverscan(entries: Ranges<Entry>, blocks: readonly Block[], items: Items, setOverscan: (count: number) => void): void {
+function useOverscan(entries: Ranges<Entry>, blocks: readonly EntryBlock[], items: Items, setOverscan: (count: number) => void): void {
   const isReadable = items.length > 0 && items.every(({ index }) => entries.at(blocks[index]?.first ?? 0) !== undefined);
   useEffect(() => (isReadable ? afterFrames(3, () => setOverscan(6)) : undefined), [isReadable, setOverscan]);
 }
@@ -149,14 +149,14 @@ function afterFrames(count: number, act: () => void): () => void {
 }
 
 /** The key of each block. Must be a stable function, because a new function makes the list measure all blocks again. */
-const useKeys = (rows: Outline['rows'], blocks: readonly Block[]): ((n: number) => string | number) =>
+const useKeys = (rows: ContextOutline['rows'], blocks: readonly EntryBlock[]): ((n: number) => string | number) =>
   useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
 
 /**
  * Detects that the rest of a long context has arrived above the visible rows. The list then keeps its position (`anchorTo`). If the person has not
  * acted yet (`hasMoved`), it lands again where reading begins.
  */
-function useArrival({ isPart }: Outline) {
+function useArrival({ isPart }: ContextOutline) {
   const wasPart = useRef(isPart);
   const moved = useRef(false);
   const anchorTo = wasPart.current && !isPart ? ('end' as const) : ('start' as const);
@@ -171,13 +171,13 @@ function useArrival({ isPart }: Outline) {
 }
 
 /** Space below the last turn, so that its prompt can be scrolled to the top. */
-function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly Turn[], visible: number): number {
+function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly ShownTurn[], visible: number): number {
   const start = list.measurementsCache[turns.at(-1)?.promptBlock ?? 0]?.start ?? 0;
   return Math.max(0, visible - (list.getTotalSize() - start));
 }
 
 /** Loads the entries of the visible blocks. */
-function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly Block[], items: Items): void {
+function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly EntryBlock[], items: Items): void {
   const [first, last] = [items[0]?.index, items.at(-1)?.index];
   useEffect(() => {
     if (first === undefined || last === undefined) return;
@@ -193,7 +193,7 @@ interface StartActions {
 }
 
 /** Where reading begins: at the linked entry, else at the prompt of the commit. */
-function startOf({ commit, outline: { rows } }: Shown, linked: string | undefined, turns: readonly Turn[]) {
+function startOf({ commit, outline: { rows } }: ReaderContext, linked: string | undefined, turns: readonly ShownTurn[]) {
   const place = linked ? rows.findIndex((row) => row.key === linked) : -1;
   if (place >= 0) return { entry: place, isLinked: true };
   // A commit without visible entries, such as a commit that only records an event, shows the previous turn.
@@ -205,9 +205,9 @@ function startOf({ commit, outline: { rows } }: Shown, linked: string | undefine
  * entries that another part of the window jumps to.
  */
 function useStart(
-  shown: Shown,
+  shown: ReaderContext,
   linked: string | undefined,
-  turns: readonly Turn[],
+  turns: readonly ShownTurn[],
   { goTo, goToEnd, scroller }: StartActions,
   hasMoved: () => boolean,
 ): void {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Entry } from '../../../core/contract/index.js';
 import { Estimate, Fold, familyOf, kindNames, speaker } from '../../parts';
-import { comparable, isRewritten, type Layout, type Piece, piecesOf } from './parts';
+import { comparable, type DiffLayout, type DiffPiece, isRewritten, piecesOf } from './parts';
 
 /** Texts longer than this are shown without word marks, because comparing them takes too long. */
 const wordLimit = 40_000;
@@ -10,8 +10,8 @@ const wordLimit = 40_000;
 const effort = { scanLimit: 1_000, timeout: 50 };
 
 /** Compares two texts word by word. Undefined until the comparison is done, if the texts are too long, or if marks would cover nearly all of them. */
-export function usePieces(a: string, b: string): { readonly a: readonly Piece[]; readonly b: readonly Piece[] } | undefined {
-  const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
+export function usePieces(a: string, b: string): { readonly a: readonly DiffPiece[]; readonly b: readonly DiffPiece[] } | undefined {
+  const [pieces, setPieces] = useState<{ a: readonly DiffPiece[]; b: readonly DiffPiece[] }>();
   useEffect(() => {
     let wanted = true;
     setPieces(undefined);
@@ -29,7 +29,7 @@ export function usePieces(a: string, b: string): { readonly a: readonly Piece[];
 }
 
 /** One side of a change, with its differing words marked. */
-export function MarkedText({ text, pieces, kind }: { text: string; pieces: readonly Piece[] | undefined; kind: 'removed' | 'added' }) {
+export function MarkedText({ text, pieces, kind }: { text: string; pieces: readonly DiffPiece[] | undefined; kind: 'removed' | 'added' }) {
   if (!pieces) return <Fold text={text}>{(part) => <pre className="verbatim changed-text">{part}</pre>}</Fold>;
   return (
     <pre className="verbatim changed-text">
@@ -49,10 +49,10 @@ export function MarkedText({ text, pieces, kind }: { text: string; pieces: reado
 }
 
 /** A changed entry, before and after, with its differing words marked. */
-export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
+export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: DiffLayout }) {
   const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
   const pieces = usePieces(textA, textB);
-  const side = (entry: Entry, text: string, shown: readonly Piece[] | undefined, kind: 'removed' | 'added') => (
+  const side = (entry: Entry, text: string, shown: readonly DiffPiece[] | undefined, kind: 'removed' | 'added') => (
     <article className={`entry kind-${familyOf(entry)} entry-${entry.kind} changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
       <EntryHead entry={entry} />
       <MarkedText text={text} pieces={shown} kind={kind} />

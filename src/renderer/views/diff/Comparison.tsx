@@ -8,7 +8,7 @@ import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
 import { ComparedFiles } from './Files';
 import { ExportComparison } from './Head';
-import { counterpartOf, type DiffRow, diffRows, type Layout, placeElsewhere, tokensIn } from './parts';
+import { counterpartOf, type DiffLayout, type DiffRow, diffRows, placeElsewhere, tokensIn } from './parts';
 import { Strip } from './Strip';
 
 /** Headings of unchanged entries shown when a folded row is opened. */
@@ -24,7 +24,7 @@ interface ComparisonProps {
 /** Two contexts entry by entry: unchanged entries folded, differing entries in full. */
 export function Comparison({ project, a, b, diff }: ComparisonProps) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
-  const [layout, setLayout] = useState<Layout>(diff.changed > 0 || (diff.added > 0 && diff.removed > 0) ? 'split' : 'unified');
+  const [layout, setLayout] = useState<DiffLayout>(diff.changed > 0 || (diff.added > 0 && diff.removed > 0) ? 'split' : 'unified');
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const rows = useMemo(() => diffRows(diff.hunks, diff.moved), [diff]);
   const list = useDifferences(rows);
@@ -147,7 +147,7 @@ function Counts({ diff }: { diff: ContextDiff }) {
   );
 }
 
-function Switches({ layout, onLayout }: { layout: Layout; onLayout: (layout: Layout) => void }) {
+function Switches({ layout, onLayout }: { layout: DiffLayout; onLayout: (layout: DiffLayout) => void }) {
   const { stop } = useNavigation(({ route }) => route);
   return (
     <>

@@ -2,7 +2,7 @@ import { GitCompare, GitCompareArrows } from 'lucide-react';
 import type { ContextDiff, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, notifyProblem, say } from '../../parts';
-import { go, Memory, move, notify, type ShownCommit, useNavigation, useQuery } from '../../state';
+import { AnswerMemory, go, move, notify, type ShownCommit, useNavigation, useQuery } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Comparison, needFirstRows } from './Comparison';
 import { Head } from './Head';
@@ -10,7 +10,7 @@ import { Samples } from './Samples';
 
 type Compared = Readonly<Record<'left' | 'right', ShownCommit>> & { readonly diff: ContextDiff };
 
-const comparisons = new Memory<Compared>(6);
+const comparisons = new AnswerMemory<Compared>(6);
 
 /** Two contexts compared, or several samples side by side. */
 export function DiffView({ project }: { project: string }) {

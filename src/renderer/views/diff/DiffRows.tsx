@@ -4,7 +4,7 @@ import { EntryView, Estimate, kindNames, say, speaker } from '../../parts';
 import type { Ranges } from '../../state';
 import { Changed } from './Changed';
 import { Fields } from './Fields';
-import { type DiffRow, type Layout, placeElsewhere } from './parts';
+import { type DiffLayout, type DiffRow, placeElsewhere } from './parts';
 
 /** A link to the place of a moved entry on the other side. */
 function MovedLine({ row, onGo }: { row: DiffRow; onGo: () => void }) {
@@ -56,7 +56,7 @@ interface DifferingRowProps {
   readonly row: Exclude<DiffRow, { kind: 'same' }>;
   readonly left: Ranges<Entry>;
   readonly right: Ranges<Entry>;
-  readonly layout: Layout;
+  readonly layout: DiffLayout;
   readonly sides: { readonly a: ContextId; readonly b: ContextId; readonly stop: Stop };
   readonly onCounterpart: () => void;
 }

@@ -3,7 +3,7 @@ import { api } from '../../client';
 import { say, textOf } from '../../parts';
 import { useQuery } from '../../state';
 import { Changed, MarkedText, usePieces } from './Changed';
-import type { Layout } from './parts';
+import type { DiffLayout } from './parts';
 
 interface FieldsProps {
   readonly a: ContextId;
@@ -13,7 +13,7 @@ interface FieldsProps {
   readonly pair: { readonly a: number; readonly b: number };
   readonly before: Entry;
   readonly after: Entry;
-  readonly layout: Layout;
+  readonly layout: DiffLayout;
 }
 
 /** Two tool calls compared by their arguments, field by field. */
@@ -38,7 +38,7 @@ export function Fields({ a, b, stop, pair, before, after, layout }: FieldsProps)
   );
 }
 
-function Field({ field, layout }: { field: FieldChange; layout: Layout }) {
+function Field({ field, layout }: { field: FieldChange; layout: DiffLayout }) {
   const [a, b] = [field.op === 'added' ? '' : textOf(field.a), field.op === 'removed' ? '' : textOf(field.b)];
   const pieces = usePieces(a, b);
   return (

@@ -2,7 +2,7 @@ import type { Entry, Hunk, Moved, OutlineRow, SideBySide } from '../../../core/c
 import { textOf } from '../../parts';
 
 /** `split` shows both sides in two columns, `unified` in one. */
-export type Layout = 'split' | 'unified';
+export type DiffLayout = 'split' | 'unified';
 
 /** A row of the comparison. Numbers are positions in the context of the side. */
 export type DiffRow =
@@ -102,7 +102,7 @@ export function comparable(entry: Entry): string {
 }
 
 /** A part of a text that is equal on both sides, or that differs. */
-export interface Piece {
+export interface DiffPiece {
   readonly text: string;
   readonly differs: boolean;
 }
@@ -125,9 +125,9 @@ export function isRewritten(a: string, b: string, changes: readonly Change[]): b
 }
 
 /** Divides both sides of a change into equal and differing pieces. */
-export function piecesOf(a: string, b: string, changes: readonly Change[]): { a: readonly Piece[]; b: readonly Piece[] } {
-  const side = (text: string, ranges: readonly (readonly [from: number, to: number])[]): Piece[] => {
-    const pieces: Piece[] = [];
+export function piecesOf(a: string, b: string, changes: readonly Change[]): { a: readonly DiffPiece[]; b: readonly DiffPiece[] } {
+  const side = (text: string, ranges: readonly (readonly [from: number, to: number])[]): DiffPiece[] => {
+    const pieces: DiffPiece[] = [];
     let at = 0;
     for (const [from, to] of ranges) {
       if (from > at) pieces.push({ text: text.slice(at, from), differs: false });

@@ -7,7 +7,7 @@ import { Answer, Button, Copyable, problemOf, Sheet, Switch, say } from '../../p
 import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
-import { type ExportState, spanFormat, useExport, type Written } from './useExport';
+import { type ExportResult, type ExportState, spanFormat, useExport } from './useExport';
 
 const tierNames = {
   native: 'as recorded',
@@ -165,5 +165,5 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
 /** Scrolls to the result, which is below a list that may be long. */
 const intoView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
-const contentOf = ({ text, data }: Written): string | Uint8Array<ArrayBuffer> =>
+const contentOf = ({ text, data }: ExportResult): string | Uint8Array<ArrayBuffer> =>
   text ?? Uint8Array.from(atob(data ?? ''), (letter) => letter.charCodeAt(0));

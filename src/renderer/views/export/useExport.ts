@@ -8,12 +8,12 @@ import { type Query, useQuery } from '../../state';
 export const spanFormat = 'otlp-v1';
 
 /** The result of `export.context`, or the destination of `export.spans`. */
-export type Written = Awaited<ReturnType<typeof api.export.context>> & { readonly sentTo?: string };
+export type ExportResult = Awaited<ReturnType<typeof api.export.context>> & { readonly sentTo?: string };
 
 /** The state of an export. */
 export type ExportState =
   | { readonly phase: 'asking' | 'writing' }
-  | { readonly phase: 'done'; readonly written: Written }
+  | { readonly phase: 'done'; readonly written: ExportResult }
   | { readonly phase: 'failed'; readonly error: unknown };
 
 /** The choices of a person in the sheet. */
@@ -45,7 +45,7 @@ export function useExport(commit: ContextId, given: Stop) {
     redact && format ? `${commit} ${stop} ${format.format} ${choice.redactIps}` : null,
     async () => (await ask({ dryRun: true })).redactions ?? [],
   );
-  const run = async (work: () => Promise<Written>) => {
+  const run = async (work: () => Promise<ExportResult>) => {
     setState({ phase: 'writing' });
     try {
       setState({ phase: 'done', written: await work() });
@@ -73,7 +73,7 @@ export function useExport(commit: ContextId, given: Stop) {
         return { ...sent, format: spanFormat, sentTo: address };
       }),
     /** Exports and hands the result to `use`. */
-    take: (use: (written: Written) => void | Promise<void>) =>
+    take: (use: (written: ExportResult) => void | Promise<void>) =>
       run(async () => {
         const written = await ask();
         await use(written);

@@ -4,12 +4,12 @@ import type { Commit, ContextId, EntryKey, Stop } from '../../../core/contract/i
 import { api } from '../../client';
 import { Answer, agentOf, agents, Button, Code, Estimate, Id, problemOf, Sheet, say } from '../../parts';
 import {
+  type ContextOutline,
   dismiss,
   go,
   keepDraft,
   loadDrafts,
   move,
-  type Outline,
   outlineOf,
   refreshProject,
   route,
@@ -19,7 +19,7 @@ import {
   useQuery,
 } from '../../state';
 import { EntryEditor } from './EntryEditor';
-import { type Changes, noChanges, type Plan, packChanges, planOf, unpackChanges } from './plan';
+import { type Changes, type ForkPlan, noChanges, packChanges, planOf, unpackChanges } from './plan';
 
 /** Creates a branch from any entry, with changed, dropped, inserted or appended entries. */
 export function ForkSheet({ commit, at, stop }: { commit: ContextId; at?: EntryKey | undefined; stop: Stop }) {
@@ -45,7 +45,7 @@ interface EditorProps {
   readonly commit: ContextId;
   readonly at: EntryKey | undefined;
   readonly stop: Stop;
-  readonly outline: Outline;
+  readonly outline: ContextOutline;
 }
 
 function Editor({ dir, commit, at, stop, outline }: EditorProps) {
@@ -143,7 +143,7 @@ function keptEdits(text: string | undefined, entries: number): Changes | undefin
   return kept && (kept.dropped.size || kept.replaced.size || kept.inserted.size || kept.appended.length) ? kept : undefined;
 }
 
-function Notices({ plan, nothing, onCut }: { plan: Plan; nothing: boolean; onCut: (cut: number) => void }) {
+function Notices({ plan, nothing, onCut }: { plan: ForkPlan; nothing: boolean; onCut: (cut: number) => void }) {
   const { openCalls, closeAt } = plan;
   return (
     <>
@@ -165,7 +165,7 @@ function Notices({ plan, nothing, onCut }: { plan: Plan; nothing: boolean; onCut
   );
 }
 
-function Cut({ plan }: { plan: Plan }) {
+function Cut({ plan }: { plan: ForkPlan }) {
   const all = plan.kept.tokens + plan.removed.tokens || 1;
   return (
     <div>

@@ -5,4 +5,4 @@ import './fork.css';
 
 export { EntryEditor } from './EntryEditor';
 export { ForkSheet } from './Fork';
-export { type Changes, noChanges, type Plan, planOf } from './plan';
+export { type Changes, type ForkPlan, noChanges, planOf } from './plan';

@@ -12,7 +12,7 @@ export interface Changes {
 }
 
 /** The entries that a fork keeps and removes, and its edits for the engine. */
-export interface Plan {
+export interface ForkPlan {
   readonly kept: { readonly entries: number; readonly tokens: number };
   readonly removed: { readonly entries: number; readonly tokens: number };
   readonly tokensAfter: number;
@@ -32,7 +32,7 @@ const draftTokens = (draft: EntryDraft): number =>
 const sum = (drafts: readonly EntryDraft[]): number => drafts.reduce((total, draft) => total + draftTokens(draft), 0);
 
 /** Computes what a fork with these changes keeps, removes and edits. */
-export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
+export function planOf(rows: readonly OutlineRow[], changes: Changes): ForkPlan {
   const { cut, dropped, replaced, inserted, appended } = changes;
   let keptTokens = 0;
   let removedTokens = 0;

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
 import { DamagedMark, placeByKey, rowsOnPage, say, When } from '../../parts';
 import { go, move } from '../../state';
-import { type Arrow, arrowsOf, type Column, columnsOf, type MapTurn, toolNames } from './map';
+import { type Arrow, arrowsOf, columnsOf, type MapColumn, type MapTurn, toolNames } from './map';
 
 const columnWidth = 148;
 const rowHeight = 54;
@@ -81,9 +81,9 @@ export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; 
   );
 }
 
-const nameOf = (column: Column | undefined): string => (column ? `${column.name}${column.number === undefined ? '' : ` ${column.number}`}` : '');
+const nameOf = (column: MapColumn | undefined): string => (column ? `${column.name}${column.number === undefined ? '' : ` ${column.number}`}` : '');
 
-function ColumnHead({ column, place }: { column: Column; place: number }) {
+function ColumnHead({ column, place }: { column: MapColumn; place: number }) {
   const Glyph = column.agent ? Bot : User;
   return (
     <div className="column-head stack" style={{ left: timeWidth + place * columnWidth, width: columnWidth }} title={column.agentId}>

@@ -3,7 +3,7 @@ import { useDeferredValue } from 'react';
 import { api } from '../../client';
 import { Answer, Button, Empty, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
 import { go, notify, refreshProject, useProject, useQuery } from '../../state';
-import { inputOf, type PackForm, type PackInput } from './form';
+import { inputOf, type PackForm, type PackFormInput } from './form';
 import { Packed } from './Packed';
 
 /** The box that the form would create, as planned by the engine. */
@@ -12,7 +12,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
   const settled = useDeferredValue(form);
   const input = inputOf(settled);
   const query = useQuery('problem' in input ? null : `${project} ${revision} ${JSON.stringify(input)}`, () =>
-    api.handover.preview(input as PackInput),
+    api.handover.preview(input as PackFormInput),
   );
   if ('problem' in input)
     return (
@@ -52,7 +52,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
   );
 }
 
-async function createBox(input: PackInput): Promise<void> {
+async function createBox(input: PackFormInput): Promise<void> {
   try {
     const { contextBoxId, attachedCardIds } = await api.handover.pack(input);
     await refreshProject();

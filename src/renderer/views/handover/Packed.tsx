@@ -1,11 +1,11 @@
 import type { PlannedCard } from '../../../core/contract/index.js';
-import { type Family, Fold, say, textOfContent } from '../../parts';
+import { Fold, type KindFamily, say, textOfContent } from '../../parts';
 import { go } from '../../state';
 
 /** A card of a packed box, with its reason. */
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
-const familyOf = ({ type, role }: PackedRow): Family =>
+const familyOf = ({ type, role }: PackedRow): KindFamily =>
   type.startsWith('tool.') ? 'tool' : type.startsWith('sys.') || type.startsWith('meta.') ? 'system' : role === 'tool' ? 'tool' : role;
 
 const shown = 400;

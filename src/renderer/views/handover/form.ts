@@ -49,7 +49,7 @@ export const formFor = (ticket: Pick<Ticket, 'title' | 'body'> | undefined, box:
 });
 
 /** The input of `handover.pack` and `handover.preview`. */
-export interface PackInput {
+export interface PackFormInput {
   readonly toolSuffix: string;
   readonly sourceAgentId: string;
   readonly arguments: Record<string, unknown>;
@@ -57,7 +57,7 @@ export interface PackInput {
 }
 
 /** Turns the form into the engine's input, or names the problem in it. */
-export function inputOf(form: PackForm): PackInput | { readonly problem: string } {
+export function inputOf(form: PackForm): PackFormInput | { readonly problem: string } {
   if (form.profile === '') return { problem: 'Choose a profile first.' };
   const given: Record<string, unknown> = {};
   for (const { name, value, as } of form.args) {

@@ -4,7 +4,7 @@ import type { Agent, AgentTurn, Received } from '../../../core/contract/index.js
 export type MapTurn = AgentTurn & { readonly cards: number; readonly instruction?: string | undefined; readonly received?: Received | undefined };
 
 /** A column of the map: an agent, or another source of handovers such as the user. */
-export interface Column {
+export interface MapColumn {
   readonly agentId: string;
   readonly name: string;
   readonly agent: Agent | undefined;
@@ -13,7 +13,7 @@ export interface Column {
 }
 
 /** The columns in order of first appearance, so most arrows point right. */
-export function columnsOf(agents: readonly Agent[], turns: readonly MapTurn[]): Column[] {
+export function columnsOf(agents: readonly Agent[], turns: readonly MapTurn[]): MapColumn[] {
   const known = new Map(agents.map((agent) => [agent.agentId, agent]));
   const ids = [...new Set([...turns.flatMap((turn) => [turn.sourceAgentId, turn.agentId]), ...known.keys()])].filter((id) => id !== undefined);
   const names = ids.map((id) => known.get(id)?.displayName ?? id);
@@ -35,7 +35,7 @@ export interface Arrow {
 }
 
 /** One arrow per handover, oldest first. */
-export function arrowsOf(columns: readonly Column[], turns: readonly MapTurn[]): Arrow[] {
+export function arrowsOf(columns: readonly MapColumn[], turns: readonly MapTurn[]): Arrow[] {
   const places = new Map(columns.map((column, place) => [column.agentId, place]));
   const batches = Map.groupBy(turns, (turn) => turn.batchId);
   return turns.map((turn) => {

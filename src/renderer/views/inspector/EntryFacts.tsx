@@ -2,10 +2,10 @@ import type { Entry } from '../../../core/contract/index.js';
 import { Estimate, Facts, familyOf, Id, kindNames, markNames, say } from '../../parts';
 import { entriesOf, outlineOf, useQuery, useRanges } from '../../state';
 import { CommitLink } from './CommitLink';
-import type { Shown } from './shown';
+import type { ContextInView } from './shown';
 
 /** The details of the selected entry. */
-export function EntryFacts({ project, commit, stop, unsent, entry: key }: Shown & { readonly entry: string }) {
+export function EntryFacts({ project, commit, stop, unsent, entry: key }: ContextInView & { readonly entry: string }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const index = query.status === 'done' ? query.data.rows.findIndex((row) => row.key === key) : -1;
   const entry: Entry | undefined = useRanges(entriesOf(project, commit, stop, unsent)).at(Math.max(0, index));

@@ -2,14 +2,14 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import { blocksOf, Estimate, say } from '../../parts';
 import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
-import { type Turn, turnsOf } from '../context';
-import type { Shown } from './shown';
+import { type ShownTurn, turnsOf } from '../context';
+import type { ContextInView } from './shown';
 
 /** The height of a turn, as the style sheet has it. */
 const rowHeight = 24;
 
 /** The turns of the open context. Choosing one scrolls to it. */
-export function TurnList({ project, commit, stop, unsent }: Shown) {
+export function TurnList({ project, commit, stop, unsent }: ContextInView) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const session = useNavigation(({ route }) => route.session);
@@ -35,7 +35,7 @@ export function TurnList({ project, commit, stop, unsent }: Shown) {
       <div ref={list} className="turns-scroll">
         <ol style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start }) => {
-            const turn = turns[index] as Turn;
+            const turn = turns[index] as ShownTurn;
             return (
               <li key={turn.commit} className="turn-row" style={{ top: start }} aria-setsize={turns.length} aria-posinset={index + 1}>
                 <button

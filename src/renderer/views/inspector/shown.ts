@@ -1,7 +1,7 @@
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 
 /** The context that the Context view shows. */
-export interface Shown {
+export interface ContextInView {
   readonly project: string;
   readonly commit: ContextId;
   readonly stop: Stop;

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, EntryView, Estimate, guessHeight, heightBefore, say, ToolView, Unread } from '../../parts';
+import { blockOfEntry, blocksOf, type EntryBlock, EntryView, Estimate, guessHeight, heightBefore, say, ToolView, Unread } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo } from './turns';
 
@@ -29,7 +29,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
   const list = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller.current,
-    estimateSize: (n) => guessHeight(steps, blocks[n] as Block),
+    estimateSize: (n) => guessHeight(steps, blocks[n] as EntryBlock),
     getItemKey,
     overscan: 4,
     initialOffset,
@@ -64,7 +64,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
       <div style={{ height: list.getTotalSize(), position: 'relative' }}>
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
-            const block = blocks[item.index] as Block;
+            const block = blocks[item.index] as EntryBlock;
             const isLatest = item.index === latest;
             return (
               <div
@@ -86,7 +86,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
   );
 }
 
-function BlockHead({ block, step }: { block: Block; step: ReplayStep | undefined }) {
+function BlockHead({ block, step }: { block: EntryBlock; step: ReplayStep | undefined }) {
   if (!step?.dropped) return block.opens && block.first > 0 ? <div className="turn-line" /> : null;
   return (
     <div className="seam wrap small">
@@ -98,7 +98,7 @@ function BlockHead({ block, step }: { block: Block; step: ReplayStep | undefined
 }
 
 interface BlockBodyProps {
-  readonly block: Block;
+  readonly block: EntryBlock;
   readonly place: number;
   readonly entryAt: (place: number) => Entry | undefined;
   /** The height of the frame that is drawn until the entry is loaded. */

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, say } from '../../parts';
-import { Memory, move, useNavigation, useQuery, useStep } from '../../state';
+import { AnswerMemory, move, useNavigation, useQuery, useStep } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
@@ -15,7 +15,7 @@ import { Track } from './Track';
 import { placeOfTurn, turnAt } from './turns';
 import { usePlayer } from './usePlayer';
 
-const replays = new Memory<Pick<PlayerProps, 'steps' | 'turns'>>(3, 'always');
+const replays = new AnswerMemory<Pick<PlayerProps, 'steps' | 'turns'>>(3, 'always');
 
 /** Plays a chain from its first prompt to the selected commit. */
 export function ReplayView({ project }: { project: string }) {

@@ -1,5 +1,5 @@
 import type { KnownFile, TurnRow } from '../../../core/contract/index.js';
-import type { Block } from '../../parts';
+import type { EntryBlock } from '../../parts';
 
 type TurnPlace = Pick<TurnRow, 'first' | 'entries'>;
 
@@ -19,7 +19,7 @@ export function placeOfTurn(turns: readonly TurnPlace[], stepCount: number, plac
 }
 
 /** The number of blocks that have begun at a step. A late result belongs to its call's block, so later blocks may come before it. */
-export function blocksUpTo(blocks: readonly Pick<Block, 'first'>[], place: number): number {
+export function blocksUpTo(blocks: readonly Pick<EntryBlock, 'first'>[], place: number): number {
   let [low, high] = [0, blocks.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import type { Request } from '../../../core/contract/index.js';
 import { Button, Estimate, SearchField } from '../../parts';
 import { copy } from '../../state';
-import { curlOf, isMissing, type Part, type ShownBody, shownBody } from './body';
+import { type BodyPart, curlOf, isMissing, type ShownBody, shownBody } from './body';
 import { Messages } from './Messages';
 import { Shares } from './Shares';
 
@@ -12,7 +12,7 @@ export function CallBody({ request, model }: { request: Request; model: string |
   const body = useMemo(() => shownBody(request), [request]);
   const [search, setSearch] = useState('');
   const wanted = search.trim().toLowerCase();
-  const matches = (part: Part): boolean => wanted === '' || `${part.title}\n${part.text}`.toLowerCase().includes(wanted);
+  const matches = (part: BodyPart): boolean => wanted === '' || `${part.title}\n${part.text}`.toLowerCase().includes(wanted);
   const messages = body.messages
     .map((message, at) => ({ message, at, parts: message.parts.filter(matches) }))
     .filter(({ parts }) => parts.length > 0 || wanted === '');
@@ -111,7 +111,7 @@ const Parameters = ({ parameters }: Pick<ShownBody, 'parameters'>) => (
   </section>
 );
 
-function Section(props: { name: string; tokens: number; parts: readonly Part[]; kind: string; open: boolean; none: string | undefined }) {
+function Section(props: { name: string; tokens: number; parts: readonly BodyPart[]; kind: string; open: boolean; none: string | undefined }) {
   const { name, tokens, parts, kind, open, none } = props;
   return (
     <section aria-label={name}>

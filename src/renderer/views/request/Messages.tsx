@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { Button, Estimate, Fold, say } from '../../parts';
-import type { Part, ShownMessage } from './body';
+import type { BodyPart, ShownMessage } from './body';
 
 /** Only the newest messages are drawn at first. */
 const drawnAtFirst = 60;
 
 /** The messages of a request, in order. A button loads the earlier ones. */
-export function Messages({ rows }: { rows: readonly { message: ShownMessage; at: number; parts: readonly Part[] }[] }) {
+export function Messages({ rows }: { rows: readonly { message: ShownMessage; at: number; parts: readonly BodyPart[] }[] }) {
   const [drawn, setDrawn] = useState(drawnAtFirst);
   const from = Math.max(0, rows.length - drawn);
   return (
@@ -39,7 +39,7 @@ export function Messages({ rows }: { rows: readonly { message: ShownMessage; at:
 
 const hueOf = { text: '', thinking: 'thinking', call: 'tool', result: 'tool', image: 'user', reminder: 'system', other: 'system' } as const;
 
-function PartView({ part }: { part: Part }) {
+function PartView({ part }: { part: BodyPart }) {
   const hue = hueOf[part.kind];
   return (
     <div className={`wire-part${hue ? ` kind-${hue}` : ''}`} data-kind={part.kind}>

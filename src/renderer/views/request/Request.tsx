@@ -3,10 +3,10 @@ import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, RequestRow, UsageCall, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch } from '../../parts';
-import { go, Memory, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
+import { AnswerMemory, go, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type Shown } from './calls';
+import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type ShownCalls } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
@@ -57,7 +57,7 @@ function Modes({ children }: { children?: ReactNode }) {
   );
 }
 
-const callLists = new Memory<UsageCall[]>(4);
+const callLists = new AnswerMemory<UsageCall[]>(4);
 
 async function callsOf(id: ContextId, signal: AbortSignal): Promise<UsageCall[]> {
   const { packed = '[]' } = await api.usage.calls({ id, packed: true }, { signal });
@@ -111,7 +111,7 @@ function CallList({ project, commit, calls, series }: CallListProps) {
   const folder = where.status === 'done' ? where.data.repository : null;
   // A link to a call opens its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
-  const [shown, setShown] = useState<Shown>('all');
+  const [shown, setShown] = useState<ShownCalls>('all');
   const [filter, setFilter] = useState('');
   const wanted = useDeferredValue(filter);
   const numbers = useMemo(() => numbersOf(calls), [calls]);
@@ -185,8 +185,8 @@ const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
 
 interface CallsBarProps {
   readonly calls: readonly UsageCall[];
-  readonly shown: Shown;
-  readonly onShown: (shown: Shown) => void;
+  readonly shown: ShownCalls;
+  readonly onShown: (shown: ShownCalls) => void;
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
   readonly onJump: (matches: (call: UsageCall) => boolean, by?: 1 | -1) => void;

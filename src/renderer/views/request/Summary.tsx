@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { ContextId, UsageCall, UsageLargest } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { basis, colorOf, inFolder, ProblemLine, problemOf, say, shareOfPart, shortPaths } from '../../parts';
-import { go, Memory, usePlace, useQuery } from '../../state';
+import { AnswerMemory, go, usePlace, useQuery } from '../../state';
 import { isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
@@ -137,7 +137,7 @@ const Bar = ({ name, share, text }: { name: number; share: number; text: string 
 
 const shownFillers = 8;
 
-const fillers = new Memory<UsageLargest[]>(60);
+const fillers = new AnswerMemory<UsageLargest[]>(60);
 
 /** The files, results and messages that filled most of the window, each with a link. */
 function Fillers({ project, commit }: { project: string; commit: ContextId }) {

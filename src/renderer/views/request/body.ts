@@ -2,7 +2,7 @@ import type { Request } from '../../../core/contract/index.js';
 import { estimatedTokens } from '../../parts';
 
 /** A block of a message, a system prompt or a tool definition, ready to display. */
-export interface Part {
+export interface BodyPart {
   readonly kind: 'text' | 'thinking' | 'call' | 'result' | 'image' | 'reminder' | 'other';
   readonly title: string;
   readonly text: string;
@@ -15,14 +15,14 @@ export interface Part {
 /** A message of a request with its parts. */
 export interface ShownMessage {
   readonly role: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly BodyPart[];
   readonly tokens: number;
 }
 
 /** A request body of any provider in one shape. */
 export interface ShownBody {
-  readonly system: readonly Part[];
-  readonly tools: readonly Part[];
+  readonly system: readonly BodyPart[];
+  readonly tools: readonly BodyPart[];
   readonly messages: readonly ShownMessage[];
   readonly parameters: readonly (readonly [name: string, value: string])[];
   /** The number of messages at the start that are the system prompt, for providers without a separate field for it. */
@@ -42,7 +42,7 @@ const tokensOfJson = (value: unknown): number =>
 /** The engine's estimate for an image of any size. */
 const imageTokens = 1_500;
 
-const part = (kind: Part['kind'], title: string, text: string, from?: unknown, tokens = estimatedTokens(text)): Part => ({
+const part = (kind: BodyPart['kind'], title: string, text: string, from?: unknown, tokens = estimatedTokens(text)): BodyPart => ({
   kind,
   title,
   text,
@@ -50,7 +50,7 @@ const part = (kind: Part['kind'], title: string, text: string, from?: unknown, t
   tokens,
 });
 
-const jsonPart = (kind: Part['kind'], title: string, value: unknown): Part => part(kind, title, json(value), value, tokensOfJson(value));
+const jsonPart = (kind: BodyPart['kind'], title: string, value: unknown): BodyPart => part(kind, title, json(value), value, tokensOfJson(value));
 
 const parameterless = new Set(['system', 'tools', 'messages', 'input', 'contents', 'systemInstruction', 'system_instruction', 'instructions']);
 
@@ -76,18 +76,18 @@ export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
   };
 }
 
-function systemOf(body: Value): Part[] {
+function systemOf(body: Value): BodyPart[] {
   const system = body.system ?? body.instructions ?? body.systemInstruction ?? body.system_instruction;
   if (typeof system === 'string') return [part('text', 'System prompt', system)];
   const blocks = Array.isArray(system) ? system : isObject(system) && Array.isArray(system.parts) ? system.parts : [];
-  return blocks.map((block, at): Part => {
+  return blocks.map((block, at): BodyPart => {
     const title = blocks.length > 1 ? `Block ${at + 1}` : 'System prompt';
     const text = textAt(block, 'text');
     return text === undefined ? jsonPart('text', title, block) : part('text', title, text, block);
   });
 }
 
-function toolOf(tool: unknown, at: number): Part {
+function toolOf(tool: unknown, at: number): BodyPart {
   const own = isObject(tool) && isObject(tool.function) ? tool.function : tool;
   const declared = isObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [];
   const names = declared.flatMap((each) => textAt(each, 'name') ?? []).join(', ');
@@ -101,7 +101,7 @@ function messageOf(message: unknown): ShownMessage {
   return { role, parts, tokens: parts.reduce((sum, each) => sum + each.tokens, 0) };
 }
 
-function partsOf(message: Value): Part[] {
+function partsOf(message: Value): BodyPart[] {
   const content = message.content ?? message.parts;
   const calls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).map((call: unknown) => {
     const own = isObject(call) && isObject(call.function) ? call.function : {};
@@ -114,7 +114,7 @@ function partsOf(message: Value): Part[] {
 }
 
 /** An item of the Responses API that is not a message. */
-function itemPart(item: Value): Part {
+function itemPart(item: Value): BodyPart {
   const type = textAt(item, 'type') ?? 'Item';
   const tokens = tokensOfJson(item);
   const summary = (Array.isArray(item.summary) ? item.summary : []).flatMap((each) => textAt(each, 'text') ?? []).join('\n\n');
@@ -127,10 +127,10 @@ function itemPart(item: Value): Part {
 
 /** Text that the agent adds around the person's prompt. It has a color of its own. */
 const isReminder = (text: string): boolean => /^\s*<(system-reminder|env|context|ide_)/.test(text);
-const textPart = (text: string, from?: unknown): Part =>
+const textPart = (text: string, from?: unknown): BodyPart =>
   isReminder(text) ? part('reminder', 'Added by the agent', text, from) : part('text', 'Text', text, from);
 
-function blockOf(block: unknown): Part {
+function blockOf(block: unknown): BodyPart {
   const type = textAt(block, 'type') ?? '';
   if (!isObject(block)) return jsonPart('other', 'Block', block);
   if (isObject(block.functionCall))

@@ -2,7 +2,7 @@ import type { UsageCall } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
 /** Which calls the list shows. */
-export type Shown = 'all' | 'misses' | 'jumps';
+export type ShownCalls = 'all' | 'misses' | 'jumps';
 
 /** A growth from this many tokens on is a large jump. */
 export const largeJump = 5_000;
@@ -20,7 +20,7 @@ export function costliestMiss(calls: readonly UsageCall[]): UsageCall | undefine
 }
 
 /** The places of the calls that match, among all calls. */
-export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: string): number[] {
+export function placesOf(calls: readonly UsageCall[], shown: ShownCalls, filter: string): number[] {
   const wanted = filter.trim().toLowerCase();
   return calls.flatMap((call, at) => {
     if (shown === 'misses' && !isMiss(call)) return [];
@@ -77,7 +77,7 @@ export const readShare = ({ tokens, window }: UsageCall): number | null =>
   window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
 
 /** The total cost of the calls of a list, and the loss by their misses. */
-export interface Totals {
+export interface ListTotals {
   readonly cost: UsageCall['cost'];
   readonly unpriced: number;
   readonly unknownOutputs: number;
@@ -86,7 +86,7 @@ export interface Totals {
 }
 
 /** Adds up the calls of a list. */
-export function totalsOf(calls: readonly UsageCall[]): Totals {
+export function totalsOf(calls: readonly UsageCall[]): ListTotals {
   const sum = (prices: readonly (UsageCall['cost'] | undefined)[]): UsageCall['cost'] => {
     const known = prices.flatMap((price) => price ?? []);
     const [first] = known;

@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Button, Fold, IconButton, Markdown, problemOf, Select, say, When } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
-import { type Reply, useReply } from './useReply';
+import { type ThreadReply, useReply } from './useReply';
 import { Problem } from './writing';
 
 type Provider = Pick<Awaited<ReturnType<typeof api.turn.providers>>[number], 'id' | 'title' | 'models' | 'problem'>;
@@ -139,7 +139,7 @@ interface AskingProps extends Question {
   readonly ticketId: string;
   /** True if the last message is a question without an answer. */
   readonly isAsked: boolean;
-  readonly reply: Reply;
+  readonly reply: ThreadReply;
 }
 
 function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, onQuestion }: AskingProps) {

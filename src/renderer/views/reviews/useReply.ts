@@ -5,7 +5,7 @@ import { problemOf } from '../../parts';
 import { readStream, refreshProject, ticketsChanged } from '../../state';
 
 /** A provider's answer to the last message of a thread, as it arrives. */
-export interface Reply {
+export interface ThreadReply {
   readonly parts: readonly ReplyPart[];
   readonly running: boolean;
   readonly problem: string | undefined;
@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 /** Lets a provider answer the last message of a ticket's thread. The parts stay until the thread itself contains the reply. */
-export function useReply(ticketId: string): Reply {
+export function useReply(ticketId: string): ThreadReply {
   const [parts, setParts] = useState<readonly ReplyPart[]>([]);
   const [running, setRunning] = useState<AbortController>();
   const [problem, setProblem] = useState<string>();

@@ -4,13 +4,13 @@ import { ProblemLine, problemOf, say } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** The author of a write and, if given, the commit with the author's context. */
-export interface Occasion {
+export interface ReviewAuthor {
   readonly by: string;
   readonly contextId?: ContextId | undefined;
 }
 
 /** The author and context for a sheet that writes, with the field in which the person chooses the context. */
-export function useOccasion(): { occasion: Occasion; field: React.ReactNode } {
+export function useOccasion(): { occasion: ReviewAuthor; field: React.ReactNode } {
   const actor = useTickets((state) => state.actor);
   const commit = useNavigation(({ route }) => route.commit);
   const [given, setGiven] = useState(false);

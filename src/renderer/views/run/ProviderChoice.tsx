@@ -2,13 +2,13 @@ import { Settings } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { IconButton, Select } from '../../parts';
 import { show } from '../../state';
-import type { Provider } from './providers';
+import type { ReplySource } from './providers';
 
 /** What happens at a tool call that has no recorded result: the run stops, or the person enters one. */
 export type Unanswered = 'stop' | 'ask';
 
 interface ProviderChoiceProps {
-  readonly providers: readonly Provider[];
+  readonly providers: readonly ReplySource[];
   readonly provider: string;
   readonly onProvider: (id: string) => void;
   readonly model: string;

@@ -2,10 +2,10 @@ import { FlaskConical, Play } from 'lucide-react';
 import { useState } from 'react';
 import type { Turn, TurnRequest } from '../../../core/contract/index.js';
 import { Button, Estimate, say } from '../../parts';
-import { type Outline, type RunInput, show } from '../../state';
+import { type ContextOutline, type RunInput, show } from '../../state';
 import { EntryEditor, noChanges } from '../fork';
 import { ProviderChoice, ProviderHint } from './ProviderChoice';
-import { type Provider, rememberProvider } from './providers';
+import { type ReplySource, rememberProvider } from './providers';
 import { RequestPart, SettingsPart, SystemPart, ToolsPart } from './RequestParts';
 import { useRequestForm } from './useRequestForm';
 
@@ -14,8 +14,8 @@ const maxSamples = 16;
 interface RequestFormProps {
   readonly turn: Turn;
   readonly request: TurnRequest;
-  readonly providers: readonly Provider[];
-  readonly outline: Outline;
+  readonly providers: readonly ReplySource[];
+  readonly outline: ContextOutline;
   readonly onRun: (input: Omit<RunInput, 'turnId'>) => void;
 }
 

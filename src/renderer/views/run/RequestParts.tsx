@@ -2,7 +2,7 @@ import { Plus, RotateCcw, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { TurnRequest } from '../../../core/contract/index.js';
 import { Button, IconButton, say } from '../../parts';
-import { type Draft, draftOf, newTool, settingsOf, toolName } from './request';
+import { draftOf, newTool, type RequestDraft, settingsOf, toolName } from './request';
 
 interface PartProps {
   readonly name: string;
@@ -46,8 +46,8 @@ export function RequestPart({ name, count, none = 'not recorded', isChanged, isO
 
 interface DraftPartProps {
   readonly request: TurnRequest;
-  readonly draft: Draft;
-  readonly onChange: (draft: Draft) => void;
+  readonly draft: RequestDraft;
+  readonly onChange: (draft: RequestDraft) => void;
 }
 
 /** The blocks of the system prompt as text fields. */
@@ -104,7 +104,7 @@ export function ToolsPart({ request, draft, onChange, isChanged }: DraftPartProp
   );
 }
 
-type DraftTool = Draft['tools'][number];
+type DraftTool = RequestDraft['tools'][number];
 
 function ToolField({ tool, onChange, onRemove }: { tool: DraftTool; onChange: (tool: DraftTool) => void; onRemove?: () => void }) {
   const name = toolName(tool.json);

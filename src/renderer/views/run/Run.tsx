@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
-import { Memory, move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
+import { AnswerMemory, move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { useProviders } from './providers';
 import { RecordedReply } from './RecordedReply';
@@ -26,7 +26,7 @@ export function RunView({ project }: { project: string }) {
 
 type Loaded = Pick<Parameters<typeof RequestForm>[0], 'turn' | 'request' | 'outline'>;
 
-const requests = new Memory<Loaded>(6);
+const requests = new AnswerMemory<Loaded>(6);
 
 function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
   const query = useQuery(

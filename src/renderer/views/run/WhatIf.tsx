@@ -4,7 +4,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty } from '../../parts';
 import { go, startWhatIf, useKeptQuery, useProject, useWhatIfs } from '../../state';
-import type { Provider } from './providers';
+import type { ReplySource } from './providers';
 import { WhatIfForm } from './WhatIfForm';
 import { WhatIfRun } from './WhatIfRun';
 
@@ -14,7 +14,7 @@ interface WhatIfProps {
   readonly id: ContextId;
   /** The model of the recorded replies. */
   readonly model: string | null;
-  readonly providers: readonly Provider[];
+  readonly providers: readonly ReplySource[];
 }
 
 /** What if: sends the prompts of the original's later turns on this branch, one by one. */

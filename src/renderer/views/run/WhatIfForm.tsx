@@ -4,7 +4,7 @@ import type { ContextId, DivergenceLimit, Following } from '../../../core/contra
 import { Button, Select, say } from '../../parts';
 import type { WhatIfInput } from '../../state';
 import { ProviderChoice, ProviderHint, type Unanswered } from './ProviderChoice';
-import { lastProvider, type Provider, rememberProvider } from './providers';
+import { lastProvider, type ReplySource, rememberProvider } from './providers';
 
 const limits: Record<DivergenceLimit, string> = {
   calls: 'tool calls differ',
@@ -12,14 +12,14 @@ const limits: Record<DivergenceLimit, string> = {
   never: 'the original ends',
 };
 
-const onlyRecording: readonly Provider[] = [{ id: 'recorded', title: 'Recording', models: [] }];
+const onlyRecording: readonly ReplySource[] = [{ id: 'recorded', title: 'Recording', models: [] }];
 
 interface WhatIfFormProps {
   readonly following: Following;
   readonly original: ContextId;
   /** The model of the recorded replies. */
   readonly defaultModel: string | null;
-  readonly providers: readonly Provider[];
+  readonly providers: readonly ReplySource[];
   readonly isRunning: boolean;
   readonly onOriginal: (id: ContextId) => void;
   readonly onRun: (input: Omit<WhatIfInput, 'id'>) => void;

@@ -1,9 +1,9 @@
 import type { Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, type Query, useKeptQuery, useUi } from '../../state';
+import { AnswerMemory, type Query, useKeptQuery, useUi } from '../../state';
 
 /** Where a reply can come from: the recording, or a model provider. */
-export interface Provider {
+export interface ReplySource {
   readonly id: string;
   readonly title: string;
   readonly wire?: Wire | undefined;
@@ -11,10 +11,10 @@ export interface Provider {
   readonly problem?: string | undefined;
 }
 
-const known = new Memory<readonly Provider[]>(2, 'never');
+const known = new AnswerMemory<readonly ReplySource[]>(2, 'never');
 
 /** The providers, loaded again each time the Providers sheet opens or closes. */
-export function useProviders(): Query<readonly Provider[]> {
+export function useProviders(): Query<readonly ReplySource[]> {
   const isSheetOpen = useUi(({ sheet }) => sheet?.kind === 'providers');
   return useKeptQuery('', `${isSheetOpen}`, (signal) => api.turn.providers({}, { signal }), known);
 }
@@ -22,7 +22,7 @@ export function useProviders(): Query<readonly Provider[]> {
 const remembered = 'stemma.run.provider';
 
 /** The provider of the last run if it is available now; otherwise the recording. */
-export function lastProvider(providers: readonly Provider[]): string {
+export function lastProvider(providers: readonly ReplySource[]): string {
   const last = localStorage.getItem(remembered);
   return providers.find((each) => each.id === last && !each.problem)?.id ?? 'recorded';
 }

@@ -1,7 +1,7 @@
 import type { RequestEdits, TurnRequest } from '../../../core/contract/index.js';
 
 /** A request as a person edits it. */
-export interface Draft {
+export interface RequestDraft {
   readonly system: readonly string[];
   /** Each tool's definition as JSON. */
   readonly tools: readonly { readonly json: string; readonly isUsed: boolean }[];
@@ -12,7 +12,7 @@ export interface Draft {
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** The draft of an unchanged request. */
-export const draftOf = (request: TurnRequest): Draft => ({
+export const draftOf = (request: TurnRequest): RequestDraft => ({
   system: request.system,
   tools: request.tools.map((tool) => ({ json: json(tool), isUsed: true })),
   settings: null,
@@ -25,7 +25,7 @@ export const settingsOf = (request: TurnRequest): string => json(request.setting
 export type Edited = { readonly edits: RequestEdits | undefined } | { readonly problem: string };
 
 /** Compares a draft with its request. `edits` is undefined if nothing changed; `problem` names the part that is not valid JSON. */
-export function editsOf(draft: Draft, request: TurnRequest): Edited {
+export function editsOf(draft: RequestDraft, request: TurnRequest): Edited {
   const original = draftOf(request);
   const used = draft.tools.filter((tool) => tool.isUsed);
   const isSame = {
@@ -62,7 +62,7 @@ export function toolName(text: string): string {
 }
 
 /** The definition that a new tool starts with. */
-export const newTool: Draft['tools'][number] = {
+export const newTool: RequestDraft['tools'][number] = {
   json: json({ name: 'new_tool', description: '', input_schema: { type: 'object', properties: {} } }),
   isUsed: true,
 };

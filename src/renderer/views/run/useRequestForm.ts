@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
 import type { Turn, TurnRequest, Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Outline, type RunInput, useQuery } from '../../state';
+import { type ContextOutline, type RunInput, useQuery } from '../../state';
 import { type Changes, noChanges, planOf } from '../fork';
 import type { Unanswered } from './ProviderChoice';
-import { lastProvider, type Provider } from './providers';
-import { type Draft, draftOf, type Edited, editsOf } from './request';
+import { lastProvider, type ReplySource } from './providers';
+import { draftOf, type Edited, editsOf, type RequestDraft } from './request';
 
 /** The request of a turn in the wire format of the chosen provider; undefined until it is loaded. */
 function useRequestFor(turnId: string, wire: Wire | undefined): TurnRequest | undefined {
@@ -14,7 +14,7 @@ function useRequestFor(turnId: string, wire: Wire | undefined): TurnRequest | un
 }
 
 /** Why the request cannot run; undefined if it can. */
-export function problemOfRequest(edited: Edited, provider: Provider | undefined, changeCount: number): string | undefined {
+export function problemOfRequest(edited: Edited, provider: ReplySource | undefined, changeCount: number): string | undefined {
   if ('problem' in edited) return edited.problem;
   if (provider?.id === 'recorded' && changeCount > 0)
     return 'The recording can only repeat the original reply. Choose a model, or undo your changes.';
@@ -22,12 +22,12 @@ export function problemOfRequest(edited: Edited, provider: Provider | undefined,
 }
 
 /** The state of the form that runs a turn again: the chosen provider, and the changes to the recorded request. */
-export function useRequestForm(turn: Turn, recorded: TurnRequest, providers: readonly Provider[], outline: Outline) {
+export function useRequestForm(turn: Turn, recorded: TurnRequest, providers: readonly ReplySource[], outline: ContextOutline) {
   const [provider, setProvider] = useState(() => lastProvider(providers));
   const [model, setModel] = useState('');
   const [samples, setSamples] = useState(1);
   const [unanswered, setUnanswered] = useState<Unanswered>('ask');
-  const [draft, setDraft] = useState<Draft>(() => draftOf(recorded));
+  const [draft, setDraft] = useState<RequestDraft>(() => draftOf(recorded));
   // The request ends with the input of the turn; the entries after it are the recorded reply.
   const cut = outline.rows.findLastIndex((row) => row.commit !== turn.turnId || turn.input.keys.includes(row.key));
   const [changes, setChanges] = useState<Changes>(() => noChanges(cut));

@@ -1,8 +1,8 @@
 import { say } from '../../parts';
-import type { Refused } from './refused';
+import type { RefusedHistory } from './refused';
 
 /** The histories that cannot be imported, each once with its reason. */
-export function RefusedFiles({ refused }: { refused: readonly Refused[] }) {
+export function RefusedFiles({ refused }: { refused: readonly RefusedHistory[] }) {
   if (refused.length === 0) return null;
   return (
     <details className="sessions-foot sessions-refused">

@@ -5,11 +5,11 @@ import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react
 import type { CSSProperties } from 'react';
 import { AgentMark, agentName, Button, basis, DamagedMark, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
 import { openSession, sessionActions } from './actions';
-import type { Listed, ListRow } from './rows';
+import type { Listed, SessionListRow } from './rows';
 
 interface SessionCellsProps {
   readonly id: string;
-  readonly row: ListRow & { kind: 'session' };
+  readonly row: SessionListRow & { kind: 'session' };
   readonly place: CSSProperties;
   readonly selected: boolean;
   /** The passage of the session's content that contains the filter's text. */

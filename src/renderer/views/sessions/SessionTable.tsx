@@ -6,7 +6,7 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import type { SessionSort } from '../../../core/contract/index.js';
 import { type MenuEntry, placeByKey, rowsOnPage, WithContextMenu } from '../../parts';
 import { openSession, sessionActions } from './actions';
-import type { ListRow, Order } from './rows';
+import type { Order, SessionListRow } from './rows';
 import { SessionCells } from './SessionCells';
 
 const headHeight = 26;
@@ -28,7 +28,7 @@ const columns: readonly (readonly [id: SessionSort, name: string, className: str
 const startAscending: readonly SessionSort[] = ['title', 'agent', 'repository'];
 
 interface SessionTableProps {
-  readonly rows: readonly ListRow[];
+  readonly rows: readonly SessionListRow[];
   readonly order: Order;
   readonly hits: ReadonlyMap<string, string>;
   /** The words that the hits contain. */
@@ -38,7 +38,7 @@ interface SessionTableProps {
 }
 
 /** The words to which a session scrolls when it opens: words in its content but not in its title. */
-const soughtIn = ({ key, listed }: ListRow & { kind: 'session' }, { hits, sought }: SessionTableProps): string | undefined =>
+const soughtIn = ({ key, listed }: SessionListRow & { kind: 'session' }, { hits, sought }: SessionTableProps): string | undefined =>
   hits.has(key) && !listed.title.toLowerCase().includes(sought.toLowerCase()) ? sought : undefined;
 
 /** The active row of the list, and the key handler. */

@@ -9,8 +9,8 @@ import { CaptureOffer } from './CaptureOffer';
 import { LiveSessions } from './LiveSessions';
 import { RefusedFiles } from './RefusedFiles';
 import { Retention } from './Retention';
-import type { Refused } from './refused';
-import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
+import type { RefusedHistory } from './refused';
+import { type Listed, narrow, type Order, rowsOf, type SessionFacet, type SessionNarrowing } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
 import { SumFoot } from './SumFoot';
@@ -18,7 +18,7 @@ import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
 import { about, SearchedPlaces, Welcome } from './Welcome';
 
-const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
+const nothingChosen: SessionNarrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
 
 /** All sessions of all agents: the sessions of the project, and sessions on this machine that can be imported. */
 export function SessionsView() {
@@ -65,7 +65,7 @@ export function SessionsView() {
 interface SessionListProps {
   readonly listed: readonly Listed[];
   readonly places: readonly FoundSource[];
-  readonly refused: readonly Refused[];
+  readonly refused: readonly RefusedHistory[];
   /** True while the project has no session. */
   readonly isFirst: boolean;
 }
@@ -91,7 +91,7 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
     setDays(undefined);
     setArchived(false);
   };
-  const choose = (facet: Facet, values: readonly string[]): void => setChosen({ ...chosen, [facet]: new Set(values) });
+  const choose = (facet: SessionFacet, values: readonly string[]): void => setChosen({ ...chosen, [facet]: new Set(values) });
   const toggle = (key: string): void => {
     const next = new Set(opened);
     if (!next.delete(key)) next.add(key);
@@ -159,7 +159,7 @@ function Unopened() {
   );
 }
 
-function NothingFound({ places, refused }: { places: readonly FoundSource[]; refused: readonly Refused[] }) {
+function NothingFound({ places, refused }: { places: readonly FoundSource[]; refused: readonly RefusedHistory[] }) {
   const found = places.filter(({ problem }) => problem === undefined);
   const unreadable = places.flatMap(({ problem }) => problem ?? []);
   return (

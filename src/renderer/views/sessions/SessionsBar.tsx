@@ -3,21 +3,21 @@ import type { FoundSource } from '../../../core/contract/index.js';
 import { agentName, Button, ChipMenu, IconButton, repositoryName, SearchField, say } from '../../parts';
 import { notify, refreshProject, show, useImports } from '../../state';
 import { importPaths, pathsOf } from './act';
-import { type Facet, type Listed, type Narrowing, spans, valuesOf } from './rows';
+import { type Listed, type SessionFacet, type SessionNarrowing, spans, valuesOf } from './rows';
 
-interface SessionsBarProps extends Omit<Narrowing, 'hits'> {
+interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
   readonly listed: readonly Listed[];
   readonly shown: readonly Listed[];
   readonly places: readonly FoundSource[];
   /** True while the welcome above the list has the button to import. */
   readonly isFirst: boolean;
   readonly onText: (text: string) => void;
-  readonly onChoose: (facet: Facet, values: readonly string[]) => void;
+  readonly onChoose: (facet: SessionFacet, values: readonly string[]) => void;
   readonly onDays: (days: number | undefined) => void;
   readonly onArchived: (archived: boolean) => void;
 }
 
-const chips: readonly (readonly [facet: Facet, label: string, nameOf: (value: string) => string])[] = [
+const chips: readonly (readonly [facet: SessionFacet, label: string, nameOf: (value: string) => string])[] = [
   ['agent', 'Agents', agentName],
   ['repository', 'Repositories', repositoryName],
   ['model', 'Models', (model) => model],

@@ -1,8 +1,8 @@
 import type { ImportJob } from '../../state';
-import type { Found } from './rows';
+import type { ListedHistory } from './rows';
 
 /** A history that cannot be imported, with the reason. */
-export interface Refused {
+export interface RefusedHistory {
   readonly path: string;
   readonly reason: string;
 }
@@ -17,10 +17,10 @@ export const refusals = (jobs: readonly Pick<ImportJob, 'result'>[]): ReadonlyMa
 
 /** Divides histories into those that can be imported and those that cannot, which the list names apart. */
 export function partFound(
-  found: readonly Found[],
+  found: readonly ListedHistory[],
   refused: ReadonlyMap<string, string>,
-): { importable: readonly Found[]; refused: readonly Refused[] } {
-  const reasonOf = ({ path, problem }: Found): string | undefined => problem ?? refused.get(path);
+): { importable: readonly ListedHistory[]; refused: readonly RefusedHistory[] } {
+  const reasonOf = ({ path, problem }: ListedHistory): string | undefined => problem ?? refused.get(path);
   return {
     importable: found.filter((one) => reasonOf(one) === undefined),
     refused: found.flatMap((one) => {

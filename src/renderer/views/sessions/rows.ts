@@ -2,7 +2,7 @@ import type { FoundSession, SessionRow, SessionSort, SourceAgent } from '../../.
 import { say } from '../../parts';
 
 /** A history on this machine of which the project contains nothing or only an earlier state. */
-export interface Found extends FoundSession {
+export interface ListedHistory extends FoundSession {
   readonly agent: SourceAgent;
 }
 
@@ -16,13 +16,13 @@ export interface Listed {
   /** The session in the project; undefined if it is not imported. */
   readonly session?: SessionRow;
   /** The file on this machine, if the project does not contain it completely. */
-  readonly found?: Found;
+  readonly found?: ListedHistory;
   readonly subagents: readonly Listed[];
 }
 
 /** The chips above the list. Each narrows it to some values of a column. */
 export const facets = ['agent', 'repository', 'model'] as const;
-export type Facet = (typeof facets)[number];
+export type SessionFacet = (typeof facets)[number];
 
 /** Periods by name, in days. */
 export const spans = [
@@ -32,9 +32,9 @@ export const spans = [
   ['Last 12 months', 366],
 ] as const;
 
-export interface Narrowing {
+export interface SessionNarrowing {
   readonly text: string;
-  readonly chosen: Readonly<Record<Facet, ReadonlySet<string>>>;
+  readonly chosen: Readonly<Record<SessionFacet, ReadonlySet<string>>>;
   /** Days back from now; undefined shows all. */
   readonly days: number | undefined;
   readonly archived: boolean;
@@ -42,7 +42,7 @@ export interface Narrowing {
   readonly hits: ReadonlyMap<string, string>;
 }
 
-export type ListRow =
+export type SessionListRow =
   | { readonly kind: 'group'; readonly key: string; readonly name: string; readonly count: number }
   | {
       readonly kind: 'session';
@@ -54,7 +54,7 @@ export type ListRow =
     };
 
 /** Joins the sessions of the project with the histories found on this machine. */
-export function joinSessions(sessions: readonly SessionRow[], found: readonly Found[]): readonly Listed[] {
+export function joinSessions(sessions: readonly SessionRow[], found: readonly ListedHistory[]): readonly Listed[] {
   const files = new Map(found.map((one) => [one.sessionId, one] as const));
   const ids = new Set(sessions.map(({ sessionId }) => sessionId));
   const known = new Set(sessions.flatMap(({ sessionId, continuedAs }) => [sessionId, ...continuedAs]));
@@ -97,13 +97,13 @@ export function joinSessions(sessions: readonly SessionRow[], found: readonly Fo
 }
 
 /** The values of a chip with the number of sessions that have each, the most frequent first. */
-export function valuesOf(listed: readonly Listed[], facet: Facet): readonly (readonly [value: string, count: number])[] {
+export function valuesOf(listed: readonly Listed[], facet: SessionFacet): readonly (readonly [value: string, count: number])[] {
   const counts = new Map<string, number>();
   for (const one of listed) for (const value of valuesIn(one, facet)) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 }
 
-function valuesIn({ agent, repository, session }: Listed, facet: Facet): readonly string[] {
+function valuesIn({ agent, repository, session }: Listed, facet: SessionFacet): readonly string[] {
   switch (facet) {
     case 'agent':
       return [agent];
@@ -129,7 +129,7 @@ export function fromWords(snippet: string, words: string): string {
 const maxBefore = 12;
 
 /** The sessions that match the text and every chip. Text matches the title, the repository, tags, the id, the file or the content. */
-export function narrow(listed: readonly Listed[], { text, chosen, days, archived, hits }: Narrowing, now = Date.now()): readonly Listed[] {
+export function narrow(listed: readonly Listed[], { text, chosen, days, archived, hits }: SessionNarrowing, now = Date.now()): readonly Listed[] {
   const needle = text.trim().toLowerCase();
   const matches = ({ key, title, repository, session, found }: Listed): boolean =>
     hits.has(key) || `${title}\n${repository ?? ''}\n${session?.tags.join('\n') ?? ''}\n${key}\n${found?.path ?? ''}`.toLowerCase().includes(needle);
@@ -182,9 +182,9 @@ export function sorted(listed: readonly Listed[], { by, ascending }: Order): rea
 }
 
 /** The rows of the list: grouped by day if it is sorted by time, with the subagents of open sessions. */
-export function rowsOf(listed: readonly Listed[], order: Order, opened: ReadonlySet<string>, now = new Date()): readonly ListRow[] {
+export function rowsOf(listed: readonly Listed[], order: Order, opened: ReadonlySet<string>, now = new Date()): readonly SessionListRow[] {
   const ordered = sorted(listed, order);
-  const rows: ListRow[] = [];
+  const rows: SessionListRow[] = [];
   const counts = new Map<string, number>();
   if (order.by === 'lastAt') for (const one of ordered) counts.set(groupOf(one, now), (counts.get(groupOf(one, now)) ?? 0) + 1);
   let last: string | undefined;

@@ -1,10 +1,10 @@
 import type { UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, useQuery } from '../../state';
+import { AnswerMemory, useQuery } from '../../state';
 import type { Listed } from './rows';
 
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
-const spending = new Memory<Awaited<ReturnType<typeof api.usage.sessions>>>(2, 'never');
+const spending = new AnswerMemory<Awaited<ReturnType<typeof api.usage.sessions>>>(2, 'never');
 
 /** The sums of each session, and the days and sessions over budget. */
 export function useSpending(dir: string) {

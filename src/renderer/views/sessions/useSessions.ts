@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import {
-  Memory,
+  AnswerMemory,
   type SessionList,
   useImports,
   useKept,
@@ -14,12 +14,13 @@ import {
   useSessionList,
 } from '../../state';
 import { partFound, refusals } from './refused';
-import { type Found, joinSessions } from './rows';
+import { joinSessions, type ListedHistory } from './rows';
 
-const histories = new Memory<{ readonly places: readonly FoundSource[]; readonly all: readonly Found[]; readonly fresh: readonly Found[] }>(
-  2,
-  'never',
-);
+const histories = new AnswerMemory<{
+  readonly places: readonly FoundSource[];
+  readonly all: readonly ListedHistory[];
+  readonly fresh: readonly ListedHistory[];
+}>(2, 'never');
 
 /** The histories on this machine that the open project contains not at all or only in part. */
 export function useFound() {
@@ -33,7 +34,7 @@ export function useFound() {
       const places = await api.library.sources({});
       const lists = await Promise.all(
         places.map(({ root, agent, sessions }) =>
-          sessions === 0 ? [] : api.library.sessions({ root }).then((found) => found.map((one): Found => ({ ...one, agent }))),
+          sessions === 0 ? [] : api.library.sessions({ root }).then((found) => found.map((one): ListedHistory => ({ ...one, agent }))),
         ),
       );
       return { places, all: lists.flat(), fresh: lists.flat().filter(({ imported }) => !imported) };
@@ -81,4 +82,4 @@ export function useSessions() {
 
 /** Archived sessions are loaded only on request. */
 const useArchived = (dir: string | undefined) => useQuery(dir ?? null, () => api.session.list({ filter: { archived: true } }), shelves);
-const shelves = new Memory<SessionList>(2, 'never');
+const shelves = new AnswerMemory<SessionList>(2, 'never');

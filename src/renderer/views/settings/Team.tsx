@@ -8,7 +8,7 @@ import { Audit } from './Audit';
 import { Connect } from './Connect';
 import { Members } from './Members';
 import { Retention } from './Retention';
-import { type Task, TaskProblem, useTask } from './task';
+import { type ButtonTask, TaskProblem, useTask } from './task';
 
 /** The result of a push or pull in words. */
 interface Exchanged {
@@ -122,8 +122,8 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
 }
 
 interface OutcomeProps {
-  changed: Task<TeamStatus>;
-  exchanged: Task<Exchanged>;
+  changed: ButtonTask<TeamStatus>;
+  exchanged: ButtonTask<Exchanged>;
   /** The facts that are already shown above. */
   problem?: string | undefined;
 }

@@ -2,22 +2,22 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { ProblemLine, problemOf } from '../../parts';
 
 /** The state of a task that a button starts. */
-export type Task<T> =
+export type ButtonTask<T> =
   | { readonly state: 'idle' }
   | { readonly state: 'running'; readonly stop: () => void }
   | { readonly state: 'done'; readonly result: T }
   | { readonly state: 'failed'; readonly error: unknown };
 
 /** Runs one long task at a time, and forgets how it ended. It is aborted when the person stops it or the component unmounts. */
-export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
-  const [task, setTask] = useState<Task<T>>({ state: 'idle' });
+export function useTask<T>(): readonly [ButtonTask<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
+  const [task, setTask] = useState<ButtonTask<T>>({ state: 'idle' });
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
   const start = useCallback(async (work: (signal: AbortSignal) => Promise<T>) => {
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
-    const settle = (next: Task<T>): void => {
+    const settle = (next: ButtonTask<T>): void => {
       if (!controller.signal.aborted) setTask(next);
     };
     const stop = (): void => {
@@ -35,5 +35,5 @@ export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) =>
 }
 
 /** The error of a failed task. */
-export const TaskProblem = ({ task }: { task: Task<unknown> }) =>
+export const TaskProblem = ({ task }: { task: ButtonTask<unknown> }) =>
   task.state === 'failed' && <ProblemLine>{problemOf(task.error).message}</ProblemLine>;

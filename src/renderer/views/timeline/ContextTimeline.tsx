@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import type { ContextId, TimelineRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Unread } from '../../parts';
-import { go, Memory, timelineOf, useQuery, useRanges } from '../../state';
+import { AnswerMemory, go, timelineOf, useQuery, useRanges } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Chat } from './Chat';
 import { type ChatItem, type MessageList, shownSilence } from './lines';
@@ -10,7 +10,7 @@ import { Reader } from './Reader';
 
 type TranscriptData = Awaited<ReturnType<typeof api.timeline.transcript>>;
 
-const transcripts = new Memory<TranscriptData>(3, 'always');
+const transcripts = new AnswerMemory<TranscriptData>(3, 'always');
 
 /** The selected context as chat and as timeline. */
 export function ContextTimeline({ project, commit }: { project: string; commit: ContextId }) {

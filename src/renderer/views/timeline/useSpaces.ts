@@ -1,14 +1,14 @@
 import { useCallback, useState } from 'react';
 import type { Entity, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, useKept, useProject, useQuery } from '../../state';
+import { AnswerMemory, useKept, useProject, useQuery } from '../../state';
 
 interface Listed {
   readonly spaces: readonly (Space & { unread: number })[];
   readonly entities: readonly Entity[];
 }
 
-const lists = new Memory<Listed>(2, 'never');
+const lists = new AnswerMemory<Listed>(2, 'never');
 
 /** The spaces of the project with their unread messages, and all entities. `round` grows with every reload. */
 export function useSpaces(project: string) {

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { say } from '../../parts';
 import type { SessionFact } from './facts';
 import { type Range, rangeWords, tickWords, unitOf } from './ranges';
-import { amountOf, type Grouping, groupsOf, type Measure, noSums, rest, type Slice, seriesOf, stacksOf, ticksOf } from './sums';
+import { amountOf, groupsOf, noSums, rest, type ShownGrouping, type ShownMeasure, type Slice, seriesOf, stacksOf, ticksOf } from './sums';
 import { groupName, groupNames, measured, measuredSum } from './words';
 
 /** The class with the fill of a part of a bar. */
@@ -14,8 +14,8 @@ interface ChartProps {
   readonly before: readonly Slice[] | undefined;
   readonly bars: readonly Range[];
   readonly barsBefore: readonly Range[];
-  readonly by: Grouping;
-  readonly measure: Measure;
+  readonly by: ShownGrouping;
+  readonly measure: ShownMeasure;
   readonly range: Range;
   readonly sessions: ReadonlyMap<string, SessionFact>;
   /** The budget of one bar. */

@@ -1,19 +1,19 @@
 import { useState } from 'react';
 import { agentName, Button, ChipMenu, repositoryName, Switch, say } from '../../parts';
 import { isDay, lengths, rangeWords } from './ranges';
-import { choose, type Selection, setGroup, setMeasure, setRange } from './selection';
-import { type Facet, groupings, measures, type Slice, valuesOf } from './sums';
+import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
+import { groupings, measures, type Slice, type UsageFacet, valuesOf } from './sums';
 import { groupNames, measureNames } from './words';
 
-const facetLabels: Readonly<Record<Facet, string>> = {
+const facetLabels: Readonly<Record<UsageFacet, string>> = {
   ...{ agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' },
 };
 
-const valueName = (facet: Facet, value: string): string =>
+const valueName = (facet: UsageFacet, value: string): string =>
   value === '' ? 'Not recorded' : facet === 'agent' ? agentName(value) : facet === 'repository' ? repositoryName(value) : value;
 
 /** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
-export function Controls({ selection, inRange }: { selection: Selection; inRange: readonly Slice[] }) {
+export function Controls({ selection, inRange }: { selection: UsageSelection; inRange: readonly Slice[] }) {
   const { range, named, measure, group, chosen } = selection;
   const isTool = group === 'tool';
   const [custom, setCustom] = useState(named === undefined);
@@ -39,7 +39,7 @@ export function Controls({ selection, inRange }: { selection: Selection; inRange
           <span className="muted">{rangeWords(range)}</span>
         )}
         <span className="grow" />
-        {(Object.keys(facetLabels) as Facet[]).map((facet) => {
+        {(Object.keys(facetLabels) as UsageFacet[]).map((facet) => {
           const values = valuesOf(inRange, chosen, facet);
           // A facet with one value cannot narrow anything.
           if (values.length < 2 && !chosen[facet]?.length) return null;

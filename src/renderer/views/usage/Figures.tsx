@@ -3,14 +3,14 @@ import { say } from '../../parts';
 import type { Range } from './ranges';
 import { askSql } from './selection';
 import { callsSql, toolCallsSql } from './statements';
-import { type Chosen, hitShare, isLowerBound, type Sums } from './sums';
+import { type ChosenFacets, hitShare, isLowerBound, type Sums } from './sums';
 import { changePercent, dollars, measuredSum, million, share } from './words';
 
 interface FiguresProps {
   readonly sums: Sums;
   readonly before: Sums | undefined;
   readonly range: Range;
-  readonly chosen: Chosen;
+  readonly chosen: ChosenFacets;
 }
 
 /** The key figures of the range, each with its change and with what was not counted. */

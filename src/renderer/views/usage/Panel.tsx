@@ -6,7 +6,7 @@ import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { amountOf, type Chosen, groupsOf, isLowerBound, type Measure, type Slice, sumOf } from './sums';
+import { amountOf, type ChosenFacets, groupsOf, isLowerBound, type ShownMeasure, type Slice, sumOf } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, million, share } from './words';
 
@@ -17,8 +17,8 @@ interface PanelProps {
   readonly range: Range;
   readonly bars: readonly Range[];
   readonly isBar: boolean;
-  readonly chosen: Chosen;
-  readonly measure: Measure;
+  readonly chosen: ChosenFacets;
+  readonly measure: ShownMeasure;
   readonly sessions: ReadonlyMap<string, SessionFact>;
   readonly events: Events | undefined;
 }

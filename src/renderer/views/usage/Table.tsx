@@ -2,25 +2,37 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { AgentMark, agentName, Button, say } from '../../parts';
 import { go } from '../../state';
-import { Cell, type Column, callColumns, type Row, toolColumns } from './columns';
+import { Cell, callColumns, toolColumns, type UsageColumn, type UsageTableRow } from './columns';
 import type { SessionFact } from './facts';
 import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
 import { listSql } from './statements';
-import { amountOf, type Chosen, facets, type Grouping, groupsOf, isLowerBound, type Measure, noSums, type Slice, type Sums, sumOf } from './sums';
+import {
+  amountOf,
+  type ChosenFacets,
+  facets,
+  groupsOf,
+  isLowerBound,
+  noSums,
+  type ShownGrouping,
+  type ShownMeasure,
+  type Slice,
+  type Sums,
+  sumOf,
+} from './sums';
 import { changeWords, groupName, groupNames, measured } from './words';
 
 interface TableProps {
   readonly slices: readonly Slice[];
   readonly before: readonly Slice[] | undefined;
-  readonly by: Grouping;
-  readonly measure: Measure;
+  readonly by: ShownGrouping;
+  readonly measure: ShownMeasure;
   readonly range: Range;
-  readonly chosen: Chosen;
+  readonly chosen: ChosenFacets;
   readonly sessions: ReadonlyMap<string, SessionFact>;
 }
 
-const rowOf = ({ by, range, chosen }: TableProps, key: string, sums: Sums, session?: string): Row => ({
+const rowOf = ({ by, range, chosen }: TableProps, key: string, sums: Sums, session?: string): UsageTableRow => ({
   key: session ?? key,
   sums,
   list: (what) => listSql(what, { by, range, chosen }, key, session),
@@ -124,7 +136,7 @@ function GroupRow(
   props: TableProps & {
     group: string;
     sums: Sums;
-    columns: readonly Column[];
+    columns: readonly UsageColumn[];
     whole: number;
     groupsBefore: ReadonlyMap<string, Sums> | undefined;
     isOpen: boolean;
@@ -162,10 +174,10 @@ function GroupRow(
   );
 }
 
-const amountOfAll = (groups: ReadonlyMap<string, Sums>, measure: Measure, isTool: boolean): number =>
+const amountOfAll = (groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, isTool: boolean): number =>
   [...groups.values()].reduce((sum, sums) => sum + amountOf(sums, measure, isTool), 0);
 
-const Cells = ({ columns, row }: { columns: readonly Column[]; row: Row }) =>
+const Cells = ({ columns, row }: { columns: readonly UsageColumn[]; row: UsageTableRow }) =>
   columns.map((column) => (
     <td key={column.id} className={column.isLow ? 'num c-lo' : 'num'}>
       <Cell column={column} row={row} />
@@ -224,7 +236,7 @@ function Name(props: TableProps & { name: string; isOpen: boolean; isNew: boolea
 }
 
 /** The largest sessions of an open group, and a way to the others. */
-function Inside(props: TableProps & { group: string; columns: readonly Column[]; whole: number }) {
+function Inside(props: TableProps & { group: string; columns: readonly UsageColumn[]; whole: number }) {
   const { slices, before, by, measure, group, columns, sessions, chosen, whole } = props;
   const isTool = by === 'tool';
   const found = useMemo(
@@ -271,12 +283,12 @@ function Inside(props: TableProps & { group: string; columns: readonly Column[];
   );
 }
 
-function Total(props: TableProps & { columns: readonly Column[]; whole: number }) {
+function Total(props: TableProps & { columns: readonly UsageColumn[]; whole: number }) {
   const { slices, before, columns, whole, measure, range, chosen, by } = props;
   const isTool = by === 'tool';
   const all = useMemo(() => sumOf(isTool ? slices.filter(({ tool }) => tool !== undefined) : slices), [slices, isTool]);
   const old = (before ?? []).reduce((sum, slice) => sum + (isTool && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
-  const row: Row = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
+  const row: UsageTableRow = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
   return (
     <tr>
       <th scope="row">Total</th>

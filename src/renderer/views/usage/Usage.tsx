@@ -5,11 +5,11 @@ import { go } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
 import { Figures } from './Figures';
-import { type Facts, useBudgets, useEvents, useFacts } from './facts';
+import { type UsageFacts, useBudgets, useEvents, useFacts } from './facts';
 import { Panel } from './Panel';
 import { barsOf, dayAfter, lengthOf, type Range, rangeBefore, rangeWords, unitOf } from './ranges';
-import { type Selection, setBar, setRange, useSelection } from './selection';
-import { type Grouping, inRange, matching, type Slice, sumOf } from './sums';
+import { setBar, setRange, type UsageSelection, useSelection } from './selection';
+import { inRange, matching, type ShownGrouping, type Slice, sumOf } from './sums';
 import { Table } from './Table';
 import { dollars, measureNames } from './words';
 
@@ -38,7 +38,7 @@ const NothingCounted = () => (
 );
 
 /** The slices of the selection, of the range before, and the bars of both. */
-function useShown(all: readonly Slice[], selection: Selection) {
+function useShown(all: readonly Slice[], selection: UsageSelection) {
   const { range, chosen, named } = selection;
   const { from, to } = range;
   const inside = useMemo(() => inRange(all, { from, to }), [all, from, to]);
@@ -55,7 +55,7 @@ function useShown(all: readonly Slice[], selection: Selection) {
   return { inside, slices, before, bars, barsBefore };
 }
 
-function Counted({ project, facts }: { project: string; facts: Facts }) {
+function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
   const first = useMemo(() => facts.slices.reduce((least, { day }) => (day !== '' && day < least ? day : least), '9'), [facts.slices]);
   const found = useSelection(first);
   const { range, measure, group } = found;
@@ -77,7 +77,7 @@ function Counted({ project, facts }: { project: string; facts: Facts }) {
   const sums = useMemo(() => sumOf(slices), [slices]);
   const sumsBefore = useMemo(() => before && sumOf(before), [before]);
   // The bars of days and sessions are divided by model: a part for each of them could not be told apart.
-  const parts: Grouping = group === 'day' || group === 'session' ? 'model' : group;
+  const parts: ShownGrouping = group === 'day' || group === 'session' ? 'model' : group;
   const { sessions } = facts;
   return (
     <div className="usage-columns">

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { say } from '../../parts';
 import { askSql } from './selection';
-import type { Listed } from './statements';
+import type { ListedCalls } from './statements';
 import { hitShare, type Sums, tokensOf } from './sums';
 import { dollars, measured, measuredSum, million, share } from './words';
 
 /** A column of the table. */
-export interface Column {
+export interface UsageColumn {
   readonly id: string;
   readonly name: string;
   readonly hint: string;
@@ -15,20 +15,20 @@ export interface Column {
   readonly value: (sums: Sums) => number;
   readonly shown: (sums: Sums) => ReactNode;
   /** What a click on the number lists, and in words. */
-  readonly lists: Listed;
+  readonly lists: ListedCalls;
   readonly words: (sums: Sums) => string;
 }
 
 /** A row of the table. */
-export interface Row {
+export interface UsageTableRow {
   readonly key: string;
   readonly sums: Sums;
   /** The statement that lists what a number of this row consists of. */
-  readonly list: (what: Listed) => string;
+  readonly list: (what: ListedCalls) => string;
 }
 
 /** A number, which opens what it consists of. */
-export function Cell({ column, row }: { column: Column; row: Row }) {
+export function Cell({ column, row }: { column: UsageColumn; row: UsageTableRow }) {
   const { value, shown, lists, words } = column;
   if (value(row.sums) <= 0) return shown(row.sums);
   const label = `List ${words(row.sums)}`;
@@ -41,13 +41,13 @@ export function Cell({ column, row }: { column: Column; row: Row }) {
 
 const theCalls = { lists: 'calls', words: () => 'the calls' } as const;
 
-const sessionsColumn: Column = {
+const sessionsColumn: UsageColumn = {
   ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call to a model or a tool, subagents included', lists: 'sessions' },
   value: ({ sessions }) => sessions.size,
   shown: ({ sessions }) => say.exact(sessions.size),
   words: ({ sessions }) => say.plural(sessions.size, 'session'),
 };
-const errorsColumn: Column = {
+const errorsColumn: UsageColumn = {
   ...{ id: 'errors', name: 'Errors', hint: 'Failed tool calls', lists: 'errors' },
   value: ({ errors }) => errors,
   shown: ({ errors }) => say.exact(errors),
@@ -55,7 +55,7 @@ const errorsColumn: Column = {
 };
 
 /** The columns of calls to models. */
-export const callColumns: readonly Column[] = [
+export const callColumns: readonly UsageColumn[] = [
   sessionsColumn,
   {
     ...{ id: 'calls', name: 'Calls', hint: 'Calls to models. A call counts once, however many files contain it', lists: 'calls' },
@@ -92,7 +92,7 @@ export const callColumns: readonly Column[] = [
 ];
 
 /** The columns of tool calls. */
-export const toolColumns: readonly Column[] = [
+export const toolColumns: readonly UsageColumn[] = [
   sessionsColumn,
   {
     ...{ id: 'calls', name: 'Tool calls', hint: 'Calls of the tool', lists: 'calls' },

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { AnalysisAnswer, AnalysisSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Memory, type Query, useKept, useProject, useQuery } from '../../state';
+import { AnswerMemory, type Query, useKept, useProject, useQuery } from '../../state';
 import { compactionsSql, forksSql } from './statements';
 import type { Slice } from './sums';
 
@@ -20,7 +20,7 @@ export interface SessionFact {
 type Rows = readonly (readonly unknown[])[];
 
 /** The facts from which the place computes all of its sums. Facets, groups and sorts ask the engine nothing. */
-export interface Facts {
+export interface UsageFacts {
   readonly sessions: ReadonlyMap<string, SessionFact>;
   /** The sums of calls and of tool calls. */
   readonly slices: readonly Slice[];
@@ -105,7 +105,7 @@ const eventsIn = (forks: Rows, compactions: Rows): Events => ({
 
 /** The engine's largest answer. */
 const limit = 100_000;
-const answers = new Memory<AnalysisAnswer>(12);
+const answers = new AnswerMemory<AnalysisAnswer>(12);
 
 /** The answer to a statement, kept until the project changes. */
 const useSql = (project: string, sql: string | null): Query<AnalysisAnswer> =>
@@ -114,10 +114,10 @@ const useSql = (project: string, sql: string | null): Query<AnalysisAnswer> =>
     project,
   );
 
-const facts = new Memory<Facts>(2);
+const facts = new AnswerMemory<UsageFacts>(2);
 
 /** The facts of a project, kept until it changes. */
-export const useFacts = (project: string): Query<Facts> =>
+export const useFacts = (project: string): Query<UsageFacts> =>
   useKept(
     useQuery(
       project,

@@ -1,21 +1,21 @@
 import { go, move, type Route, useNavigation } from '../../state';
 import { type Range, rangeOf } from './ranges';
-import { type Chosen, chosenOf, chosenText, type Facet, type Grouping, groupings, type Measure, measures } from './sums';
+import { type ChosenFacets, chosenOf, chosenText, groupings, measures, type ShownGrouping, type ShownMeasure, type UsageFacet } from './sums';
 
 /** What the address says about this place. */
-export interface Selection {
+export interface UsageSelection {
   readonly range: Range;
   /** The name of the range: a number of days, `all`, or undefined for days that a person named. */
   readonly named: string | undefined;
-  readonly measure: Measure;
-  readonly group: Grouping;
-  readonly chosen: Chosen;
+  readonly measure: ShownMeasure;
+  readonly group: ShownGrouping;
+  readonly chosen: ChosenFacets;
   /** The first day of the selected bar. */
   readonly bar: string | undefined;
 }
 
 /** Reads the selection from the address. Unknown values are ignored. */
-export function selectionOf(route: Route, today: string, first: string | undefined): Selection {
+export function selectionOf(route: Route, today: string, first: string | undefined): UsageSelection {
   const { range, measure, group, only, bar } = route;
   const byTool = group === 'tool';
   const wanted = measures.find((one) => one === measure) ?? 'cost';
@@ -34,7 +34,7 @@ export function selectionOf(route: Route, today: string, first: string | undefin
 export const utcToday = (): string => new Date().toISOString().slice(0, 10);
 
 /** The selection that the address names. */
-export const useSelection = (first: string | undefined): Selection =>
+export const useSelection = (first: string | undefined): UsageSelection =>
   selectionOf(
     useNavigation(({ route }) => route),
     utcToday(),
@@ -44,13 +44,14 @@ export const useSelection = (first: string | undefined): Selection =>
 /** Shows other days. */
 export const setRange = (range: string | undefined): void => go({ range, bar: undefined });
 /** Shows another measure in the bars. */
-export const setMeasure = (measure: Measure): void => move({ measure: measure === 'cost' ? undefined : measure });
+export const setMeasure = (measure: ShownMeasure): void => move({ measure: measure === 'cost' ? undefined : measure });
 /** Groups the table by something else. */
-export const setGroup = (group: Grouping): void => go({ group: group === 'repository' ? undefined : group });
+export const setGroup = (group: ShownGrouping): void => go({ group: group === 'repository' ? undefined : group });
 /** Selects a bar by its first day. */
 export const setBar = (bar: string | undefined): void => move({ bar });
 /** Chooses values of a facet. */
-export const choose = (chosen: Chosen, facet: Facet, values: readonly string[]): void => go({ only: chosenText({ ...chosen, [facet]: values }) });
+export const choose = (chosen: ChosenFacets, facet: UsageFacet, values: readonly string[]): void =>
+  go({ only: chosenText({ ...chosen, [facet]: values }) });
 
 /** Shows the answer to a statement on the SQL page. */
 export const askSql = (sql: string): void => go({ view: 'sql', sql });

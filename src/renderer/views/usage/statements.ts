@@ -1,5 +1,5 @@
 import type { Range } from './ranges';
-import { type Chosen, facets, type Grouping } from './sums';
+import { type ChosenFacets, facets, type ShownGrouping } from './sums';
 
 /** A text as a literal of SQL. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -12,7 +12,7 @@ export const compactionsSql = `SELECT session_id, substr(committed_at, 1, 10), c
 WHERE commit_type = 'compaction' AND entry_index = 0 ORDER BY committed_at DESC`;
 
 /** The conditions of a selection on a view with a session, a model and a time. */
-function conditions({ from, to }: Range, chosen: Chosen, more: readonly string[]): string {
+function conditions({ from, to }: Range, chosen: ChosenFacets, more: readonly string[]): string {
   const columns = { agent: 'agent', model: 'model', repository: 'repository', person: 'person', branch: 'branch' } as const;
   const chosenIn = facets.flatMap((facet) => {
     const values = chosen[facet] ?? [];
@@ -25,33 +25,33 @@ function conditions({ from, to }: Range, chosen: Chosen, more: readonly string[]
 }
 
 /** The calls to models of a selection, the most expensive first. */
-export const callsSql = (range: Range, chosen: Chosen, more: readonly string[] = []): string =>
+export const callsSql = (range: Range, chosen: ChosenFacets, more: readonly string[] = []): string =>
   `SELECT session_id, commit_id, at, model, cost, window_tokens, cache_read_tokens, output_tokens, miss_cause, lost_cost, wait_ms
 FROM calls
 WHERE ${conditions(range, chosen, more)}
 ORDER BY cost DESC`;
 
 /** The tool calls of a selection, failed ones first. */
-export const toolCallsSql = (range: Range, chosen: Chosen, more: readonly string[] = []): string =>
+export const toolCallsSql = (range: Range, chosen: ChosenFacets, more: readonly string[] = []): string =>
   `SELECT session_id, commit_id, entry_key, at, name, path, command, is_error, duration_ms
 FROM tool_calls
 WHERE ${conditions(range, chosen, more)}
 ORDER BY is_error DESC, at DESC`;
 
 /** The sessions with a call of a selection, or with a tool call of it. */
-const sessionsSql = (views: readonly ('calls' | 'tool_calls')[], range: Range, chosen: Chosen, more: readonly string[]): string =>
+const sessionsSql = (views: readonly ('calls' | 'tool_calls')[], range: Range, chosen: ChosenFacets, more: readonly string[]): string =>
   `SELECT session_id, title, agent, repository, branch, started_at, ended_at, turns, calls, errors, cost
 FROM sessions
 WHERE ${views.map((view) => `session_id IN (SELECT session_id FROM ${view} WHERE ${conditions(range, chosen, more)})`).join('\n  OR ')}
 ORDER BY ended_at DESC`;
 
 /** What a number of the table consists of. */
-export type Listed = 'sessions' | 'calls' | 'misses' | 'errors' | 'unknown';
+export type ListedCalls = 'sessions' | 'calls' | 'misses' | 'errors' | 'unknown';
 
 /** The statement that lists what a number consists of: of a row, or of a session in it, or of all rows. */
 export function listSql(
-  what: Listed,
-  { by, range, chosen }: { readonly by: Grouping; readonly range: Range; readonly chosen: Chosen },
+  what: ListedCalls,
+  { by, range, chosen }: { readonly by: ShownGrouping; readonly range: Range; readonly chosen: ChosenFacets },
   key?: string,
   session?: string,
 ): string {

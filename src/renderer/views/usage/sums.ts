@@ -2,19 +2,19 @@ import type { Range } from './ranges';
 
 /** What calls and tool calls are filtered and grouped by. */
 export const facets = ['agent', 'repository', 'model', 'person', 'branch'] as const;
-export type Facet = (typeof facets)[number];
+export type UsageFacet = (typeof facets)[number];
 export const groupings = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'] as const;
-export type Grouping = (typeof groupings)[number];
+export type ShownGrouping = (typeof groupings)[number];
 
 /** What a bar shows. */
 export const measures = ['cost', 'tokens', 'loss', 'errors', 'time'] as const;
-export type Measure = (typeof measures)[number];
+export type ShownMeasure = (typeof measures)[number];
 
 /** The values of a chosen facet; a facet that is missing is not chosen. An empty text stands for what was not recorded. */
-export type Chosen = Readonly<Partial<Record<Facet, readonly string[]>>>;
+export type ChosenFacets = Readonly<Partial<Record<UsageFacet, readonly string[]>>>;
 
 /** Where a row of sums belongs. A value that was not recorded is an empty text. */
-interface Place extends Readonly<Record<Facet, string>> {
+interface Place extends Readonly<Record<UsageFacet, string>> {
   readonly day: string;
   readonly session: string;
   /** The tool of tool calls; undefined for calls to models. */
@@ -86,7 +86,7 @@ export const sumOf = (slices: Iterable<Slice>): Sums => {
 export const inRange = (slices: readonly Slice[], { from, to }: Range): readonly Slice[] => slices.filter(({ day }) => day >= from && day <= to);
 
 /** The slices that match every chosen facet, or every one but `except`. */
-export const matching = (slices: readonly Slice[], chosen: Chosen, except?: Facet): readonly Slice[] => {
+export const matching = (slices: readonly Slice[], chosen: ChosenFacets, except?: UsageFacet): readonly Slice[] => {
   const tests = facets.flatMap((facet) => {
     const values = facet === except ? undefined : chosen[facet];
     return values && values.length > 0 ? [[facet, new Set(values)] as const] : [];
@@ -95,7 +95,7 @@ export const matching = (slices: readonly Slice[], chosen: Chosen, except?: Face
 };
 
 /** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
-export function valuesOf(slices: readonly Slice[], chosen: Chosen, facet: Facet): readonly (readonly [value: string, sessions: number])[] {
+export function valuesOf(slices: readonly Slice[], chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
   const found = new Map<string, Set<string>>();
   for (const slice of matching(slices, chosen, facet)) {
     const known = found.get(slice[facet]);
@@ -106,7 +106,7 @@ export function valuesOf(slices: readonly Slice[], chosen: Chosen, facet: Facet)
 }
 
 /** The sums of each group. Calls to models belong to no tool. */
-export function groupsOf(slices: readonly Slice[], by: Grouping): ReadonlyMap<string, Sums> {
+export function groupsOf(slices: readonly Slice[], by: ShownGrouping): ReadonlyMap<string, Sums> {
   const groups = new Map<string, Sums>();
   for (const slice of slices) {
     const key = slice[by];
@@ -131,7 +131,7 @@ export function hitShare({ input, cacheRead, cacheWrite }: Sums): number | undef
 }
 
 /** The height of a bar. Of tools, the time is that of the tools. */
-export function amountOf(of: Sums | Slice, measure: Measure, isTool = false): number {
+export function amountOf(of: Sums | Slice, measure: ShownMeasure, isTool = false): number {
   switch (measure) {
     case 'cost':
       return of.cost;
@@ -153,7 +153,7 @@ export const isLowerBound = ({ unpriced, uncountedOutputs, uncountedInputs }: Su
 export const rest = '\u0000rest';
 
 /** The names of the largest groups in the order of a legend. `rest` stands for all smaller ones, and the empty text for what was not recorded. */
-export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: Measure, isTool: boolean, most = 5): readonly string[] {
+export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, isTool: boolean, most = 5): readonly string[] {
   const named = [...groups]
     .filter(([key, sums]) => key !== '' && amountOf(sums, measure, isTool) > 0)
     .sort(([a, x], [b, y]) => amountOf(y, measure, isTool) - amountOf(x, measure, isTool) || (a < b ? -1 : 1))
@@ -170,9 +170,9 @@ export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: Measure, is
 export function stacksOf(
   slices: readonly Slice[],
   bars: readonly Range[],
-  by: Grouping,
+  by: ShownGrouping,
   series: readonly string[],
-  measure: Measure,
+  measure: ShownMeasure,
 ): readonly (readonly number[])[] {
   const isTool = by === 'tool';
   const places = new Map(series.map((name, at) => [name, at]));
@@ -212,13 +212,13 @@ export function ticksOf(most: number): readonly number[] {
 }
 
 /** The facets in the address: `agent=codex&model=gpt-5`. Unknown names are ignored. */
-export function chosenOf(text: string | undefined): Chosen {
+export function chosenOf(text: string | undefined): ChosenFacets {
   const given = new URLSearchParams(text ?? '');
   return Object.fromEntries(facets.flatMap((facet) => (given.has(facet) ? [[facet, given.getAll(facet)]] : [])));
 }
 
 /** The text of facets for the address; undefined if nothing is chosen. */
-export function chosenText(chosen: Chosen): string | undefined {
+export function chosenText(chosen: ChosenFacets): string | undefined {
   const params = new URLSearchParams();
   for (const facet of facets) for (const value of chosen[facet] ?? []) params.append(facet, value);
   return params.toString() || undefined;

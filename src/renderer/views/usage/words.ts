@@ -1,11 +1,17 @@
 import { agentName, repositoryName, say } from '../../parts';
 import type { SessionFact } from './facts';
 import { rangeWords } from './ranges';
-import { amountOf, type Grouping, isLowerBound, type Measure, rest, type Sums } from './sums';
+import { amountOf, isLowerBound, rest, type ShownGrouping, type ShownMeasure, type Sums } from './sums';
 
-export const measureNames: Readonly<Record<Measure, string>> = { cost: 'Cost', tokens: 'Tokens', loss: 'Cache loss', errors: 'Errors', time: 'Time' };
+export const measureNames: Readonly<Record<ShownMeasure, string>> = {
+  cost: 'Cost',
+  tokens: 'Tokens',
+  loss: 'Cache loss',
+  errors: 'Errors',
+  time: 'Time',
+};
 
-export const groupNames: Readonly<Record<Grouping, string>> = {
+export const groupNames: Readonly<Record<ShownGrouping, string>> = {
   day: 'Day',
   model: 'Model',
   repository: 'Repository',
@@ -16,7 +22,7 @@ export const groupNames: Readonly<Record<Grouping, string>> = {
   session: 'Session',
 };
 
-const unknownNames: Readonly<Record<Grouping, string>> = {
+const unknownNames: Readonly<Record<ShownGrouping, string>> = {
   day: 'No date',
   model: 'Model not recorded',
   repository: 'Not in a repository',
@@ -28,7 +34,7 @@ const unknownNames: Readonly<Record<Grouping, string>> = {
 };
 
 /** The name of a group. */
-export function groupName(key: string, by: Grouping, sessions: ReadonlyMap<string, SessionFact>): string {
+export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<string, SessionFact>): string {
   if (key === rest) return 'All others';
   if (key === '') return unknownNames[by];
   switch (by) {
@@ -54,7 +60,7 @@ export const million = (n: number): string =>
   n >= 1_000_000 ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M` : say.compact(Math.round(n));
 
 /** A value of a measure in its unit. */
-export function measured(value: number, measure: Measure, atLeast = false): string {
+export function measured(value: number, measure: ShownMeasure, atLeast = false): string {
   switch (measure) {
     case 'cost':
       return dollars(value, atLeast);
@@ -70,13 +76,13 @@ export function measured(value: number, measure: Measure, atLeast = false): stri
 }
 
 /** The value of sums in words. A cost without every price and count is a lower bound. */
-export const measuredSum = (sums: Sums, measure: Measure, isTool = false): string =>
+export const measuredSum = (sums: Sums, measure: ShownMeasure, isTool = false): string =>
   measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
     ? 'no price'
     : measured(amountOf(sums, measure, isTool), measure, isLowerBound(sums));
 
 /** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
-export function changeWords(now: number, before: number, measure: Measure): string {
+export function changeWords(now: number, before: number, measure: ShownMeasure): string {
   const difference = now - before;
   if (difference === 0) return '0';
   return `${difference > 0 ? '+' : '−'}${measured(Math.abs(difference), measure)}`;

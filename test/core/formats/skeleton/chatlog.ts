@@ -5,7 +5,7 @@ import { type ByteRange, badRequest, bytesOf, type EntryKey, type JsonObject, st
 import type { ImportableFormat, ImportPlan, ParsedEntry, PlanContext, WritableEntry, WriteOptions } from '../../../../src/core/formats/format.js';
 import { planBranches, type TreeRecord } from '../../../../src/core/formats/shared/branches.js';
 import { clip } from '../../../../src/core/formats/shared/headline.js';
-import { concatLines, type Dialect, firstNewLine, type Piece, scanJsonl, timeOf } from '../../../../src/core/formats/shared/jsonl.js';
+import { concatLines, type Dialect, firstNewLine, type RecordPiece, scanJsonl, timeOf } from '../../../../src/core/formats/shared/jsonl.js';
 import { countTokens } from '../../../../src/core/formats/shared/tokens.js';
 
 const formatId = 'chatlog-v1';
@@ -14,7 +14,8 @@ const formatId = 'chatlog-v1';
 const dialect: Dialect = { beginning: /\{"id":/g, isWhole: (record) => 'role' in record };
 
 const isMessage = (record: JsonObject | undefined): record is JsonObject => typeof record?.id === 'string' && typeof record.role === 'string';
-const messagesIn = (pieces: readonly Piece[]): readonly Piece[] => pieces.filter(({ record, sort }) => sort === 'record' && isMessage(record));
+const messagesIn = (pieces: readonly RecordPiece[]): readonly RecordPiece[] =>
+  pieces.filter(({ record, sort }) => sort === 'record' && isMessage(record));
 
 /** The entry of a record. A key is the record's id and a number; it must be the same in every commit, fork and export. */
 function entryOf(record: JsonObject, raw: ByteRange): ParsedEntry {
@@ -39,7 +40,7 @@ function entryOf(record: JsonObject, raw: ByteRange): ParsedEntry {
 }
 
 /** Entries of records that follow each other in a delta. `raw` is their place in the delta, not in the file. */
-function readPieces(pieces: readonly Piece[]): readonly ParsedEntry[] {
+function readPieces(pieces: readonly RecordPiece[]): readonly ParsedEntry[] {
   let end = 0;
   return pieces.flatMap(({ record, range }) => {
     const raw = { start: end, end: end + range.end - range.start };

@@ -1,5 +1,5 @@
 import { isEnvironmentName, isWeakName, kindOfName, type NameKind, nameBeside } from './names.js';
-import { isRandom, namedSpan, runEnd, type Span } from './span.js';
+import { isRandom, namedSpan, runEnd, type TextSpan } from './span.js';
 import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
 
 /** Every name of a secret contains one of these. */
@@ -38,7 +38,7 @@ interface Name {
 }
 
 /** Values after names of secrets, in any notation: shell, env files, JSON, YAML, TOML, XML, queries, code, flags. Linear. */
-export function* assignedSecrets(text: string): Generator<Span> {
+export function* assignedSecrets(text: string): Generator<TextSpan> {
   keyword.lastIndex = 0;
   for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
     const from = spacedStart(text, nameStart(text, match.index), match[0]);
@@ -79,7 +79,7 @@ function spacedStart(text: string, from: number, word: string): number {
   return from - (before?.[0].length ?? 0);
 }
 
-function valueAfter(text: string, name: Name): Span | undefined {
+function valueAfter(text: string, name: Name): TextSpan | undefined {
   const start = valueStart(text, name);
   if (start === undefined) return undefined;
   const open = text.slice(start, runEnd(text, start, quote));
@@ -101,11 +101,11 @@ const literalLine =
 const maxBlockLines = 64;
 
 /** The lines of a value that stands below its name in YAML. Without `>` or `|`, only one that no nested member or word could be. */
-function valuesBelow(text: string, { name, kind, to }: Name): Span[] {
+function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
   blockSign.lastIndex = to;
   const sign = blockSign.exec(text);
   if (!sign || isWeakName(name)) return [];
-  const spans: Span[] = [];
+  const spans: TextSpan[] = [];
   let place = blockSign.lastIndex;
   let indent = 0;
   for (let at = 0; at < (sign[1] ? maxBlockLines : 1); at++) {
@@ -165,7 +165,7 @@ const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
   /\bconfig(?:ure)?[ \t]{1,4}set[ \t]{1,4}(?:-{1,2}[\w-]{1,40}[ \t]{1,4}){0,3}(?:\S{1,64}[:/.])?$/.test(before);
 
 /** The value in quotes. It ends at the same quotes with the same number of backslashes before them. */
-function quotedValue(text: string, start: number, open: string, name: Name): Span | undefined {
+function quotedValue(text: string, start: number, open: string, name: Name): TextSpan | undefined {
   const limit = text.slice(start, start + 4_096);
   let length = limit.indexOf(open);
   // A quote with more backslashes before it is a part of the value.
@@ -188,7 +188,7 @@ const ends: Readonly<Record<Setting, RegExp>> = {
 /** The number of characters that suffice to decide whether a value is a secret. */
 const enough = 256;
 
-function valueInRun(text: string, start: number, run: RegExp, name: Name, setting: Setting): Span | undefined {
+function valueInRun(text: string, start: number, run: RegExp, name: Name, setting: Setting): TextSpan | undefined {
   const head = text.slice(start, start + enough);
   const value = head.slice(0, runEnd(head, 0, run)).replace(ends[setting], '');
   const isGlued = text.slice(name.to, start) === '=' && /^[\s"'`]?$/.test(text[name.from - 1] ?? '');

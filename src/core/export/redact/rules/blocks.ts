@@ -1,8 +1,8 @@
 import { isPlaceholder } from './placeholders.js';
-import { matchesOf, namedSpan, runEnd, type Span, secretSpan } from './span.js';
+import { matchesOf, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** Secrets in files whose structure says what is secret: Kubernetes secrets, JSON Web Keys, and phrases of wallets. Linear. */
-export function* blockSecrets(text: string): Generator<Span> {
+export function* blockSecrets(text: string): Generator<TextSpan> {
   if (text.includes('Secret')) yield* kubernetesSecrets(text);
   for (const { 0: all, 1: value = '', index } of matchesOf(text, keyMember, 'kty')) {
     const from = index + all.lastIndexOf(value);
@@ -22,7 +22,7 @@ const jsonBlock = /(?<!\\)\\*"(?:data|stringData)\\*"\s{0,8}:\s{0,8}\{([^{}]{0,6
 const jsonPair = /(?<!\\)\\*"[^"\\]{1,128}\\*"\s{0,4}:\s{0,8}\\*"([^"\\]{1,8192})\\*"/g;
 
 /** Every value of a document `kind: Secret`, whatever its name is. */
-function* kubernetesSecrets(text: string): Generator<Span> {
+function* kubernetesSecrets(text: string): Generator<TextSpan> {
   let at = 0;
   for (const doc of text.split(/(?<=\n)(?=---)/)) {
     if (kindLine.test(doc)) yield* valuesOf(text, at, doc);
@@ -30,7 +30,7 @@ function* kubernetesSecrets(text: string): Generator<Span> {
   }
 }
 
-function* valuesOf(text: string, at: number, doc: string): Generator<Span> {
+function* valuesOf(text: string, at: number, doc: string): Generator<TextSpan> {
   for (const { 0: start, 1: indent = '', index } of matchesOf(doc, yamlBlock, 'ata:')) {
     let place = index + start.length;
     for (;;) {
@@ -58,7 +58,7 @@ const phraseSpace = /(?:[ \t,]|\r?\n|\\+n){1,6}/y;
 const phraseLengths = new Set([12, 15, 18, 21, 24, 25]);
 
 /** The words of a wallet after `seed phrase:` and its like, also in numbered lines. Prose almost always has a shorter word among twelve. */
-function* seedPhrases(text: string): Generator<Span> {
+function* seedPhrases(text: string): Generator<TextSpan> {
   for (const { 0: name, index } of matchesOf(text, phraseName, '')) {
     const from = runEnd(text, index + name.length, phraseSign);
     let to = from;

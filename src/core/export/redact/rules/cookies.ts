@@ -1,5 +1,5 @@
 import { isPlaceholder } from './placeholders.js';
-import { namedSpan, runEnd, type Span } from './span.js';
+import { namedSpan, runEnd, type TextSpan } from './span.js';
 
 /** A header with cookies, or an option of curl with cookies, also on a later line of the command. */
 const header = /\b(?:Set-)?Cookie2?\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
@@ -13,7 +13,7 @@ const session = /sess|sid$|token|auth|csrf|xsrf|jwt|remember|login/i;
 const fileLine = /\t(?:TRUE|FALSE)\t\/[^\t\n]{0,512}\t(?:TRUE|FALSE)\t\d{1,20}\t([^\t\n]{1,128})\t([^\t\r\n]{1,4096})/g;
 
 /** The values of cookies in headers, options of curl and files of cookies. Linear in the length of the text. */
-export function* cookieSecrets(text: string, name: string | undefined): Generator<Span> {
+export function* cookieSecrets(text: string, name: string | undefined): Generator<TextSpan> {
   if (name !== undefined && /^(?:set-)?cookies?$/i.test(name)) yield* pairsIn(text, 0, text.length);
   if (/cookie|-b/i.test(text)) {
     header.lastIndex = 0;
@@ -30,7 +30,7 @@ export function* cookieSecrets(text: string, name: string | undefined): Generato
       if (isSecret(cookie, value)) yield namedSpan(text, index + all.length - value.length, index + all.length);
 }
 
-function* pairsIn(text: string, from: number, to: number): Generator<Span> {
+function* pairsIn(text: string, from: number, to: number): Generator<TextSpan> {
   for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.slice(from, to).matchAll(pair)) {
     const end = from + index + all.length;
     if (isSecret(cookie, value)) yield namedSpan(text, end - value.length, end);

@@ -1,11 +1,11 @@
 import { isPlaceholder } from './placeholders.js';
-import { isMachineMade, matchesOf, namedSpan, type Span, secretSpan } from './span.js';
+import { isMachineMade, matchesOf, namedSpan, secretSpan, type TextSpan } from './span.js';
 
 const bearer = /\b[Bb]earer[ \t:]{1,4}\\*["']?([\w.~+/=-]{12,8192})/g;
 const basic = /\b[Bb]asic[ \t]{1,4}([A-Za-z0-9+/]{8,1024}={0,2})/g;
 
 /** Values after `Bearer` and `Basic` anywhere in a text, and passwords in the options of commands such as `curl -u`. Linear. */
-export function* headerSecrets(text: string): Generator<Span> {
+export function* headerSecrets(text: string): Generator<TextSpan> {
   for (const { 0: all, 1: value = '', index } of matchesOf(text, bearer, 'earer'))
     if (isMachineMade(value) && !isPlaceholder(value)) yield secretSpan(index + all.length - value.length, index + all.length);
   for (const { 0: all, 1: value = '', index } of matchesOf(text, basic, 'asic'))

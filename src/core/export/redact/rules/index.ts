@@ -14,7 +14,7 @@ import { kindOfName } from './names.js';
 import { emailAddresses, homeFolders, ipAddresses } from './personal.js';
 import { readingsOf } from './readings.js';
 import { shapedSecrets } from './shapes.js';
-import { isRandom, namedSpan, type Span, secretSpan } from './span.js';
+import { isRandom, namedSpan, secretSpan, type TextSpan } from './span.js';
 import { prefixedTokens, reversedTokens } from './tokens.js';
 import { urlPasswords } from './urls.js';
 import { isKeyOfLetters, isSecretValue } from './values.js';
@@ -25,7 +25,7 @@ export { commandNames } from './headers.js';
 export { nameBeside } from './names.js';
 export { readingsOf } from './readings.js';
 export { shapeNames } from './shapes.js';
-export type { Span } from './span.js';
+export type { TextSpan } from './span.js';
 export { issuers } from './tokens.js';
 
 /** Options of a search, which always finds secrets, home folders and e-mail addresses. */
@@ -37,14 +37,14 @@ export interface SearchOptions {
  * All spans that the rules find in a text and in its other readings, in no order; they may overlap. `name` is the name of the member or
  * header that has the text as its value: `hunter2` is a password only under `password`. `more` finds further spans in each reading.
  */
-export function findSpans<More extends Span>(
+export function findSpans<More extends TextSpan>(
   text: string,
   name: string | undefined,
   options: SearchOptions,
   more: (text: string) => readonly More[] = () => [],
-): (Span | More)[] {
+): (TextSpan | More)[] {
   if (text.length < 4 || isEncodedBytes(text)) return [];
-  const found: (Span | More)[] = [...spansIn(text, name, options), ...more(text)];
+  const found: (TextSpan | More)[] = [...spansIn(text, name, options), ...more(text)];
   for (const reading of readingsOf(text)) {
     const spans = reading.rules === 'all' ? spansIn(reading.text, name, options) : tokensIn(reading.text);
     for (const span of [...spans, ...encodedIn(reading.text, options), ...more(reading.text)])
@@ -54,7 +54,7 @@ export function findSpans<More extends Span>(
   return found;
 }
 
-function* spansIn(text: string, name: string | undefined, options: SearchOptions): Generator<Span> {
+function* spansIn(text: string, name: string | undefined, options: SearchOptions): Generator<TextSpan> {
   const named = name === undefined ? undefined : valueUnderName(text, name);
   if (named) yield named;
   yield* tokensIn(text);
@@ -71,7 +71,7 @@ function* spansIn(text: string, name: string | undefined, options: SearchOptions
 }
 
 /** Runs of base64 or hexadecimal digits that encode a text with a secret. */
-function* encodedIn(text: string, options: SearchOptions): Generator<Span> {
+function* encodedIn(text: string, options: SearchOptions): Generator<TextSpan> {
   const room = roomFor(text.length);
   for (const { from, to, bytes } of encodedRuns(text)) if (hasSecret(bytes, room, options)) yield secretSpan(from, to);
 }
@@ -87,7 +87,7 @@ function hasSecret(bytes: Uint8Array, room: Room, options: SearchOptions): boole
 }
 
 /** Secrets that are recognized by themselves, in whatever text. */
-function* tokensIn(text: string): Generator<Span> {
+function* tokensIn(text: string): Generator<TextSpan> {
   yield* prefixedTokens(text);
   yield* reversedTokens(text);
   yield* shapedSecrets(text);
@@ -96,7 +96,7 @@ function* tokensIn(text: string): Generator<Span> {
 /** Members of a JSON Web Key that hold a private number or a key. */
 const keyPart = /^(?:d|p|q|dp|dq|qi|k)$/;
 
-function valueUnderName(text: string, name: string): Span | undefined {
+function valueUnderName(text: string, name: string): TextSpan | undefined {
   if (keyPart.test(name) && /^[\w-]{43,4096}$/.test(text) && /[_G-Zg-z-]/.test(text) && isRandom(text)) return secretSpan(0, text.length);
   const kind = kindOfName(name) ?? kindOfForeignName(name);
   if (!kind) return undefined;

@@ -1,4 +1,4 @@
-import { matchesOf, runEnd, type Span, secretSpan } from './span.js';
+import { matchesOf, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** The end of a line in a key: a line break, or an escaped one in a string or a nested string (`\n`, `\\n`). */
 const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
@@ -23,11 +23,11 @@ const maxKeyLength = 16_384;
  * Private keys in PEM and OpenPGP armor and of PuTTY: with real line breaks or escaped ones, with the marks of a diff or the line
  * numbers of a tool before each line, and cut off at the beginning or the end. Linear in the length of the text.
  */
-export function* privateKeys(text: string): Generator<Span> {
+export function* privateKeys(text: string): Generator<TextSpan> {
   let done = 0;
   for (const match of matchesOf(text, begin, 'PRIVATE')) {
     if (match.index < done) continue;
-    const lines: Span[] = [];
+    const lines: TextSpan[] = [];
     done = keyEnd(text, match.index + match[0].length, lines);
     yield secretSpan(match.index, done);
     yield* lines;
@@ -42,7 +42,7 @@ export function* privateKeys(text: string): Generator<Span> {
 const isLineEnd = (text: string, at: number): boolean => at >= text.length || runEnd(text, at, lineBreak) > at;
 
 /** The end of a key whose first line ends at `at`: after its last line, or at the end of its lines if it was cut off. */
-function keyEnd(text: string, at: number, lines: Span[]): number {
+function keyEnd(text: string, at: number, lines: TextSpan[]): number {
   let reached = at;
   for (let place = at; ; ) {
     const line = runEnd(text, runEnd(text, place, lineBreak), lead);
@@ -69,7 +69,7 @@ function isLastLine(text: string, at: number): boolean {
 }
 
 /** Keys whose beginning was cut off: the lines before an end mark. */
-function* keysWithoutBeginning(text: string): Generator<Span> {
+function* keysWithoutBeginning(text: string): Generator<TextSpan> {
   let last = 0;
   for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE')) {
     const before = text.slice(Math.max(last, index - maxKeyLength), index);

@@ -1,5 +1,5 @@
 import type { NameKind } from './names.js';
-import { namedSpan, type Span } from './span.js';
+import { namedSpan, type TextSpan } from './span.js';
 import { isSecretValue } from './values.js';
 
 /** Words for a password in other languages, in lower case. `names.ts` has those that end English names as well. */
@@ -62,7 +62,7 @@ const isFullWidth = /[：＝]/;
 const rest = /(?:\\*["'`<>()[\]{},;]|\\[nrt]).*$|[.!?]+$/s;
 
 /** Values after names of secrets in other languages: `密码：hunter2`, `пароль: hunter2`. Linear in the length of the text. */
-export function* foreignSecrets(text: string): Generator<Span> {
+export function* foreignSecrets(text: string): Generator<TextSpan> {
   if (!/[^ -~\s]|senha|heslo|parol|kennwort|wachtwoord|passord|kodeord|adgangs|salasana|haslo|mot de passe/i.test(text)) return;
   assignment.lastIndex = 0;
   for (let match = assignment.exec(text); match; match = assignment.exec(text)) {

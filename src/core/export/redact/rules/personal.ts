@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { isTokenStart, matchesOf, type Span } from './span.js';
+import { isTokenStart, matchesOf, type TextSpan } from './span.js';
 
 const person = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{0,62}[\p{L}\p{N}_-])?`;
 const homes = new RegExp(
@@ -10,7 +10,7 @@ const homes = new RegExp(
 const emails = /(?<![A-Za-z0-9._%+-])(?!git@)[A-Za-z0-9._%+-]{1,64}@(?!\d{1,2}x\.)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/g;
 
 /** Home folders of people in paths: `/home/ada`, `C:\Users\ada`. */
-export function* homeFolders(text: string): Generator<Span> {
+export function* homeFolders(text: string): Generator<TextSpan> {
   if (!text.includes('/home/') && !text.includes('Users')) return;
   for (const { 0: home, index } of matchesOf(text, homes, ''))
     if (!/[\p{L}\p{N}_.-]$/u.test(text.slice(Math.max(0, index - 2), index)) || isAfterEscape(text, index))
@@ -18,7 +18,7 @@ export function* homeFolders(text: string): Generator<Span> {
 }
 
 /** E-mail addresses in a text. */
-export function* emailAddresses(text: string): Generator<Span> {
+export function* emailAddresses(text: string): Generator<TextSpan> {
   for (const { 0: email, index } of matchesOf(text, emails, '@')) {
     // The letter of an escape (`\nada@…`) is not a part of the name.
     const from = text[index - 1] === '\\' && /[nrt]/.test(email[0] ?? '') && email[1] !== '@' ? index + 1 : index;
@@ -36,7 +36,7 @@ const v6 = /[0-9A-Fa-f:]{4,45}(?:\d{1,3}(?:\.\d{1,3}){3})?(?![\w:])/g;
 const common = /^(?:127\.|0\.|255\.)/;
 
 /** IP addresses of both versions. Not loopback or unspecified addresses, masks, version numbers after `v`, or times. */
-export function* ipAddresses(text: string): Generator<Span> {
+export function* ipAddresses(text: string): Generator<TextSpan> {
   const begins = (at: number): boolean => !/[\w.:-]/.test(text[at - 1] ?? ' ') || isAfterEscape(text, at);
   for (const { 0: found, index } of matchesOf(text, v4, '.'))
     if (begins(index) && !common.test(found) && !/\bv(?:ersion)?[ :=]{0,2}$/i.test(text.slice(Math.max(0, index - 10), index)))
@@ -46,4 +46,4 @@ export function* ipAddresses(text: string): Generator<Span> {
     if (begins(index) && /\d/.test(found) && found.split(':').length > 3 && found !== '::1' && isIPv6(found)) yield ip(index, found);
 }
 
-const ip = (from: number, found: string): Span => ({ from, to: from + found.length, kind: 'ip', spreads: false });
+const ip = (from: number, found: string): TextSpan => ({ from, to: from + found.length, kind: 'ip', spreads: false });

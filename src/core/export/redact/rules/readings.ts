@@ -1,7 +1,7 @@
 import { isRandom } from './span.js';
 
 /** Another reading of a text: what a program or a reader makes of its escapes, invisible characters and breaks. */
-export interface Reading {
+export interface TextReading {
   readonly text: string;
   /** Lines and groups are joined by guess: only the rules that recognize a secret by itself apply to them. */
   readonly rules: 'all' | 'tokens';
@@ -18,8 +18,8 @@ const maxRounds = 4;
  * The readings of a text besides the text itself: with its escapes decoded and its invisible characters removed, with its pieces of
  * strings joined, and with its wrapped lines and spaced groups joined. None for most texts. Linear in the length of the text.
  */
-export function* readingsOf(text: string): Generator<Reading> {
-  let plain: Reading | undefined;
+export function* readingsOf(text: string): Generator<TextReading> {
+  let plain: TextReading | undefined;
   for (let round = 0; round < maxRounds; round++) {
     const next = decoded(plain?.text ?? text);
     if (!next) break;
@@ -31,7 +31,7 @@ export function* readingsOf(text: string): Generator<Reading> {
 }
 
 /** A reading of a reading. A range of it is changed if the second reading changed it. With `both`, also if the first one did. */
-const composed = (outer: Reading, inner: Reading, both: boolean): Reading => ({
+const composed = (outer: TextReading, inner: TextReading, both: boolean): TextReading => ({
   text: inner.text,
   rules: inner.rules,
   origin: (from, to) => {
@@ -72,7 +72,7 @@ class Rewriting {
     this.length += made.length;
   }
 
-  reading(rules: Reading['rules']): Reading | undefined {
+  reading(rules: TextReading['rules']): TextReading | undefined {
     if (this.done === 0) return undefined;
     this.add(this.done, this.source.length, this.source.slice(this.done));
     const { starts, froms, tos, parts } = this;
@@ -136,7 +136,7 @@ const namedEntities: Readonly<Record<string, string>> = {
   ...{ lowbar: '_', hyphen: '-', dash: '-', period: '.', colon: ':', equals: '=', sol: '/', plus: '+', commat: '@', quot: '"', apos: "'", amp: '&' },
 };
 
-function decoded(text: string): Reading | undefined {
+function decoded(text: string): TextReading | undefined {
   if (!mayBeEncoded.test(text)) return undefined;
   const made = new Rewriting(text);
   encoded.lastIndex = 0;
@@ -172,7 +172,7 @@ const betweenStrings = /(?<=[\w+/=.~-])(\\*["'`])(?:[ \t]{0,8}(?:\+|\.{1,2}|\|\|
 /** A line of a shell or a string that continues on the next line. */
 const continuedLine = /(?<=[\w+/=.~-])\\+(?:\r?\n|n)[ \t]{0,40}(?=[\w+/=.~-])/g;
 
-function joinedStrings(text: string): Reading | undefined {
+function joinedStrings(text: string): TextReading | undefined {
   if (!/["'`]|\\\n/.test(text)) return undefined;
   const matches = [...text.matchAll(betweenStrings), ...(text.includes('\\\n') || text.includes('\\\r') ? text.matchAll(continuedLine) : [])];
   return withoutRanges(
@@ -186,7 +186,7 @@ function joinedStrings(text: string): Reading | undefined {
 const wrap =
   /(?<=[\w+/=.~-]{8})(?:\r?\n|\\+r\\+n|\\+n)(?:[ \t]{0,40}(?:[>|+│][ \t]{0,4})?|[ \t]{0,8}\d{1,6}(?:→|\t|:|\|)[ \t]{0,8})(?=([\w-]{2,256}))/g;
 
-function joinedLines(text: string): Reading | undefined {
+function joinedLines(text: string): TextReading | undefined {
   if (!text.includes('\n') && !text.includes('\\n')) return undefined;
   const joints = [...text.matchAll(wrap)].filter(({ 1: next = '' }) => isRandom(next));
   return withoutRanges(
@@ -196,7 +196,7 @@ function joinedLines(text: string): Reading | undefined {
   );
 }
 
-function withoutRanges(text: string, rules: Reading['rules'], ranges: readonly (readonly [number, number])[]): Reading | undefined {
+function withoutRanges(text: string, rules: TextReading['rules'], ranges: readonly (readonly [number, number])[]): TextReading | undefined {
   const made = new Rewriting(text);
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) if (from >= made.done) made.change(from, to, '');
   return made.reading(rules);
@@ -207,9 +207,9 @@ const minGroups = 6;
 const maxGroup = 8;
 
 /** Readings of groups of one length with one character between them, such as `ghp_ 1a2b 3c4d …`: each as a text of its own. */
-function* joinedGroups(text: string): Generator<Reading> {
+function* joinedGroups(text: string): Generator<TextReading> {
   let groups: { readonly from: number; readonly to: number }[] = [];
-  const whole = (): Reading | undefined => {
+  const whole = (): TextReading | undefined => {
     const [first, last] = [groups[0], groups.at(-1)];
     if (!first || !last || groups.length < minGroups) return undefined;
     const made = new Rewriting(text.slice(0, last.to));

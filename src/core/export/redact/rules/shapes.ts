@@ -1,4 +1,4 @@
-import { isMachineMade, isTokenStart, matchesOf, runEnd, type Span, secretSpan } from './span.js';
+import { isMachineMade, isTokenStart, matchesOf, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /**
  * Secrets without a prefix of their own, but with a unique shape. Each pattern has only bounded repetitions, so that a failed match takes
@@ -47,7 +47,7 @@ const shapes: readonly { readonly name: string; readonly needle: string; readonl
 export const shapeNames: readonly string[] = [...new Set(shapes.map(({ name }) => name)), 'JSON Web Token'];
 
 /** Secrets that are recognized by their shape, including JSON Web Tokens. Linear in the length of the text. */
-export function* shapedSecrets(text: string): Generator<Span> {
+export function* shapedSecrets(text: string): Generator<TextSpan> {
   for (const { pattern, needle } of shapes)
     for (const match of matchesOf(text, pattern, needle))
       if (isTokenStart(text, match.index) && isMachineMade(match[0])) yield secretSpan(match.index, match.index + match[0].length);
@@ -60,7 +60,7 @@ const part = /[\w-]+/y;
 const webTokenStart = /ey[JA]|ew(?:o|k|0K)/g;
 
 /** JSON Web Tokens, signed, unsigned and encrypted: a header (`eyJ…`) and two to four more parts. */
-function* webTokens(text: string): Generator<Span> {
+function* webTokens(text: string): Generator<TextSpan> {
   webTokenStart.lastIndex = 0;
   for (let match = webTokenStart.exec(text); match; match = webTokenStart.exec(text)) {
     const from = match.index;

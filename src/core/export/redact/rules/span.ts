@@ -1,7 +1,7 @@
 import type { RedactionKind } from '../../../contract/index.js';
 
 /** A part of a text that redaction replaces: UTF-16 offsets, `to` exclusive. */
-export interface Span {
+export interface TextSpan {
   readonly from: number;
   readonly to: number;
   readonly kind: RedactionKind;
@@ -12,13 +12,13 @@ export interface Span {
 }
 
 /** A secret that is distinctive enough to be replaced wherever else it appears. */
-export const secretSpan = (from: number, to: number): Span => ({ from, to, kind: 'secret', spreads: true });
+export const secretSpan = (from: number, to: number): TextSpan => ({ from, to, kind: 'secret', spreads: true });
 
 /**
  * A secret that is recognized only by its surroundings, such as the value of `password=`. It is replaced elsewhere too if it cannot be
  * mistaken for an ordinary word or number.
  */
-export const namedSpan = (text: string, from: number, to: number): Span => ({
+export const namedSpan = (text: string, from: number, to: number): TextSpan => ({
   from,
   to,
   kind: 'secret',

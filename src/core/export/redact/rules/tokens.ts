@@ -1,4 +1,4 @@
-import { isMachineMade, isTokenStart, isValueStart, runEnd, type Span, secretSpan } from './span.js';
+import { isMachineMade, isTokenStart, isValueStart, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** The form of an issuer's tokens. */
 interface Issuer {
@@ -200,7 +200,7 @@ const reversedPrefix = new RegExp(
 const longestReversed = 160;
 
 /** Tokens that were written backward. Linear in the length of the text. */
-export function* reversedTokens(text: string): Generator<Span> {
+export function* reversedTokens(text: string): Generator<TextSpan> {
   for (const { 0: end, index } of text.matchAll(reversedPrefix)) {
     if (/[A-Za-z0-9]/.test(text[index + end.length] ?? ' ')) continue;
     const prefix = backward(end);
@@ -210,7 +210,7 @@ export function* reversedTokens(text: string): Generator<Span> {
 }
 
 /** Tokens that are recognized by their prefix. Linear in the length of the text. */
-export function* prefixedTokens(text: string): Generator<Span> {
+export function* prefixedTokens(text: string): Generator<TextSpan> {
   anyPrefix.lastIndex = 0;
   for (let match = anyPrefix.exec(text); match; match = anyPrefix.exec(text)) {
     const to = tokenEnd(text, match.index, match[0]);

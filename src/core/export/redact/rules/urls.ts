@@ -1,5 +1,5 @@
 import { isPlaceholder } from './placeholders.js';
-import { matchesOf, namedSpan, runEnd, type Span, secretSpan } from './span.js';
+import { matchesOf, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** Maximum number of characters after `://` in which the user and password of a URL are searched. */
 const maxUserInfoLength = 512;
@@ -16,7 +16,7 @@ const goAddress = /(?<![\w.-])[\w.-]{1,64}:([^\s"'`\\]{3,128}?)@(?:tcp|unix)\(/g
 const signature = /[?&;]Signature=([\w%+/=~.-]{20,2048})/g;
 
 /** Passwords in URLs and connection strings (`postgres://user:password@host`), and tokens in place of a user. Linear. */
-export function* urlPasswords(text: string): Generator<Span> {
+export function* urlPasswords(text: string): Generator<TextSpan> {
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     const from = at + 3;
     const head = text.slice(from, from + maxUserInfoLength);

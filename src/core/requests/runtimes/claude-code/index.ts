@@ -3,13 +3,13 @@
 // The call of an answer without such a line is rebuilt from entries, with the usage in the answer's own line.
 import { type CallCount, claudeCode as claudeCodeFormat } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type Delta, type Runtime, unknownUsage } from '../runtime.js';
+import { type Answer, type CallReader, type Delta, unknownUsage } from '../runtime.js';
 import { hasRecords } from './records.js';
 
 /** The model name of messages that the runtime wrote instead of a reply. */
 const synthetic = '<synthetic>';
 
-export const claudeCode: Runtime = {
+export const claudeCode: CallReader = {
   ...fromEntries,
   format: 'claude-code-v1',
   hasRecords,

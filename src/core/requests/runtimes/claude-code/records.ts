@@ -1,12 +1,12 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../../base/index.js';
 import { countsOfUsage, type FileBytes } from '../../../formats/index.js';
 import { maxRecordBytes } from '../../shared/canonical.js';
-import { membersUntil, type Places, placesAt, stringIn, type Wanted } from '../../shared/json-ranges.js';
-import type { Layout } from '../../shared/wire.js';
+import { type FoundRanges, membersUntil, placesAt, stringIn, type WantedMember } from '../../shared/json-ranges.js';
+import type { BodyLayout } from '../../shared/wire.js';
 import type { Usage } from '../runtime.js';
 
 /** A model call from a transcript's `api-request` line. The data to which it refers can be missing. */
-export interface RecordedCall {
+export interface ApiRequest {
   readonly line: ByteRange;
   readonly id: string;
   readonly sessionId: string | undefined;
@@ -23,10 +23,10 @@ export interface RecordedCall {
   readonly tail: readonly string[];
   /** Why the list cannot be rebuilt. */
   readonly flaw: string | undefined;
-  reply: RecordedReply | undefined;
+  reply: TranscriptReply | undefined;
 }
 
-export interface RecordedReply {
+export interface TranscriptReply {
   /** The runtime's id of the message, shared by its lines. */
   readonly messageId: string;
   /** The uuid of its first line. */
@@ -57,7 +57,7 @@ export interface RecordedText {
 
 /** All data in a part of a transcript that describes its model calls. */
 export interface Records {
-  readonly calls: readonly RecordedCall[];
+  readonly calls: readonly ApiRequest[];
   readonly messages: readonly RecordedText[];
   readonly shapes: readonly RecordedText[];
   /** The content blocks of each assistant message, in order, by the runtime's message id. */
@@ -65,13 +65,13 @@ export interface Records {
   /** Halves of paused replies. */
   readonly resumed: readonly { readonly messageId: string; readonly paused: string; readonly resumed: string }[];
   /** For each agent, the earlier call whose reply, or the rest of whose reply, is in this part. */
-  readonly lateReplies: ReadonlyMap<string, RecordedReply>;
+  readonly lateReplies: ReadonlyMap<string, TranscriptReply>;
   readonly problems: readonly { readonly at: number; readonly reason: string }[];
 }
 
 /** The last call of an agent before this part, with the message id of the reply received so far. */
-export interface OpenCall {
-  readonly reply: RecordedReply | undefined;
+export interface UnfinishedCall {
+  readonly reply: TranscriptReply | undefined;
 }
 
 /** The agent of a line: its subagent's id, or '' for the main conversation. */
@@ -86,7 +86,7 @@ const promptMark = Buffer.from('"user"');
 const newline = 0x0a;
 
 /** The members to read in a line and its message. Others are skipped. */
-const lineMembers: readonly Wanted[] = [
+const lineMembers: readonly WantedMember[] = [
   {
     key: 'message',
     inner: [{ key: 'id' }, { key: 'model' }, { key: 'role' }, { key: 'content', isList: true }, { key: 'usage' }, { key: 'stop_reason' }],
@@ -106,16 +106,16 @@ const searchedAtOnce = 4 * 1024 * 1024;
  * Reads the lines that begin at or after `from` and before `to`. Never throws for their content. Long because its functions share the line
  * that is being read.
  */
-export function readRecords(file: Uint8Array, from = 0, to = file.length, open: ReadonlyMap<string, OpenCall> = new Map()): Records {
+export function readRecords(file: Uint8Array, from = 0, to = file.length, open: ReadonlyMap<string, UnfinishedCall> = new Map()): Records {
   const bytes = view(file);
-  const calls: RecordedCall[] = [];
+  const calls: ApiRequest[] = [];
   const messages: RecordedText[] = [];
   const shapes: RecordedText[] = [];
   const replies = new Map<string, ReplyBlock[]>();
   const resumed: { messageId: string; paused: string; resumed: string }[] = [];
-  const lateReplies = new Map<string, RecordedReply>();
+  const lateReplies = new Map<string, TranscriptReply>();
   const problems: { at: number; reason: string }[] = [];
-  const latest = new Map<string, RecordedCall>();
+  const latest = new Map<string, ApiRequest>();
 
   const readLine = (line: ByteRange): void => {
     const text = bytes.subarray(line.start, line.end);
@@ -179,7 +179,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     }
   };
 
-  const readReply = (text: Uint8Array, { ranges, elements }: Places): void => {
+  const readReply = (text: Uint8Array, { ranges, elements }: FoundRanges): void => {
     const messageId = stringIn(text, ranges.get('message.id'));
     if (!messageId || !elements) return;
     const blocks = replies.get(messageId) ?? [];
@@ -269,7 +269,7 @@ export interface CallDetails {
 }
 
 export interface WireDetails {
-  readonly layout: Layout;
+  readonly layout: BodyLayout;
   readonly order: readonly string[];
   readonly head: readonly Json[];
   /** The headers that influence the reply. */
@@ -300,7 +300,7 @@ export function callDetails(line: Uint8Array): CallDetails {
 const hashPattern = /^[0-9a-f]{64}$/;
 
 /** The call, or the reason why the line is not one. */
-function callOf(value: JsonObject, line: ByteRange, before: number): RecordedCall | string {
+function callOf(value: JsonObject, line: ByteRange, before: number): ApiRequest | string {
   const id = stringAt(value, 'id');
   if (!id || id.length > 400) return 'the request record has no id';
   const { keep, tail } = value;
@@ -333,7 +333,7 @@ function callOf(value: JsonObject, line: ByteRange, before: number): RecordedCal
 }
 
 /** A text by its ranges in `bytes`: the file, or the compact form of a line with spaces. */
-function givenText(bytes: Uint8Array, line: ByteRange, { ranges }: Places, hashKey: string, textKey: string): RecordedText {
+function givenText(bytes: Uint8Array, line: ByteRange, { ranges }: FoundRanges, hashKey: string, textKey: string): RecordedText {
   const range = ranges.get(textKey);
   const hash = stringIn(bytes, ranges.get(hashKey)) ?? '';
   if (!range) return { hash, line, range, text: new Uint8Array() };

@@ -15,11 +15,11 @@ import {
   partOfEntries,
   usageIn,
 } from '../../../formats/index.js';
-import { type Before, type Delta, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
+import { type Delta, type EarlierDeltas, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
 import { isReplayed, type Origin, originIn } from './replay.js';
 
 /** The agent's running sums of a thread. The input includes what was read from the cache and written to it. */
-export interface Totals {
+export interface ThreadTotals {
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
@@ -29,7 +29,7 @@ export interface Totals {
 
 /** What a line says about calls, as far as earlier lines have not changed it. */
 interface State {
-  totals: Totals | undefined;
+  totals: ThreadTotals | undefined;
   model: string | undefined;
   tier: string | undefined;
   limit: number | undefined;
@@ -175,7 +175,7 @@ function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {
 }
 
 /** The last reply before a delta, if its count is not there: the file was read after the agent had written the one and not yet the other. */
-function replyBefore(before: Before | undefined): Pick<CallCount, 'id' | 'key'> | undefined {
+function replyBefore(before: EarlierDeltas | undefined): Pick<CallCount, 'id' | 'key'> | undefined {
   for (const bytes of before?.earlier() ?? []) {
     const replies = codexDelta(bytes).entries.filter(
       ({ role, kind, marks }) => role === 'assistant' && kind !== 'summary' && !marks?.includes('hidden'),
@@ -231,10 +231,10 @@ class Running {
   readonly #state: State = { totals: undefined, model: undefined, tier: undefined, limit: undefined, turn: undefined, turnAt: undefined };
   /** The counts of replies that were recorded one by one since the agent last wrote its sums. */
   #recorded = false;
-  #before: Before | undefined;
+  #before: EarlierDeltas | undefined;
   session = '';
 
-  constructor(before: Before | undefined) {
+  constructor(before: EarlierDeltas | undefined) {
     this.#before = before;
   }
 
@@ -324,7 +324,7 @@ const maxRead = 64;
 
 const isWindow = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
-function totalsIn(value: unknown): Totals | undefined {
+function totalsIn(value: unknown): ThreadTotals | undefined {
   if (!isObject(value)) return undefined;
   const count = (name: string): number => (typeof value[name] === 'number' && Number.isSafeInteger(value[name]) ? (value[name] as number) : 0);
   return {
@@ -336,7 +336,7 @@ function totalsIn(value: unknown): Totals | undefined {
   };
 }
 
-const difference = (a: Totals, b: Totals): Totals => ({
+const difference = (a: ThreadTotals, b: ThreadTotals): ThreadTotals => ({
   input: a.input - b.input,
   cacheRead: a.cacheRead - b.cacheRead,
   cacheWrite: a.cacheWrite - b.cacheWrite,
@@ -344,9 +344,9 @@ const difference = (a: Totals, b: Totals): Totals => ({
   reasoning: a.reasoning - b.reasoning,
 });
 
-const isNothing = (totals: Totals): boolean => Object.values(totals).every((count) => count === 0);
+const isNothing = (totals: ThreadTotals): boolean => Object.values(totals).every((count) => count === 0);
 
-const usageOfTotals = (totals: Totals): Usage => usageIn(totals, 'within') ?? unknownUsage;
+const usageOfTotals = (totals: ThreadTotals): Usage => usageIn(totals, 'within') ?? unknownUsage;
 
 /** The tokens of one response, as newer versions record them. */
 function usageOf(counted: unknown): Usage | undefined {

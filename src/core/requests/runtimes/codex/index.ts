@@ -4,10 +4,10 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { type CodexLine, codexItem, codexLines } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, type Stated, unknownUsage } from '../runtime.js';
 import { callsOfRollout, repliesIn } from './counts.js';
 
-export const codex: Runtime = {
+export const codex: CallReader = {
   ...fromEntries,
   format: 'codex-v1',
   source: 'codex',

@@ -1,6 +1,6 @@
 import { stringAt, type Timestamp } from '../../../base/index.js';
 import { type CodexLine, codexLines } from '../../../formats/index.js';
-import type { Before } from '../runtime.js';
+import type { EarlierDeltas } from '../runtime.js';
 
 /** A session that began as a copy of another one: the time at which its own work began. */
 export interface Origin {
@@ -11,7 +11,7 @@ export interface Origin {
  * The beginning of a session that repeats another one. Codex writes the other session's lines into the new file, often with the time of the copy.
  * Undefined for a session of its own.
  */
-export function originIn(lines: readonly CodexLine[], before: Before | undefined): Origin | undefined {
+export function originIn(lines: readonly CodexLine[], before: EarlierDeltas | undefined): Origin | undefined {
   // A copy contains the other session's line too.
   const own = metaIn(before?.first()) ?? lines.find(({ sort }) => sort === 'meta');
   if (!own) return undefined;

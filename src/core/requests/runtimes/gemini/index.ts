@@ -4,9 +4,9 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { geminiAnswer, geminiContents, usageIn, withThoughts } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, unknownUsage } from '../runtime.js';
 
-export const gemini: Runtime = {
+export const gemini: CallReader = {
   ...fromEntries,
   format: 'gemini-v1',
   source: 'gemini',

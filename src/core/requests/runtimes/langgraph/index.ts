@@ -4,9 +4,9 @@
 import { isObject, parseJson, textOf } from '../../../base/index.js';
 import { usageIn } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type Delta, type Runtime, unknownUsage } from '../runtime.js';
+import { type Answer, type CallReader, type Delta, unknownUsage } from '../runtime.js';
 
-export const langgraph: Runtime = {
+export const langgraph: CallReader = {
   ...fromEntries,
   format: 'langgraph-v1',
   source: 'langgraph',

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
 import { usageIn, withThoughts } from '../../../formats/index.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, unknownUsage } from '../runtime.js';
 
 type Entry = ReturnType<CallPlace['entries']>[number];
 
@@ -13,7 +13,7 @@ const question = 'What did we do so far?';
 /** The result that the agent sends for a call that never ended. */
 const interrupted = '[Tool execution was interrupted]';
 
-export const opencode: Runtime = {
+export const opencode: CallReader = {
   ...fromEntries,
   format: 'opencode-v1',
   source: 'opencode',

@@ -4,13 +4,13 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
 import { piSummary, textParts, usageIn } from '../../../formats/index.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, type Stated, unknownUsage } from '../runtime.js';
 
 const anthropic = 'anthropic-messages';
 
 type Entry = ReturnType<CallPlace['entries']>[number];
 
-export const pi: Runtime = {
+export const pi: CallReader = {
   ...fromEntries,
   format: 'pi-v1',
   source: 'pi',
