@@ -7,7 +7,7 @@ import { basis } from './Estimate';
 import { Fold, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { Picture } from './Image';
-import { familyIcons, familyOf, kindIcons, markHints, markNames, speaker } from './kinds';
+import { familyIcons, familyOf, kindIcons, markHints, namedMarks, speaker } from './kinds';
 import { Markdown } from './Markdown';
 import { compact, exact, firstLine, instant, when } from './numbers';
 import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, textOf } from './tools';
@@ -33,11 +33,11 @@ function Head({
       <span className="entry-name">{name}</span>
       {lead && <span className="mono ellipsis">{lead}</span>}
       <span className="grow" />
-      {entry.marks?.map(
-        (mark) =>
+      {namedMarks(entry.marks).map(
+        ({ mark, name: words }) =>
           mark !== entry.toolName && (
             <span key={mark} className="entry-mark" title={markHints[mark]}>
-              {markNames[mark] ?? mark}
+              {words}
             </span>
           ),
       )}

@@ -105,8 +105,8 @@ export function speaker(entry: { readonly role: Role; readonly kind: Kind }): st
   }
 }
 
-/** Names of marks. Other marks are shown as they are. */
-export const markNames: Record<string, string> = {
+/** Names of marks. Other marks without a value are shown as they are. */
+const markNames: Record<string, string> = {
   meta: 'added by the agent',
   hidden: 'not sent to the model',
   signed: 'signed',
@@ -115,6 +115,10 @@ export const markNames: Record<string, string> = {
   command: 'slash command',
   kept: 'kept by the compaction',
 };
+
+/** The marks of an entry with their names. A mark with a value, such as `parts:7,*`, is only for the format that wrote it. */
+export const namedMarks = (marks: readonly string[] = []): readonly { readonly mark: string; readonly name: string }[] =>
+  marks.filter((mark) => !/^[a-z-]+:/.test(mark)).map((mark) => ({ mark, name: markNames[mark] ?? mark }));
 
 /** Explanations of marks whose names are not self-explanatory. */
 export const markHints: Record<string, string> = {

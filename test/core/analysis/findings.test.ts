@@ -136,6 +136,13 @@ describe('findings', () => {
     expect((await foundIn(steps)).rules).toEqual(rules);
   });
 
+  test('[Q7] numbers and prices are written as the window writes them', async () => {
+    const lost = await foundIn([prompt, counted(written), { waitMs: 7_200_000 }, prompt, counted(written)]);
+    expect(lost.findings[0]?.detail).toMatch(/^\d+,\d{3} tokens were paid again(, for \$\d+\.\d\d)?: the cache had expired$/);
+    const full = await foundIn([prompt, counted({ input_tokens: 185_000 })]);
+    expect(full.findings[0]?.detail).toBe('The context held 185,000 of 200,000 tokens');
+  });
+
   test('[Q7] each names its session, commit and entry', async () => {
     const { client, findings } = await foundIn([prompt, bash('git clean -fdx')]);
     const [one] = findings;

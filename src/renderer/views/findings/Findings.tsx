@@ -124,7 +124,7 @@ function Found({ project, rule, total }: { project: string; rule: FindingRule | 
 
 /** A finding. It opens the entry that shows it, or the session. */
 function FindingRow({ finding, hasTitle }: { finding: Finding; hasTitle: boolean }) {
-  const { title, severity, sessionId, sessionTitle, commit, entryKey, at, detail, count } = finding;
+  const { title, severity, sessionId, sessionTitle, commit, entryKey, at, detail } = finding;
   const open = (): void => {
     const none = { against: undefined, stop: undefined, entry: undefined };
     if (commit !== null) go({ ...none, view: 'context', session: sessionId ?? undefined, commit, entry: entryKey ?? undefined });
@@ -142,7 +142,6 @@ function FindingRow({ finding, hasTitle }: { finding: Finding; hasTitle: boolean
               </b>
             )}
             {detail}
-            {count > 1 && <span className="muted"> · {say.exact(count)} times</span>}
           </span>
           <span className="muted small ellipsis finding-session">{say.firstLine(sessionTitle ?? sessionId ?? 'No session', 120)}</span>
         </span>

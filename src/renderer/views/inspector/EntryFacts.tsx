@@ -1,5 +1,5 @@
 import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, Facts, familyOf, Id, kindNames, markNames, say } from '../../parts';
+import { Estimate, Facts, familyOf, Id, kindNames, namedMarks, say } from '../../parts';
 import { entriesOf, outlineOf, useQuery, useRanges } from '../../state';
 import { CommitLink } from './CommitLink';
 import type { ContextInView } from './shown';
@@ -10,7 +10,7 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Contex
   const index = query.status === 'done' ? query.data.rows.findIndex((row) => row.key === key) : -1;
   const entry: Entry | undefined = useRanges(entriesOf(project, commit, stop, unsent)).at(Math.max(0, index));
   if (index < 0 || !entry) return null;
-  const { marks = [] } = entry;
+  const marks = namedMarks(entry.marks);
   return (
     <section aria-label="Entry" className={`kind-${familyOf(entry)}`}>
       <h3>
@@ -26,7 +26,7 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Contex
           ['Role', entry.role],
           entry.toolName ? ['Tool', entry.toolName] : undefined,
           entry.author ? ['Author', entry.author] : undefined,
-          marks.length > 0 ? ['Marks', marks.map((mark) => markNames[mark] ?? mark).join(', ')] : undefined,
+          marks.length > 0 ? ['Marks', marks.map(({ name }) => name).join(', ')] : undefined,
           ['Commit', <CommitLink key="commit" id={entry.source.commit} />],
           ['Key', <Id key="key" id={entry.key} what="entry key" />],
           entry.toolCallId ? ['Call', <Id key="call" id={entry.toolCallId} what="call id" />] : undefined,
