@@ -83,8 +83,16 @@ async function ask(
   }
 }
 
+/** The line that names an error, without the places in the code below it. */
+const errorLine = (said: string): string =>
+  said
+    .trim()
+    .split('\n')
+    .findLast((line) => !/^\s+at /.test(line))
+    ?.trim() ?? '';
+
 const ended = (code: number, said: string): StemmaError =>
-  new StemmaError('UNAVAILABLE', `The process that answers questions ended with code ${code}: ${said.trim().split('\n').at(-1) ?? ''}`, {
+  new StemmaError('UNAVAILABLE', `The process that answers questions ended with code ${code}: ${errorLine(said)}`, {
     reason: 'ended',
     field: 'sql',
   });
