@@ -83,13 +83,8 @@ async function ask(
   }
 }
 
-/** The line that names an error, without the places in the code below it. */
-const errorLine = (said: string): string =>
-  said
-    .trim()
-    .split('\n')
-    .findLast((line) => !/^\s+at /.test(line))
-    ?.trim() ?? '';
+/** The line that names an error, without the places in the code around it. */
+const errorLine = (said: string): string => /^\w*Error\b.*/m.exec(said)?.[0] ?? said.trim().split('\n').at(-1) ?? '';
 
 const ended = (code: number, said: string): StemmaError =>
   new StemmaError('UNAVAILABLE', `The process that answers questions ended with code ${code}: ${errorLine(said)}`, {
