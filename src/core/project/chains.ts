@@ -130,7 +130,7 @@ export interface ReadPlace extends ProjectManifest {
   /** The number of the project's row. */
   readonly project: number;
   readonly machine: string | undefined;
-  /** As in `OpenOptions`. */
+  /** As in `ConnectionOptions`. */
   readonly mark: string | undefined;
 }
 

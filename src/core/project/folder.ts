@@ -105,7 +105,7 @@ export interface OpenFolderOptions {
   readonly usageSettings?: (() => string | undefined) | undefined;
   /** As in `ReadChain`. */
   readonly seal?: Seal | undefined;
-  /** As in `OpenOptions`, for a thread of a process that has the seal. */
+  /** As in `ConnectionOptions`, for a thread of a process that has the seal. */
   readonly mark?: string | undefined;
   /** The part of the memory for caches that this thread may use. */
   readonly cacheShare?: number | undefined;

@@ -69,7 +69,7 @@ export async function connectTeam(
   return teamStatus(engine, project);
 }
 
-/** Signs this machine in at a hub. Yields instructions for the person, and ends when the person has followed them. @throws the errors of `SignIn`. */
+/** Signs this machine in at a hub. Yields instructions for the person, and ends when the person has followed them. @throws the errors of `PendingSignIn`. */
 export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<PendingSignIn, 'entered'>> {
   if (!options.signIn) throw badRequest('hub', 'This engine was started without hubs.');
   const { entered, ...code } = await options.signIn(hub);

@@ -13,7 +13,7 @@ export interface WorkOrder {
   readonly dir: string;
   /** The expected project: another one may be in the folder when the thread opens it. */
   readonly projectId: string;
-  /** As in `OpenOptions`. */
+  /** As in `ConnectionOptions`. */
   readonly mark?: string | undefined;
   readonly work: ThreadWork;
 }

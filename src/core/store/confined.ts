@@ -14,7 +14,7 @@ export interface Confined {
 
 interface ConfinedOptions {
   readonly file: string;
-  /** As in `OpenOptions`. */
+  /** As in `ConnectionOptions`. */
   readonly mark: string | undefined;
   /** The views by name, with their SELECT statements. */
   readonly views: Readonly<Record<string, string>>;

@@ -96,7 +96,7 @@ const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<
 const inMarkup = (text: string): string =>
   text.toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** One entry of the page, as its script reads it (`Item` in src/page). */
+/** One entry of the page, as its script reads it (`PageItem` in src/page). */
 type Item = ReturnType<typeof entryItem> | ReturnType<typeof seamItem>;
 
 function* itemsOf(step: DocumentStep): Generator<Item> {

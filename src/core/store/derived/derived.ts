@@ -21,7 +21,7 @@ export interface Derived {
 /**
  * Attaches the derived data of a record.
  * @param file where it lies; undefined for a record in memory.
- * @param mark as in `OpenOptions`.
+ * @param mark as in `ConnectionOptions`.
  * @param place the record: the file is not attached again if another record lies at its path now.
  */
 export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined, place: OpenedPlace): Derived {
