@@ -24,6 +24,8 @@ export function addMore(maker: Maker): void {
   commands(maker);
   cookies(maker);
   blocks(maker);
+  places(maker);
+  spellings(maker);
   files(maker);
 }
 
@@ -179,6 +181,56 @@ function blocks({ add, random }: Maker): void {
   add('YAML, literal with a comment', random(20), (s) => `a:\n  password: | # rotate it\n    ${s}\n`);
 }
 
+/** What stands between a name and its value in files and programs. */
+function places({ add, random, hex }: Maker): void {
+  const put = (name: string, around: (secret: string) => string): void => add(name, random(20), around);
+  put('XML, element with a name', (s) => `<property name="hibernate.connection.password">${s}</property>`);
+  put('XML, element with a name and a type', (s) => `<entry key="db.password" type="x">${s}</entry>`);
+  put('XML, CDATA', (s) => `<password><![CDATA[${s}]]></password>`);
+  put('property list', (s) => `<key>password</key>\n\t<string>${s}</string>`);
+  put('part of a form', (s) => `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${s}\r\n--b--`);
+  put('setter', (s) => `config.setPassword("${s}");`);
+  put('setter with underscores', (s) => `client.set_api_key('${s}')`);
+  put('default in JavaScript', (s) => `const key = process.env.SECRET_KEY || "${s}";`);
+  put('default in Python', (s) => `key = os.environ["SECRET_KEY"] or '${s}'`);
+  put('string of bytes', (s) => `PASSWORD = b"${s}"`);
+  put('raw string', (s) => `password = r'${s}'`);
+  put('three quotes', (s) => `PASSWORD = """${s}"""`);
+  put('three quotes with line breaks', (s) => `password = '''\n${s}\n'''`);
+  put('constant of C', (s) => `#define API_KEY "${s}"`);
+  put('Wi-Fi code', (s) => `WIFI:T:WPA;S:home;P:${s};;`);
+  put('nmcli', (s) => `nmcli dev wifi connect home password ${s}`);
+  put('LDAP', (s) => `binddn cn=admin\nbindpw ${s}\n`);
+  add('signature of a request', hex(64), (s) => `Authorization: AWS4-HMAC-SHA256 Credential=x/y, SignedHeaders=host;x-amz-date, Signature=${s}`);
+  add('answer to a challenge', hex(32), (s) => `Authorization: Digest username="u", realm="r", nonce="n", uri="/", response="${s}"`);
+  add('YAML, literal after an empty line', random(20), (s) => `token: |\n\n  ${s}\n`);
+  add('YAML, literal in a diff', random(20), (s) => `+  password: |\n+    ${s}\n+  user: x\n`);
+  const cookie = (name: string, around: (secret: string) => string): void => add(`cookie: ${name}`, random(32), around);
+  cookie('in quotes', (s) => `Cookie: a="b"; lang="de"; sid="${s}"`);
+  cookie('an item of a list', (s) => JSON.stringify({ headers: [['cookie', `a=b; s=${s}`]] }));
+  cookie('a tuple', (s) => `headers = [('Cookie', 'a=b; s=${s}')]`);
+  cookie('a recorded header', (s) => JSON.stringify({ headers: [{ name: 'Cookie', value: `a=b; s=${s}` }] }));
+  cookie('a recorded header in a string', (s) => JSON.stringify(JSON.stringify({ headers: [{ name: 'Cookie', value: `a=b; s=${s}` }] })));
+  cookie('an object', (s) => `requests.get(url, cookies={'theme': 'dark', 'sessionid': '${s}'})`);
+}
+
+/** Codes of characters, as programs and mails write them. */
+function spellings({ add, random }: Maker): void {
+  const hexOf = (code: number, width = 2): string => code.toString(16).padStart(width, '0');
+  const spell = (name: string, one: (code: number) => string, between = ''): void => {
+    const letters = [...`ghp_${random(36)}`].map((letter) => one(letter.charCodeAt(0)));
+    add(`spelled: ${name}`, letters.slice(8, -8).join(between), (s) => ['t = ', ...letters.slice(0, 8), s, ...letters.slice(-8)].join(between));
+  };
+  spell('%u0041', (code) => `%u${hexOf(code, 4)}`);
+  spell('\\U00000041', (code) => `\\U${hexOf(code, 8)}`);
+  spell('\\N{U+41}', (code) => `\\N{U+${hexOf(code)}}`);
+  spell('\\0101', (code) => `\\0${code.toString(8)}`);
+  spell('=41', (code) => `=${hexOf(code).toUpperCase()}`);
+  spell('65, 66', String, ', ');
+  spell('0x41, 0x42', (code) => `0x${hexOf(code)}`, ', ');
+  spell('01000001 01000010', (code) => code.toString(2).padStart(8, '0'), ' ');
+}
+
 function files({ add, random, hex, base64 }: Maker): void {
   const github = (): string => `ghp_${random(36)}`;
   const note = (secret: string): string => `the token is ${secret} and nobody else has it`;
@@ -249,6 +301,23 @@ export const moreOrdinary = ({ hex, random }: Pick<Maker, 'hex' | 'random'>): st
     'cfk_ prefix',
     `index ${hex(7)}..${hex(7)} 100644`,
     `blob:http://localhost/${crypto.randomUUID()}`,
+  ],
+  ...[
+    '<property name="password"></property>',
+    '<key>password</key>\n<false/>',
+    'form.setPassword(value)',
+    'setToken("")',
+    'ids = 100, 101, 102, 103',
+  ],
+  ...['const { SECRET_KEY } = process.env || {};', 'a = [116, 104, 101, 32, 99, 97, 116, 32, 115, 97, 116, 32, 111, 110]', 'password = """'],
+  ...['{"cookies": {"theme": "dark"}}', 'headers = [("cookie", "")]', '#define TOKEN_LENGTH 32', 'WIFI: on; P: 2 bars;'],
+  ...[
+    '+  password: |\n+  user: x\n',
+    'token: |\n\nuser: x',
+    'Map<Token>value>',
+    'Digest of a file, response=ok',
+    'Promise<password>',
+    '=3D'.repeat(12),
   ],
   ...['JSESSIONID is the cookie of Java', 'connect.sid = undefined', 'Signature=required', `?v=${hex(20)}&Signature=none`, random(12)],
 ];

@@ -16,8 +16,19 @@ const sign =
   /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`]))?/iy;
 const space = /[ \t]{1,4}/y;
 const quote = /\\*["'`]/y;
+const threeQuotes = /(\\*["'])\1\1(?:(?:\\+r)?\\+n|\r?\n)?/y;
 /** `<password>…</password>` */
-const element = />(?=[^<>\s]{1,512}<\/)/y;
+const element = />(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}(?:<\/|\]\]>))/y;
+/** `<property name="password">…</property>` */
+const elementWithName = /\\*["'](?:\s[^<>]{0,120})?>(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}(?:<\/|\]\]>))/y;
+/** `<key>password</key><string>…</string>` */
+const nextElement = /<\/key>(?:\s|\\{1,8}[rn]){0,24}<string>(?=[^<>\s]{1,512}<\/)/y;
+/** A part of a form: `name="password"`, an empty line, and the value. */
+const formPart = /\\*["'](?:;[^\r\n\\]{0,200})?((?:\\+r)?\\+n|\r?\n)\1/y;
+/** `setPassword("…")` */
+const setter = /\([ \t]{0,4}(?=\\*["'`])/y;
+/** A value where a variable has none: `SECRET_KEY || "…"` */
+const fallback = /(?:\\*["'`])?[\])]{0,2}[ \t]{1,4}(?:\|\||\?\?|or)[ \t]{1,4}(?=\\*["'`])/y;
 /** `setItem('token', '…')` */
 const nextArgument = /\\*["'`],[ \t]{0,4}(?=\\*["'`])/y;
 /** `the password is …` */
@@ -26,6 +37,8 @@ const sentence = /[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=\S{0,64}\d)/iy;
 const terraformDefault = /\\*["']\s{0,4}\{[^{}]{0,1024}?\bdefault\s{0,16}=\s{0,4}(?=\\*["'])/y;
 /** A tag or an anchor of YAML before a value. */
 const yamlMark = /(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{1,4}){1,2}/y;
+/** The kind of a string in Python or C#: `b"…"`, `f'…'`, `@"…"`. */
+const stringKind = /(?:[bBrRfFuU]{1,2}|[@$]{1,2})(?=\\*["'])/y;
 /** `Bearer` and its like before the value of an authorization. */
 const scheme = /[A-Za-z][\w-]{2,20}[ \t]{1,4}(?=\S)/y;
 
@@ -82,11 +95,13 @@ function spacedStart(text: string, from: number, word: string): number {
 function valueAfter(text: string, name: Name): TextSpan | undefined {
   const start = valueStart(text, name);
   if (start === undefined) return undefined;
+  const block = runEnd(text, start, threeQuotes);
+  if (block > start) return quotedValue(text, block, text.slice(start, block).replace(/(?:\\+r)?\\+n$|\s+$/, ''), name);
   const open = text.slice(start, runEnd(text, start, quote));
   if (open !== '' && !(isWeakName(name.name) && open.endsWith('`'))) return quotedValue(text, start + open.length, open, name);
   if (/[?&]/.test(text[name.from - 1] ?? '')) return valueInRun(text, start, queryRun, name, 'plain');
   if (isWeakName(name.name)) return undefined;
-  if (text[name.to] === '>') return valueInRun(text, start, elementRun, name, 'plain');
+  if (/^(?!.*=>).*[>[]$/s.test(text.slice(name.to, start))) return valueInRun(text, start, elementRun, name, 'plain');
   return valueInRun(text, name.kind === 'header' ? runEnd(text, start, scheme) : start, unquotedRun, name, settingOf(text, name, start));
 }
 
@@ -94,11 +109,12 @@ function valueAfter(text: string, name: Name): TextSpan | undefined {
 const blockSign =
   /(?:\\*["'])?:[ \t]{0,8}(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{0,4}){0,2}([>|][-+\d]{0,2}[ \t]{0,8})?(?:#[^\n]{0,120}?)?(?=\r?\n|(?:\\+r)?\\+n)/y;
 const blockLine =
-  /(?:\r?\n|(?:\\+r)?\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?([^\s"'\\:]{4,4096})(?:\\*["'])?[ \t]*(?=\r?\n|(?:\\+r)?\\+n|\\*["']|$)/y;
+  /(?:\r?\n|(?:\\+r)?\\+n)([+-]?(?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?([^\s"'\\:]{4,4096})(?:\\*["'])?[ \t]*(?=\r?\n|(?:\\+r)?\\+n|\\*["']|$)/y;
 /** A line of a text after `>` or `|`, which may have any characters. */
 const literalLine =
-  /(?:\r?\n|(?:\\+r)?\\+n)((?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?((?:[^\s\\]|\\+["']){4,4096}?)(?:\\*["'])?[ \t]*(?=\r?\n|(?:\\+r)?\\+n|$)/y;
+  /(?:\r?\n|(?:\\+r)?\\+n)([+-]?(?:[ \t]{0,64}(?:\d{1,6}(?:→|\t|:|\|))?)[ \t]{1,64})(?:\\*["'])?((?:[^\s\\]|\\+["']){4,4096}?)(?:\\*["'])?[ \t]*(?=\r?\n|(?:\\+r)?\\+n|$)/y;
 const maxBlockLines = 64;
+const emptyLines = /(?:(?:\r?\n|(?:\\+r)?\\+n)[+-]?[ \t]{0,64}(?=\r?\n|(?:\\+r)?\\+n)){1,8}/y;
 
 /** The lines of a value that stands below its name in YAML. Without `>` or `|`, only one that no nested member or word could be. */
 function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
@@ -110,6 +126,7 @@ function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
   let indent = 0;
   for (let at = 0; at < (sign[1] ? maxBlockLines : 1); at++) {
     const line = sign[1] ? literalLine : blockLine;
+    if (sign[1]) place = runEnd(text, place, emptyLines);
     line.lastIndex = place;
     const [all = '', lead = '', value = ''] = line.exec(text) ?? [];
     if (value === '' || lead.length < indent) break;
@@ -127,9 +144,13 @@ function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
 function valueStart(text: string, { name, kind, from, to }: Name): number | undefined {
   const before = text[from - 1] ?? '';
   const signed = runEnd(text, to, sign);
-  if (signed > to) return runEnd(text, signed, yamlMark);
+  if (signed > to) return runEnd(text, runEnd(text, signed, yamlMark), stringKind);
   if (/\bvariable\s{1,4}\\*["']$/.test(text.slice(Math.max(0, from - 16), from))) return runEnd(text, to, terraformDefault) || undefined;
-  if (text[to] === '>') return before === '<' && runEnd(text, to, element) > to ? to + 1 : undefined;
+  if (text[to] === '>') return before === '<' && runEnd(text, to, element) > to ? runEnd(text, to, element) : undefined;
+  for (const [pattern, doesBegin] of placed) {
+    const value = runEnd(text, to, pattern);
+    if (value > to && doesBegin.test(text.slice(Math.max(0, from - 24), to))) return value;
+  }
   const argument = runEnd(text, to, nextArgument);
   if (argument > to && isArgument(text, name, from, argument)) return argument;
   if (kind === 'password' && runEnd(text, to, sentence) > to) return runEnd(text, to, sentence);
@@ -141,6 +162,15 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
   return !isSwitch && (isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind)) ? spaced : undefined;
 }
+
+/** What stands between a name and its value in other places, and how the name begins there. */
+const placed: readonly (readonly [between: RegExp, name: RegExp])[] = [
+  [elementWithName, /\b(?:name|key|id)=\\*["'][\w.-]+$/i],
+  [nextElement, /<key>[\w.-]+$/],
+  [formPart, /\bname=\\*["'][\w.-]+$/],
+  [setter, /(?:^|[^\w])(?:[\w.]{1,20}[._])?set_?[A-Za-z]\w{2,40}$/],
+  [fallback, /(?:^|\W)[A-Z][A-Z0-9_]{2,40}$/],
+];
 
 /** Whether a string names the next argument of a call, or the next item of a list: `['password', 'Xk39…']`, but not `['password', 'email']`. */
 function isArgument(text: string, name: string, from: number, next: number): boolean {
@@ -161,6 +191,7 @@ export const doesNameNext = (name: string, next: string): boolean =>
 /** Commands and files in which only a space separates a name from its value: `setenv`, `config set`, Dockerfiles, `.netrc`. */
 const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
   (isEnvironmentName(name) && /(?:setenv|setx|set -[a-zA-Z]{1,4}|ENV)[ \t]+$/.test(before)) ||
+  /#define[ \t]+$/.test(before) ||
   (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,4}$/.test(before)) ||
   /\bconfig(?:ure)?[ \t]{1,4}set[ \t]{1,4}(?:-{1,2}[\w-]{1,40}[ \t]{1,4}){0,3}(?:\S{1,64}[:/.])?$/.test(before);
 
@@ -171,6 +202,7 @@ function quotedValue(text: string, start: number, open: string, name: Name): Tex
   // A quote with more backslashes before it is a part of the value.
   while (length > 0 && limit[length - 1] === '\\') length = limit.indexOf(open, length + open.length);
   if (length <= 0) return undefined;
+  if (open.length > 2) length = limit.slice(0, length).trimEnd().length;
   const from = name.kind === 'header' ? Math.min(runEnd(text, start, scheme), start + length) : start;
   return isSecretOf(name, text.slice(from, start + length), 'quoted') ? namedSpan(text, from, start + length) : undefined;
 }
@@ -178,7 +210,7 @@ function quotedValue(text: string, start: number, open: string, name: Name): Tex
 /** A value without quotes: up to a space, a quote, or an escaped break. Punctuation in it is a part of it, unless it ends a statement. */
 const unquotedRun = /(?:[^\s"'`\\<>,;&|，。；、）」』】]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
 const queryRun = /[\w.~%+/=-]+/y;
-const elementRun = /[^<]{1,512}/y;
+const elementRun = /(?:[^<\]]|\](?!\]>)){1,512}/y;
 const ends: Readonly<Record<Setting, RegExp>> = {
   quoted: /$/,
   shell: /[,;]+$|&&.*$/,

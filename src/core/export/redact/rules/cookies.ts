@@ -1,10 +1,14 @@
 import { isPlaceholder } from './placeholders.js';
 import { namedSpan, runEnd, type TextSpan } from './span.js';
 
-/** A header with cookies, or an option of curl with cookies, also on a later line of the command. */
-const header = /\b(?:Set-)?Cookie2?\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
-const line = /(?:[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
-const pair = /([\w.$%-]{1,128})=([^;\s"',\\]{1,4096})/g;
+/** A header with cookies, also as an item of a list or a member `value`, or an option of curl with cookies, also on a later line of the command. */
+const header =
+  /\b(?:Set-)?Cookie2?(?:\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\\*["'`]\s{0,4},\s{0,24}(?:\\*["'`]value\\*["'`]\s{0,4}:\s{0,4})?\\*["'`])|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
+const line = /(?:=\\*"[^;\s"',\\]{1,4096}\\*"(?=;|\r?\n|$)|[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
+const pair = /([\w.$%-]{1,128})=(?:\\*")?([^;\s"',\\]{1,4096})/g;
+/** Cookies as a program keeps them: `cookies={'sid': '…'}`. */
+const object = /\bcookies?\\*["'`]?\s{0,4}[:=]\s{0,4}\{([^{}]{1,4096})\}/gi;
+const member = /\\*["'`]?([\w.$%-]{1,128})\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([^;\s"'`,\\]{1,4096})/g;
 /** What a cookie says about itself. */
 const attribute = /^(?:expires|path|domain|max-age|samesite|priority|version)$/i;
 /** Names of cookies that hold a session, whatever their value is. */
@@ -25,13 +29,18 @@ export function* cookieSecrets(text: string, name: string | undefined): Generato
       header.lastIndex = Math.max(from, to);
     }
   }
+  if (/cookies?\W/i.test(text))
+    for (const { 0: all, 1: members = '', index } of text.matchAll(object)) {
+      const from = index + all.length - members.length - 1;
+      yield* pairsIn(text, from, from + members.length, member);
+    }
   if (text.includes('\tTRUE\t') || text.includes('\tFALSE\t'))
     for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.matchAll(fileLine))
       if (isSecret(cookie, value)) yield namedSpan(text, index + all.length - value.length, index + all.length);
 }
 
-function* pairsIn(text: string, from: number, to: number): Generator<TextSpan> {
-  for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.slice(from, to).matchAll(pair)) {
+function* pairsIn(text: string, from: number, to: number, pattern: RegExp = pair): Generator<TextSpan> {
+  for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.slice(from, to).matchAll(pattern)) {
     const end = from + index + all.length;
     if (isSecret(cookie, value)) yield namedSpan(text, end - value.length, end);
   }

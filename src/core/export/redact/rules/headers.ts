@@ -2,6 +2,11 @@ import { isPlaceholder } from './placeholders.js';
 import { isMachineMade, matchesOf, namedSpan, secretSpan, type TextSpan } from './span.js';
 
 const bearer = /\b[Bb]earer[ \t:]{1,4}\\*["']?([\w.~+/=-]{12,8192})/g;
+/** The signature of a request, and the proof of a password. */
+const signed = [
+  { needle: 'AWS4', pattern: /\bAWS4-HMAC-SHA256\b[^\n]{0,600}?\bSignature=([0-9a-f]{16,128})/g },
+  { needle: 'Digest', pattern: /\bDigest\b[^\n]{0,400}?\bresponse=\\*"?([0-9a-fA-F]{16,128})/g },
+];
 const basic = /\b[Bb]asic[ \t]{1,4}([A-Za-z0-9+/]{8,1024}={0,2})/g;
 
 /** Values after `Bearer` and `Basic` anywhere in a text, and passwords in the options of commands such as `curl -u`. Linear. */
@@ -10,6 +15,9 @@ export function* headerSecrets(text: string): Generator<TextSpan> {
     if (isMachineMade(value) && !isPlaceholder(value)) yield secretSpan(index + all.length - value.length, index + all.length);
   for (const { 0: all, 1: value = '', index } of matchesOf(text, basic, 'asic'))
     if (isUserAndPassword(value)) yield secretSpan(index + all.length - value.length, index + all.length);
+  for (const { pattern, needle } of signed)
+    for (const { 0: all, 1: value = '', index } of matchesOf(text, pattern, needle))
+      yield secretSpan(index + all.length - value.length, index + all.length);
   for (const { pattern, needle } of commands)
     for (const { 0: all, 1: value = '', index } of matchesOf(text, pattern, needle))
       if (value.length >= 3 && !isPlaceholder(value) && !port.test(value)) {
@@ -73,6 +81,9 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
     pattern: /\bConvertTo-SecureString[ \t]{1,4}(?:-(?:AsPlainText|Force|String)[ \t]{1,4}){0,3}\\*["']([^"'\\\n]{3,256})/g,
   },
   { name: 'keytool', needle: 'pass', pattern: valueAfter(String.raw`\s-(?:(?:src|dest)?(?:store|key)|new)pass${gap}`) },
+  { name: 'nmcli', needle: 'nmcli', pattern: valueAfter(String.raw`\bnmcli\b${rest}password${gap}`) },
+  { name: 'codes for Wi-Fi', needle: 'WIFI:', pattern: /\bWIFI:(?:[^\n;]{0,80};){0,4}P:((?:[^\s;"'\\]|\\[;:,\\]){3,64});/g },
+  { name: 'files of LDAP', needle: 'bindpw', pattern: valueAfter(String.raw`\bbindpw${gap}`) },
   { name: 'zip', needle: ' -P', pattern: valueAfter(String.raw`\b(?:un)?zip\b${rest}-P${gap}`) },
   { name: '7z and rar', needle: ' -', pattern: valueAfter(String.raw`\b(?:7z[ar]?|(?:un)?rar)\b${rest}-h?p(?=[^\s-])`) },
   { name: 'ldapsearch', needle: 'ldap', pattern: valueAfter(String.raw`\bldap(?:search|modify|add|delete|passwd|whoami)\b${rest}-w${gap}`) },

@@ -27,7 +27,8 @@ export function* readingsOf(text: string): Generator<TextReading> {
   }
   if (plain) yield plain;
   const shown = plain?.text ?? text;
-  for (const next of [joinedStrings(shown), joinedLines(shown), ...joinedGroups(shown)]) if (next) yield plain ? composed(plain, next, false) : next;
+  for (const next of [joinedStrings(shown), joinedLines(shown), joinedCodes(shown), ...joinedGroups(shown)])
+    if (next) yield plain ? composed(plain, next, false) : next;
 }
 
 /** A reading of a reading. A range of it is changed if the second reading changed it. With `both`, also if the first one did. */
@@ -110,8 +111,8 @@ class Rewriting {
  */
 const encoded = new RegExp(
   [
-    String.raw`(?<!\\)\\+(?:u\{0{0,4}(?<braced>[0-9a-fA-F]{1,5})\}|u(?<unicode>[0-9a-fA-F]{4})|x(?<hex>[0-9a-fA-F]{2})|(?<octal>[0-3][0-7]{2}|[4-7][0-7])|(?<esc>e)(?=\[)|(?<control>[bfv]))`,
-    '%(?<percent>[0-7][0-9a-fA-F])',
+    String.raw`(?<!\\)\\+(?:u\{0{0,4}(?<braced>[0-9a-fA-F]{1,5})\}|u(?<unicode>[0-9a-fA-F]{4})|x(?<hex>[0-9a-fA-F]{2})|U(?<long>0{3}[0-9a-fA-F]{5})|N\{U\+0{0,4}(?<name>[0-9a-fA-F]{1,5})\}|(?<octal>0?[0-3][0-7]{2}|0?[4-7][0-7])|(?<esc>e)(?=\[)|(?<control>[bfv]))`,
+    '%(?:u(?<wideCode>[0-9a-fA-F]{4})|(?<percent>[0-7][0-9a-fA-F]))',
     String.raw`&(?:#x0{0,6}(?<hexEntity>[0-9a-fA-F]{1,5})|#0{0,6}(?<entity>\d{1,6})|(?<named>lowbar|hyphen|dash|period|colon|equals|sol|plus|commat|quot|apos|amp));?`,
     String.raw`(?<gone>\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x9b[0-?]{0,40}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|\x1b[ -/]{0,2}[0-Z\\^-~]|[^\n\x08]\x08)`,
     String.raw`(?<invisible>[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u0300-\u036f]+|(?:\udb40[\udc00-\udfff])+)`,
@@ -122,8 +123,8 @@ const encoded = new RegExp(
 );
 const mayBeEncoded = new RegExp(
   [
-    String.raw`\\(?:[ux]|[0-7]{2}|e\[|[bfv])`,
-    '%[0-7]',
+    String.raw`\\(?:[uUxN]|[0-7]{2}|e\[|[bfv])`,
+    '%[0-7u]',
     '&[#a-z]',
     String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c-\ufeff\uff0d-\uffa0]`,
     String.raw`[\u0300-\u036f]`,
@@ -160,7 +161,7 @@ function meaningOf(
   if (named !== undefined) return namedEntities[named];
   if (esc !== undefined) return '\u001b';
   if (control !== undefined) return control === 'b' ? '\b' : '';
-  const hex = hexes.braced ?? hexes.unicode ?? hexes.hex ?? hexes.percent ?? hexes.hexEntity;
+  const hex = hexes.braced ?? hexes.unicode ?? hexes.long ?? hexes.name ?? hexes.wideCode ?? hexes.hex ?? hexes.percent ?? hexes.hexEntity;
   const code = hex !== undefined ? Number.parseInt(hex, 16) : octal !== undefined ? Number.parseInt(octal, 8) : Number(entity);
   // Breaks stay escaped, in the one way that all rules know.
   if (code >= 9 && code <= 13) return breaks[code];
@@ -200,6 +201,26 @@ function withoutRanges(text: string, rules: TextReading['rules'], ranges: readon
   const made = new Rewriting(text);
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) if (from >= made.done) made.change(from, to, '');
   return made.reading(rules);
+}
+
+/** Codes of characters in a list, as programs keep bytes: `103, 104, 112, 95`, `0x67, 0x68`, `01100111 01101000`, `=67=68`. */
+const codes =
+  /(?<![\w.-])(?:(?:0x[0-9a-fA-F]{2}|[01]{8}|\d{2,3})(?:,[ \t\r\n]{0,24}|[ \t]{1,4}|,\\+n[ \t]{0,24})){11,4096}(?:0x[0-9a-fA-F]{2}|[01]{8}|\d{2,3})(?![\w.-])|(?:=[0-9A-F]{2}){12,4096}/g;
+const code = /0x[0-9a-fA-F]{2}|=[0-9A-F]{2}|\d{2,8}/g;
+
+function joinedCodes(text: string): Reading | undefined {
+  const made = new Rewriting(text);
+  for (const { 0: run, index } of text.matchAll(codes))
+    for (const { 0: one, index: at } of run.matchAll(code)) {
+      if (index + at > made.done && made.done > index) made.change(made.done, index + at, '');
+      made.change(index + at, index + at + one.length, String.fromCharCode(codeOf(one)));
+    }
+  return made.reading('tokens');
+}
+
+function codeOf(one: string): number {
+  if (/^[0=]x?[0-9A-Fa-f]{2}$/.test(one) && !/^\d+$/.test(one)) return Number.parseInt(one.slice(-2), 16);
+  return one.length === 8 ? Number.parseInt(one, 2) : Number(one);
 }
 
 const word = /[A-Za-z0-9_+/=.~]+/g;
