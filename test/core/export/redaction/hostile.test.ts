@@ -52,6 +52,9 @@ const units = [
     'curl -b ',
     'x=y; ',
   ],
+  ...['cookie={', 'cookies={"a":"b",', 'Cookie","', 'sid="a"; ', 'AWS4-HMAC-SHA256 ', 'Digest response=', 'WIFI:', 'WIFI:P:a;', 'nmcli '],
+  ...['65, 66, ', '0x41, ', '01000001 ', '=41', '%u0041', '\\U00000041', '\\N{U+41}', 'password: |\n\n', 'PASSWORD="""\n', "token='''"],
+  ...['SECRET_KEY || "', 'setPassword("', 'name="password">', '<key>password</key>\n', 'name="password"\n\n', '<password><![CDATA['],
   ...['\\u0067', '\\\\u', '\\101', '%67', '%25', '&#103;', '&#', '&lowbar;', '\u200b', 'a\u200b', '\u001b[31m', '\u001b]8;;', 'x\b', '\ud835'],
   ...['"a" + ', "'a' 'b' ", '"a"\n', 'a\\\n', 'A1b2C3d4e5\n', 'gh p_ ', 'abcd ', 'a ', 'ab-', '_phg', 'xA1_phg'],
   ...[

@@ -22,7 +22,7 @@ const element = />(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}(?:<\/|\]\]>))/y;
 /** `<property name="password">…</property>` */
 const elementWithName = /\\*["'](?:\s[^<>]{0,120})?>(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}(?:<\/|\]\]>))/y;
 /** `<key>password</key><string>…</string>` */
-const nextElement = /<\/key>(?:\s|\\{1,8}[rn]){0,24}<string>(?=[^<>\s]{1,512}<\/)/y;
+const nextElement = /<\/key>(?:\s|\\{1,8}[rnt]){0,24}<string>(?=[^<>\s]{1,512}<\/)/y;
 /** A part of a form: `name="password"`, an empty line, and the value. */
 const formPart = /\\*["'](?:;[^\r\n\\]{0,200})?((?:\\+r)?\\+n|\r?\n)\1/y;
 /** `setPassword("…")` */

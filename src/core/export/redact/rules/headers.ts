@@ -83,7 +83,7 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
   { name: 'keytool', needle: 'pass', pattern: valueAfter(String.raw`\s-(?:(?:src|dest)?(?:store|key)|new)pass${gap}`) },
   { name: 'nmcli', needle: 'nmcli', pattern: valueAfter(String.raw`\bnmcli\b${rest}password${gap}`) },
   { name: 'codes for Wi-Fi', needle: 'WIFI:', pattern: /\bWIFI:(?:[^\n;]{0,80};){0,4}P:((?:[^\s;"'\\]|\\[;:,\\]){3,64});/g },
-  { name: 'files of LDAP', needle: 'bindpw', pattern: valueAfter(String.raw`\bbindpw${gap}`) },
+  { name: 'files of LDAP', needle: 'bindpw', pattern: valueAfter(String.raw`(?:\b|(?<=\\[nrt]))bindpw${gap}`) },
   { name: 'zip', needle: ' -P', pattern: valueAfter(String.raw`\b(?:un)?zip\b${rest}-P${gap}`) },
   { name: '7z and rar', needle: ' -', pattern: valueAfter(String.raw`\b(?:7z[ar]?|(?:un)?rar)\b${rest}-h?p(?=[^\s-])`) },
   { name: 'ldapsearch', needle: 'ldap', pattern: valueAfter(String.raw`\bldap(?:search|modify|add|delete|passwd|whoami)\b${rest}-w${gap}`) },
