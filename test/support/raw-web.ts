@@ -37,8 +37,12 @@ export async function signIn({ port, code, origin }: { port: number; code: strin
 export function drip(port: number, start: string, one = 'x'): Promise<number> {
   const began = performance.now();
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(start));
-    const timer = setInterval(() => socket.writable && socket.write(one), 20);
+    let timer: ReturnType<typeof setInterval> | undefined;
+    // Not before the beginning is sent: a byte before it would make the request invalid, and end the connection for another reason.
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(start);
+      timer = setInterval(() => socket.writable && socket.write(one), 20);
+    });
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => {});
     socket.resume();
