@@ -9,7 +9,7 @@ import { openHubDatabase, openHubObjects, serveHub } from '../../src/main/hub/in
 import { hubClient } from '../../src/main/team/index.js';
 import { chainWith, startTestHub, type TestHub } from '../support/hub.js';
 import { scratch } from '../support/project.js';
-import { drip } from '../support/raw-web.js';
+import { drip, upgrade } from '../support/raw-web.js';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -214,6 +214,16 @@ describe('the door of a hub', () => {
         400,
         { json: expect.objectContaining({ message: expect.stringContaining('does not read this body') }) },
       ]);
+    }
+    expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
+  });
+
+  test('[E63] a client that asks for another protocol is answered', async () => {
+    for (const protocol of ['h2c', 'websocket', 'x']) {
+      const wanted = { Upgrade: protocol, Connection: 'Upgrade, HTTP2-Settings' };
+      const { status, socket } = await upgrade(Number(new URL(hub.address).port), '/health', wanted);
+      expect(status, protocol).toBe(200);
+      socket.resetAndDestroy();
     }
     expect((await post(hub.address, 'projects/list', hub.admin, {})).status).toBe(200);
   });

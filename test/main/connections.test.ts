@@ -7,7 +7,7 @@ import { endIfSlow, serverOptions, slowLimits } from '../../src/main/connections
 import { startOtlp } from '../../src/main/otlp/index.js';
 import { startProxy } from '../../src/main/proxy/index.js';
 import { scratch } from '../support/project.js';
-import { drip } from '../support/raw-web.js';
+import { drip, upgrade } from '../support/raw-web.js';
 import { filesBelow, isSource, textAt } from '../support/source.js';
 
 test('[E63] the times of every server are bounded', () => {
@@ -59,10 +59,12 @@ test('[E63] every HTTP server limits silent connections, and every reader of a b
 
 const quiet = { problem: () => {}, record: async () => {} };
 const upstream = new URL('http://127.0.0.1:9/');
-test.each([
+const onLoopback = [
   ['spans', () => startOtlp({ token: 't', port: 0, folder: join(scratch(), 'received'), importFile: async () => {}, ...quiet })],
   ['recorded calls', () => startProxy({ upstreams: { anthropic: upstream, openai: upstream, gemini: upstream }, ...quiet })],
-])('[E63] too many silent connections to the server of %s end the oldest, and keep nobody out', async (_, start) => {
+] as const;
+
+test.each(onLoopback)('[E63] too many silent connections to the server of %s end the oldest, and keep nobody out', async (_, start) => {
   const server = await start();
   onTestFinished(() => server.close());
   let open = 0;
@@ -78,4 +80,16 @@ test.each([
   await vi.waitFor(() => expect(open).toBe(slowLimits.silent), { timeout: 10_000 });
   const answer = await fetch(`http://127.0.0.1:${server.port}/elsewhere`, { method: 'POST', body: 'x' });
   expect(answer.status).toBeLessThan(500);
+});
+
+test.each(onLoopback)('[E63] a client that asks the server of %s for another protocol is answered', async (_, start) => {
+  const server = await start();
+  onTestFinished(() => server.close());
+  // Java and curl ask for HTTP/2 so. Nobody else would end their connections, or notice that they were reset.
+  for (const protocol of ['h2c', 'websocket', 'x']) {
+    const { status, socket } = await upgrade(server.port, '/elsewhere', { Upgrade: protocol, Connection: 'Upgrade, HTTP2-Settings' });
+    expect(status, protocol).toBeGreaterThanOrEqual(200);
+    expect(status, protocol).toBeLessThan(600);
+    socket.resetAndDestroy();
+  }
 });

@@ -28,8 +28,14 @@ export const serverOptions = ({ headersMs, requestMs, checkMs }: SlowLimits = sl
 /**
  * Limits the connections without a request that is being answered: many of them would keep out everybody else. A new connection ends the oldest one,
  * because a client that means it sends its request at once.
+ * @param changesProtocol true if the server takes upgrades. A listener on any other server would make Node hand over each connection that asks for
+ *   one, and nobody would answer it, end it or notice its errors.
  */
-export function limitSilent(server: Pick<Server, 'on'>, { silent: most }: Pick<SlowLimits, 'silent'> = slowLimits): void {
+export function limitSilent(
+  server: Pick<Server, 'on'>,
+  { silent: most }: Pick<SlowLimits, 'silent'> = slowLimits,
+  changesProtocol = false,
+): void {
   const silent = new Map<string, { destroy(): unknown }>();
   // With TLS, the connection and the socket of its requests are two objects with one address.
   const nameOf = ({ remoteAddress, remotePort }: Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>): string =>
@@ -58,7 +64,7 @@ export function limitSilent(server: Pick<Server, 'on'>, { silent: most }: Pick<S
       if (!request.socket.destroyed) add(name, request.socket);
     });
   });
-  server.on('upgrade', answers);
+  if (changesProtocol) server.on('upgrade', answers);
 }
 
 /** Milliseconds that any body may take, and bytes that arrive in each further millisecond at least: 16 KiB in a second. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { limitSilent, serverOptions } from '../connections/index.js';
+import { limitSilent, serverOptions, slowLimits } from '../connections/index.js';
 import { built, type ClientKind, type EngineOptions } from '../launch/index.js';
 import { sayError } from '../terminal/index.js';
 import { answerFor, type FileAnswer, plain, securityHeaders } from '../window/index.js';
@@ -68,7 +68,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
   });
   server.maxConnections = maxConnections;
-  limitSilent(server);
+  limitSilent(server, slowLimits, true);
   const port = await listen(server, options.port ?? 0, address);
   const context: Context = {
     options,
