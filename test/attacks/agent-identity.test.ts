@@ -94,6 +94,15 @@ describe('[U6] a tool call acts for its caller and for nobody else', () => {
         await expect(tool('agent_write', { agentTurnId, cards: [card] })).rejects.toThrow('write yours as a new card');
       }
     expect((await client.card.get({ cardId: theirs.cardId })).content).toEqual(text('what Ada wrote'));
+    await client.space.addEntity({ entityId: 'ent-1', name: 'Sarah', type: 'human' });
+    for (const authorId of ['user@this-machine', 'ent-1', 'Sarah']) {
+      const { cardId, type } = await client.card.add({ card: { type: 'note', content: text('what a person wrote'), authorId } });
+      for (const tool of [call, unnamed]) {
+        const card = { cardId, type, content: text('what nobody wrote'), ...(tool === unnamed && { authorId: 'bot' }) };
+        await expect(tool('card_add', { card }), authorId).rejects.toThrow('write yours as a new card');
+      }
+      expect((await client.card.get({ cardId })).content).toEqual(text('what a person wrote'));
+    }
   });
 
   test('no field of a tool that writes names somebody, unless the server fills it', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { contract, type ProcedureName } from '../../core/contract/index.js';
+import { looksLikePerson } from '../../core/base/index.js';
+import { contract, type Entity, type ProcedureName } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 
 /** The groups of tools that `stemma mcp --tools` selects. */
@@ -128,14 +129,22 @@ export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { 
     throw new NotYours(`The turn ${String(agentTurnId)} belongs to ${turn.agentId}, not to ${as}.`);
 }
 
-/** Refuses to write over profiles, which say what an agent may do, and for a named caller over cards of others. @throws NotYours */
+/** The people who are members of spaces. */
+export const peopleOf = async (client: ContractClient): Promise<Entity[]> =>
+  (await client.space.entities({})).filter(({ type }) => type === 'human');
+
+/**
+ * Refuses to write over profiles, which say what an agent may do, over cards of people, and for a named caller over all cards of others.
+ * @throws NotYours
+ */
 export async function ownCards(client: ContractClient, given: unknown, { as }: McpCaller): Promise<void> {
   const cards = (Array.isArray(given) ? given : []).filter((card): card is Given => typeof card === 'object' && card !== null);
   const cardIds = cards.flatMap(({ cardId }) => (typeof cardId === 'string' ? [cardId] : []));
   if (cardIds.length === 0) return;
   const { cards: known } = await client.card.batch({ cardIds });
+  const people = known.length === 0 ? [] : await peopleOf(client);
   for (const { cardId, type, authorId } of known)
-    if (type === 'sys.profile' || (as !== undefined && authorId !== as))
+    if (type === 'sys.profile' || (as === undefined ? looksLikePerson(authorId, people) : authorId !== as))
       throw new NotYours(`The card ${cardId} is ${type === 'sys.profile' ? 'a profile' : `by ${authorId}`}: write yours as a new card.`);
 }
 

@@ -3,7 +3,7 @@ import type { ContractClient } from '../launch/index.js';
 import { agentTools } from './agent-tools.js';
 import { historyTools } from './history-tools.js';
 import { ticketTools } from './ticket-tools.js';
-import { type AgentTool, groups, type McpCaller, NotYours } from './tool.js';
+import { type AgentTool, groups, type McpCaller, NotYours, peopleOf } from './tool.js';
 
 const tools: readonly AgentTool[] = [...historyTools, ...ticketTools, ...agentTools];
 
@@ -39,7 +39,7 @@ const notAsPerson = (tool: AgentTool): AgentTool => ({
   ...tool,
   call: async (client, given, caller) => {
     const names = await tool.names(client, given);
-    const people = names.length === 0 ? [] : (await client.space.entities({})).filter(({ type }) => type === 'human');
+    const people = names.length === 0 ? [] : await peopleOf(client);
     const shown = tool.who === undefined ? '' : ` in ${tool.who.replace('.[]', '')}`;
     for (const name of names)
       if (looksLikePerson(name, people))
