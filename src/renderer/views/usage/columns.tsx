@@ -31,9 +31,8 @@ export interface UsageTableRow {
 export function Cell({ column, row }: { column: UsageColumn; row: UsageTableRow }) {
   const { value, shown, lists, words } = column;
   if (value(row.sums) <= 0) return shown(row.sums);
-  const label = `List ${words(row.sums)}`;
   return (
-    <button type="button" className="usage-ask" aria-label={label} title={label} onClick={() => askSql(row.list(lists))}>
+    <button type="button" className="usage-ask" title={`List ${words(row.sums)}`} onClick={() => askSql(row.list(lists))}>
       {shown(row.sums)}
     </button>
   );
