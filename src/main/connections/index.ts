@@ -31,11 +31,7 @@ export const serverOptions = ({ headersMs, requestMs, checkMs }: SlowLimits = sl
  * @param changesProtocol true if the server takes upgrades. A listener on any other server would make Node hand over each connection that asks for
  *   one, and nobody would answer it, end it or notice its errors.
  */
-export function limitSilent(
-  server: Pick<Server, 'on'>,
-  { silent: most }: Pick<SlowLimits, 'silent'> = slowLimits,
-  changesProtocol = false,
-): void {
+export function limitSilent(server: Pick<Server, 'on'>, { silent: most }: Pick<SlowLimits, 'silent'> = slowLimits, changesProtocol = false): void {
   const silent = new Map<string, { destroy(): unknown }>();
   // With TLS, the connection and the socket of its requests are two objects with one address.
   const nameOf = ({ remoteAddress, remotePort }: Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>): string =>

@@ -130,8 +130,7 @@ export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { 
 }
 
 /** The people who are members of spaces. */
-export const peopleOf = async (client: ContractClient): Promise<Entity[]> =>
-  (await client.space.entities({})).filter(({ type }) => type === 'human');
+export const peopleOf = async (client: ContractClient): Promise<Entity[]> => (await client.space.entities({})).filter(({ type }) => type === 'human');
 
 /**
  * Refuses to write over profiles, which say what an agent may do, over cards of people, and for a named caller over all cards of others.

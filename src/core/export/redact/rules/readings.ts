@@ -208,7 +208,7 @@ const codes =
   /(?<![\w.-])(?:(?:0x[0-9a-fA-F]{2}|[01]{8}|\d{2,3})(?:,[ \t\r\n]{0,24}|[ \t]{1,4}|,\\+n[ \t]{0,24})){11,4096}(?:0x[0-9a-fA-F]{2}|[01]{8}|\d{2,3})(?![\w.-])|(?:=[0-9A-F]{2}){12,4096}/g;
 const code = /0x[0-9a-fA-F]{2}|=[0-9A-F]{2}|\d{2,8}/g;
 
-function joinedCodes(text: string): Reading | undefined {
+function joinedCodes(text: string): TextReading | undefined {
   const made = new Rewriting(text);
   for (const { 0: run, index } of text.matchAll(codes))
     for (const { 0: one, index: at } of run.matchAll(code)) {
