@@ -195,7 +195,7 @@ describe('[T15] compressed data in several parts', () => {
     ).toContain('in the second frame');
   });
 
-  test('every frame of a recorded reply is read, and a frame that was cut off as far as it arrived', async () => {
+  test('every frame of a recorded reply is read, and a frame that was cut off as far as it arrived', { tags: 'long' }, async () => {
     const [one, two] = [zstdCompressSync('first '), zstdCompressSync('second')];
     expect(await decoded(Buffer.concat([one, two]), 'zstd')).toBe('first second');
     expect(await decoded(Buffer.concat([one, two.subarray(0, 5)]), 'zstd')).toBe('first ');
@@ -217,7 +217,7 @@ describe('[T15] compressed data in several parts', () => {
     linear,
   );
 
-  test('an export of spans in several members of gzip is read whole, within its limit', () => {
+  test('an export of spans in several members of gzip is read whole, within its limit', { tags: 'long' }, () => {
     const json = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: 'a', spanId: 'b', name: 'n' }] }] }] });
     const members = [json.slice(0, 20), json.slice(20)].map((part) => gzipSync(part));
     expect(receivedIn('spans', Buffer.concat(members), 'application/json', 'gzip')[0]).toHaveLength(1);

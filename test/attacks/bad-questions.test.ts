@@ -99,7 +99,7 @@ const bad: readonly Bad[] = [
 
 const endless = `${numbers} SELECT count(*) FROM n`;
 
-test('[Q1, Q2, Q4] bad questions are refused by name at every door, beside an endless one', async () => {
+test('[Q1, Q2, Q4] bad questions are refused by name at every door, beside an endless one', { tags: 'long' }, async () => {
   const { own, dir, doors } = world;
   const before = await contentOf(own, dir);
   const [, server] = doors;
@@ -121,7 +121,7 @@ test('[Q1, Q2, Q4] bad questions are refused by name at every door, beside an en
   expect(await contentOf(own, dir)).toEqual(before);
 });
 
-test('[Q2] a billion rows are cut', async () => {
+test('[Q2] a billion rows are cut', { tags: 'long' }, async () => {
   const rows = `${numbers} SELECT i FROM n LIMIT 1000000000`;
   for (const door of world.doors) {
     const [name, answer] = await at(door, 'analysis.sql', { sql: rows, limit: 3 });
@@ -129,7 +129,7 @@ test('[Q2] a billion rows are cut', async () => {
   }
 });
 
-test('[Q7] wrong rules are named at every door, and the others go on', async () => {
+test('[Q7] wrong rules are named at every door, and the others go on', { tags: 'long' }, async () => {
   const { own, doors } = world;
   mkdirSync(own.path('stemma', 'rules'), { recursive: true });
   const rules = { writes: 'DELETE FROM artifact', columns: 'SELECT nope FROM calls', shapeless: 'SELECT 1 AS x', nothing: '-- title: Nothing' };

@@ -50,7 +50,7 @@ const parts = [
   '%F0%9F%98%80',
 ];
 
-test('[C32] no part of a path makes the host fail', async () => {
+test('[C32] no part of a path makes the host fail', { tags: 'long' }, async () => {
   for (const part of parts)
     for (const path of [
       `/projects/${part}/cards/x`,
@@ -66,7 +66,7 @@ test('[C32] no part of a path makes the host fail', async () => {
     }
 });
 
-test('[C32] no query makes the host fail: duplicates, brackets and NUL are 4xx or ignored', async () => {
+test('[C32] no query makes the host fail: duplicates, brackets and NUL are 4xx or ignored', { tags: 'long' }, async () => {
   const deep = `a${'[b]'.repeat(2_000)}=1`;
   const queries = [
     'limit=1&limit=2',
@@ -93,7 +93,7 @@ test('[C32] no query makes the host fail: duplicates, brackets and NUL are 4xx o
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });
 
-test('[C32] no body and no header makes a call fail', async () => {
+test('[C32] no body and no header makes a call fail', { tags: 'long' }, async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const bodies = [
     '',
@@ -127,7 +127,7 @@ test('[C32] no body and no header makes a call fail', async () => {
   for (const each of headers) await expectAnswered('/api/project/info', { method: 'POST', body: '{}', headers: each });
 });
 
-test('[C32] a NUL as the whole input of every procedure is refused', async () => {
+test('[C32] a NUL as the whole input of every procedure is refused', { tags: 'long' }, async () => {
   for (const name of procedureNames(contract)) {
     const status = await expectAnswered(`/api/${name.replace('.', '/')}`, { method: 'POST', body: '"\\u0000"' });
     // The reads of cards and boxes have addresses of their own.

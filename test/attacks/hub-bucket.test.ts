@@ -184,7 +184,7 @@ describe('the bucket of a hub', () => {
     expect(written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test('[E13] [E68] a file that the bucket cuts, empties or mixes up is CORRUPT and reaches nobody', async () => {
+  test('[E13] [E68] a file that the bucket cuts, empties or mixes up is CORRUPT and reaches nobody', { tags: 'long', timeout: 60_000 }, async () => {
     const mine = chainWith('stored as it is');
     await push(mine, await hub.project('altered'));
     const ask = { project: 'altered', hashes: hashesOf(mine) };
@@ -211,7 +211,7 @@ describe('the bucket of a hub', () => {
       await pull(theirs, hubAt({ hub: address, project: 'altered', token: hub.admin })).catch(() => {});
       expect(hashesOf(theirs), String(at)).toEqual([]);
     }
-  }, 60_000);
+  });
 
   test('[E67] an object named twice in a parcel, or a part named often, costs no more than once', async () => {
     const mine = chainWith('x'.repeat(100_000));

@@ -21,7 +21,7 @@ const numbersOf = (
   ...(isTool ? { unknown: toolCalls - results } : { misses }),
 });
 
-test('[Q8] the numbers of every row lead to as many sessions, calls, misses and errors', async () => {
+test('[Q8] the numbers of every row lead to as many sessions, calls, misses and errors', { tags: 'long' }, async () => {
   const { client } = door();
   for await (const _ of await client.import.run({ paths: ['usage', 'codex', 'copilot-cli'].map(fixture) })) void _;
   const sums = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;

@@ -16,7 +16,7 @@ async function imported() {
 
 const sorted = (rows: Iterable<readonly unknown[]>): unknown[] => [...new Set([...rows].map((row) => JSON.stringify(row)))].sort();
 
-test('[Q3] turns are those of turn.list, from every tip', async () => {
+test('[Q3] turns are those of turn.list, from every tip', { tags: 'long' }, async () => {
   const { client, ask, tips } = await imported();
   const listed = (await Promise.all(tips.map(({ id }) => client.turn.list({ id })))).flat();
   const commits = new Set((await ask("SELECT DISTINCT commit_id FROM entries WHERE commit_type = 'delta'")).map(([id]) => id));
@@ -26,7 +26,7 @@ test('[Q3] turns are those of turn.list, from every tip', async () => {
   expect(sorted(view.filter(([id]) => commits.has(id)))).toEqual(sorted(turns));
 });
 
-test('[Q3] files are those that tool calls name, and the arguments contain the path', async () => {
+test('[Q3] files are those that tool calls name, and the arguments contain the path', { tags: 'long' }, async () => {
   const { ask } = await imported();
   const calls = await ask('SELECT session_id, path, class, is_error, at, arguments FROM tool_calls WHERE path IS NOT NULL');
   const files = Map.groupBy(calls, ([session, path]) => JSON.stringify([session, path]));
@@ -51,7 +51,7 @@ test('[Q3] files are those that tool calls name, and the arguments contain the p
   expect(unnamed).toEqual([]);
 });
 
-test('[Q3] tool calls are those of context.entries, once, with their results', async () => {
+test('[Q3] tool calls are those of context.entries, once, with their results', { tags: 'long' }, async () => {
   const { client, ask, tips } = await imported();
   const calls = new Map<string, Set<number>>();
   for (const { id } of tips) {
@@ -77,7 +77,7 @@ test('[Q3] tool calls are those of context.entries, once, with their results', a
   expect(wrong).toEqual([]);
 });
 
-test('[Q3] entries of every commit are those of context.entries', async () => {
+test('[Q3] entries of every commit are those of context.entries', { tags: 'long' }, async () => {
   const { client, ask } = await imported();
   const view = Map.groupBy(
     await ask('SELECT commit_id, entry_key, role, kind, tokens FROM entries WHERE NOT is_hidden ORDER BY commit_id, entry_index'),
@@ -94,7 +94,7 @@ test('[Q3] entries of every commit are those of context.entries', async () => {
   }
 });
 
-test('[Q3] sessions have the numbers of session.list', async () => {
+test('[Q3] sessions have the numbers of session.list', { tags: 'long' }, async () => {
   const { client, ask } = await imported();
   const { sessions } = await client.session.list({ limit: 1_000 });
   const view = await ask('SELECT session_id, branches, errors, peak_tokens, window_limit, round(cost, 6), is_archived, tip FROM sessions');
@@ -114,7 +114,7 @@ test('[Q3] sessions have the numbers of session.list', async () => {
   );
 });
 
-test('[Q3] costs by day, model and agent are those of usage.sessions', async () => {
+test('[Q3] costs by day, model and agent are those of usage.sessions', { tags: 'long' }, async () => {
   const { client, ask } = await imported();
   for (const by of ['day', 'model', 'agent'] as const) {
     const { rows } = await client.usage.sessions({ groupBy: by, timeZone: 'UTC', limit: 1_000 });
@@ -138,7 +138,7 @@ test('[Q3] costs by day, model and agent are those of usage.sessions', async () 
   }
 });
 
-test('[Q3] tickets are those of ticket.list', async () => {
+test('[Q3] tickets are those of ticket.list', { tags: 'long' }, async () => {
   const { client, ask, tips } = await imported();
   const parent = await client.ticket.create({ title: 'Whole', type: 'epic', labels: ['a', 'b "c"'], assignee: '@ann', contextId: tips[0]?.id });
   await client.ticket.create({ title: 'Part', type: 'task', parent: parent.ticketId, body: 'Words\nand more', assignee: '@ann' });

@@ -50,7 +50,7 @@ async function world() {
 const pathsIn = (note: string | null): string[] => (JSON.parse(note ?? '{}').files ?? []).map(({ path }: { path: string }) => path);
 
 describe('notes of git', () => {
-  test('[G4] a note is shown first, written when it is asked for, and read back by git', async () => {
+  test('[G4] a note is shown first, written when it is asked for, and read back by git', { tags: 'long' }, async () => {
     const { client, git, at, head, repository } = await world();
     const shown = await client.blame.notes({ path: at('src/ä one.ts') });
     expect(shown).toMatchObject({ ref: 'refs/notes/stemma', commit: head, before: null, written: false });
@@ -71,7 +71,7 @@ describe('notes of git', () => {
     expect(git('rev-parse', 'refs/notes/stemma')).toBe(notes);
   });
 
-  test('[G4] the records of other files stay, and the folder of the repository may be one below', async () => {
+  test('[G4] the records of other files stay, and the folder of the repository may be one below', { tags: 'long' }, async () => {
     const { client, git, at, head } = await world();
     await client.blame.notes({ path: at('two.ts'), write: true });
     const { note } = await client.blame.notes({ path: 'ä one.ts', repository: at('src'), commit: head.slice(0, 10), write: true });
@@ -80,7 +80,7 @@ describe('notes of git', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  test('[G4] a file that nobody recorded has no note, and a changed one none of this commit', async () => {
+  test('[G4] a file that nobody recorded has no note, and a changed one none of this commit', { tags: 'long' }, async () => {
     const { client, git, at, head } = await world();
     expect(await client.blame.notes({ path: at('by-hand.ts'), write: true })).toMatchObject({ note: null, written: false });
     writeFileSync(at('two.ts'), 'three\nchanged\n');
@@ -140,7 +140,7 @@ describe('notes of git', () => {
     expect(existsSync(proof) ? readFileSync(proof, 'utf8') : '').toBe('');
   });
 
-  test('[G4] without git, and without a name for its author, the refusal says so', async () => {
+  test('[G4] without git, and without a name for its author, the refusal says so', { tags: 'long' }, async () => {
     const { client, git, at } = await world();
     git('config', 'user.useConfigOnly', 'true');
     git('config', '--unset', 'user.name');

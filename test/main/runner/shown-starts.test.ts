@@ -117,7 +117,7 @@ describe.for(some(wires, 2))('the preview of a call is the body of its request: 
     await expect(shown(9_999)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('[U11] a summary, a compaction and a judgment of what it lost', async () => {
+  test('[U11] a summary, a compaction and a judgment of what it lost', { tags: 'long' }, async () => {
     const { client, bodies, id } = await behind(wire, said[wire]);
     const of = { wire, model: 'm' } as const;
     const summary = await client.compose.preview({ id, task: 'summarize', ...of });

@@ -10,7 +10,7 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 const slice = (text: Buffer, { start, end }: { start: number; end: number }): string => text.subarray(start, end).toString();
 
 describe('canonical JSON by ranges', () => {
-  test('what is found is the canonical form, whatever the value', () => {
+  test('what is found is the canonical form, whatever the value', { tags: 'long' }, () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 6 }), (value) => {
         const text = bytes(JSON.stringify(value));
