@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from './page.config.ts';
-import { isShort } from './test/support/long.ts';
+import { longTests } from './test/support/long.ts';
 import { filesWithoutPeers } from './test/support/peers.ts';
 import { findPeers, keepCompiledCode, keepTemporaryFilesInMemory, separateFromPerson } from './test/support/surroundings.ts';
 
@@ -30,8 +30,7 @@ export default defineConfig(({ mode }) => ({
     include: ['test/**/*.test.{ts,tsx}'],
     exclude: ['test/peers/**', 'test/e2e/**', 'test/bench/**', 'test/faults/**', ...filesWithoutPeers()],
     environment: 'node',
-    tags: [{ name: 'long', description: 'Left out by `npm test`, run by `npm run test:all`.' }],
-    tagsFilter: isShort ? ['!long'] : [],
+    ...longTests,
     // Limits for tests that hang, wide enough for a small and busy machine. They measure nothing.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -130,7 +130,7 @@ test('[C32] no body and no header makes a call fail', { tags: 'long' }, async ()
 test('[C32] a NUL as the whole input of every procedure is refused', { tags: 'long' }, async () => {
   for (const name of procedureNames(contract)) {
     const status = await expectAnswered(`/api/${name.replace('.', '/')}`, { method: 'POST', body: '"\\u0000"' });
-    // The reads of cards and boxes have addresses of their own.
+    // Cards and boxes can also be read at addresses of their own.
     expect([400, 404, 405], name).toContain(status);
   }
 });
@@ -149,7 +149,7 @@ async function statusOf(name: string, body: string): Promise<number> {
 const levels = 20_000;
 /** With STEMMA_PROPERTY_RUNS=all, every field of every procedure gets a bad value, which takes a minute. Otherwise some do, in turn. */
 const isWhole = process.env.STEMMA_PROPERTY_RUNS === 'all';
-/** Texts in place of a value, as no program writes them from a value. */
+/** Malformed texts that stand where a JSON value should be. */
 const rawValues = [
   '"\\u0000"',
   '"\\ud800"',

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { exportedPage } from '../../page.config.ts';
-import { isShort } from '../support/long.ts';
+import { longTests } from '../support/long.ts';
 import { filesWithoutPeers } from '../support/peers.ts';
 import { findPeers, keepCompiledCode, separateFromPerson } from '../support/surroundings.ts';
 
@@ -16,8 +16,7 @@ export default defineConfig(({ mode }) => ({
     exclude: filesWithoutPeers(),
     globalSetup: ['test/faults/workers.ts'],
     environment: 'node',
-    tags: [{ name: 'long', description: 'Left out by `npm test`, run by `npm run test:all`.' }],
-    tagsFilter: isShort ? ['!long'] : [],
+    ...longTests,
     env: { STEMMA_FAULTS: mode === 'short' ? 'short' : 'long' },
     testTimeout: 1_800_000,
     hookTimeout: 120_000,

@@ -85,7 +85,7 @@ test.each(onLoopback)('[E63] too many silent connections to the server of %s end
 test.each(onLoopback)('[E63] a client that asks the server of %s for another protocol is answered', async (_, start) => {
   const server = await start();
   onTestFinished(() => server.close());
-  // Java and curl ask for HTTP/2 so. Nobody else would end their connections, or notice that they were reset.
+  // This is how Java and curl ask for HTTP/2. Without an answer from us, nothing would end these connections or notice a reset.
   for (const protocol of ['h2c', 'websocket', 'x']) {
     const { status, socket } = await upgrade(server.port, '/elsewhere', { Upgrade: protocol, Connection: 'Upgrade, HTTP2-Settings' });
     expect(status, protocol).toBeGreaterThanOrEqual(200);

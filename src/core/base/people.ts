@@ -11,7 +11,7 @@ const lookOf = (name: string): string =>
     .trim()
     .toLowerCase();
 
-/** Whether a name reads like that of a person: of somebody at a machine (`user@MACHINE`), or of one of these people. */
+/** Whether a name looks like a person's: somebody at a machine (`user@MACHINE`), or one of these people. */
 export function looksLikePerson(name: string, people: readonly Named[]): boolean {
   const look = lookOf(name);
   return /^user(?:@|$)/.test(look) || people.some((each) => lookOf(each.entityId) === look || lookOf(each.name) === look);

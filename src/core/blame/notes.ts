@@ -11,7 +11,7 @@ import { conversationsOf, traceVersion } from './trace.js';
  */
 export type Git = (folder: string, args: readonly string[], input?: string) => Promise<string>;
 
-/** How a note is written: by git, where the connection may write. */
+/** What writing notes needs: git, and a check that this connection may write files. */
 interface NoteWriter {
   readonly git: Git;
   /** @throws UNAUTHORIZED where the connection may not write */
@@ -109,7 +109,7 @@ async function timeOf(git: Git, root: string, commit: string): Promise<string> {
   return timestampOf(Number(seconds) * 1_000);
 }
 
-/** A note as git keeps it. The same facts are the same text: its id is made from the commit. */
+/** The text of a note. Equal facts give equal texts, because its id is made from the commit. */
 function noteText({ commit, at, files }: { readonly commit: string; readonly at: string; readonly files: readonly unknown[] }): string {
   const id = commit.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
   const sorted = (files as readonly JsonObject[]).toSorted((a, b) => (String(a.path) < String(b.path) ? -1 : 1));

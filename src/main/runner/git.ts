@@ -8,7 +8,7 @@ import { environmentFor, type Machine } from './machine.js';
 /** The most bytes that git may print: a file of a repository. */
 const mostOutput = 64 * 1024 * 1024;
 
-/** Git then fetches nothing: to fetch an object that is missing, it would run what the settings of the repository name. */
+/** Makes git fetch nothing. To fetch a missing object, it would run programs that the repository's settings name. */
 const offline = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' } as const;
 
 /** Runs git without hooks, and without the keys of this process: a repository may come from anywhere. */

@@ -133,7 +133,7 @@ describe('notes of git', () => {
       git('config', name, value);
     writeFileSync(join(repository, '.git', 'info', 'attributes'), '* filter=x diff=x\n');
     await client.blame.notes({ path: at('two.ts'), write: true });
-    // A blob that is missing is not fetched.
+    // Git must not fetch the missing blob.
     const blob = git('rev-parse', 'HEAD:two.ts');
     rmSync(join(repository, '.git', 'objects', blob.slice(0, 2), blob.slice(2)));
     expect(await laterRefusal(client.blame.notes({ path: at('two.ts'), write: true }))).toMatchObject({ code: 'BAD_REQUEST' });

@@ -6,7 +6,7 @@ const maxFrames = 5_000;
 /** A frame needs at least this many bytes. */
 const leastBytes = 9;
 
-/** Whether bytes begin a frame of Zstandard, or a frame that programs skip. */
+/** Whether a frame of Zstandard begins at these bytes, or a frame that readers skip. */
 const isFrame = (bytes: Buffer): boolean =>
   bytes.length >= leastBytes && (bytes.readUInt32LE(0) === 0xfd2fb528 || (bytes.readUInt32LE(0) & 0xfffffff0) >>> 0 === 0x184d2a50);
 

@@ -156,7 +156,7 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   if (kind === 'password' && runEnd(text, to, sentence) > to) return runEnd(text, to, sentence);
   const spaced = runEnd(text, to, space);
   if (spaced === to) return undefined;
-  // `config set --secret NAME VALUE` says that the next one is a name.
+  // In `config set --secret NAME VALUE`, a name follows the switch, and not the secret.
   const isSwitch = name === '--secret' && /\bset[ \t]{1,4}$/.test(text.slice(Math.max(0, from - 16), from));
   const isFlag = name.startsWith('--') && text[spaced] !== '-';
   const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
