@@ -2,7 +2,19 @@ import { useMemo } from 'react';
 import { say } from '../../parts';
 import type { SessionFact } from './facts';
 import { type Range, rangeWords, tickWords, unitOf } from './ranges';
-import { amountOf, groupsOf, noSums, rest, type ShownGrouping, type ShownMeasure, type Slice, seriesOf, stacksOf, ticksOf } from './sums';
+import {
+  amountOf,
+  groupsOf,
+  isLowerBound,
+  noSums,
+  rest,
+  type ShownGrouping,
+  type ShownMeasure,
+  type Slice,
+  seriesOf,
+  stacksOf,
+  ticksOf,
+} from './sums';
 import { groupName, groupNames, measured, measuredSum } from './words';
 
 /** The class with the fill of a part of a bar. */
@@ -125,6 +137,9 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
     name === rest
       ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + amountOf(sums, measure, isTool)), 0)
       : amountOf(of.get(name) ?? noSums(), measure, isTool);
+  /** Whether a count or a price is missing in what `valueIn` adds up. */
+  const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
+    [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isLowerBound(sums));
   const others = [...groups].filter(([key, sums]) => !series.includes(key) && amountOf(sums, measure, isTool) > 0).length;
   const allBefore = before?.reduce((sum, slice) => sum + (by === 'tool' && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
   return (
@@ -153,10 +168,10 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
                 </span>
               </span>
             </td>
-            {inBar && <td className="num">{measured(valueIn(inBar, name), measure)}</td>}
+            {inBar && <td className="num">{measured(valueIn(inBar, name), measure, isBoundIn(inBar, name))}</td>}
             <td className="num">
               {name === rest || !groups.has(name)
-                ? measured(valueIn(groups, name), measure)
+                ? measured(valueIn(groups, name), measure, isBoundIn(groups, name))
                 : measuredSum(groups.get(name) ?? noSums(), measure, isTool)}
             </td>
           </tr>
@@ -170,7 +185,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
               </span>
             </td>
             {selected && <td />}
-            <td className="num">{measured(allBefore, measure)}</td>
+            <td className="num">{measured(allBefore, measure, before?.some(isLowerBound))}</td>
           </tr>
         )}
       </tbody>

@@ -122,6 +122,7 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
               {measured(
                 others.reduce((sum, [, one]) => sum + amountOf(one, measure), 0),
                 measure,
+                others.some(([, one]) => isLowerBound(one)),
               )}
             </span>
           </li>

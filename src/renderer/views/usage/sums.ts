@@ -147,7 +147,11 @@ export function amountOf(of: Sums | Slice, measure: ShownMeasure, isTool = false
 }
 
 /** Whether a cost is a lower bound, because calls without a price or an output are in it. */
-export const isLowerBound = ({ unpriced, uncountedOutputs, uncountedInputs }: Sums): boolean => unpriced + uncountedOutputs + uncountedInputs > 0;
+export const isLowerBound = ({
+  unpriced,
+  uncountedOutputs,
+  uncountedInputs,
+}: Pick<Sums, 'unpriced' | 'uncountedOutputs' | 'uncountedInputs'>): boolean => unpriced + uncountedOutputs + uncountedInputs > 0;
 
 /** The parts of a stacked bar: the largest groups, then the rest as one, then what was not recorded. */
 export const rest = '\u0000rest';
