@@ -333,7 +333,7 @@ describe('the door of a hub', () => {
     expect((await hub.client().audit.list({ project: 'watched' })).filter(({ by }) => by === 'curious')).toHaveLength(2);
   });
 
-  test('[E66] no body makes the hub fail: bad requests are 400', async () => {
+  test('[E66] no body makes the hub fail: bad requests are 400', { tags: 'long' }, async () => {
     await hub.project('fuzzed');
     const bodies = [
       '',

@@ -89,7 +89,7 @@ describe('the holder of a share link', () => {
   test.each([
     ['reader', 1],
     ['reviewer', 0],
-  ] as const)('[E18] [E66] a %s asks with any value, and learns nothing of what is not shared', async (role, half) => {
+  ] as const)('[E18] [E66] a %s asks with any value, and learns nothing of what is not shared', { tags: 'long' }, async (role, half) => {
     const token = await linkOf(role);
     const client = hub.client(token) as unknown as Record<string, Record<string, (input: unknown) => Promise<unknown>>>;
     const hashes = [shared.hash, hidden.hash, hidden.digest, 'f'.repeat(64)];

@@ -98,7 +98,7 @@ test.skipIf(process.getuid?.() !== 0)('[T36] a user without any home (needs root
   expect(readdirSync(work)).toEqual([]);
 });
 
-test.each(['', 'relative/home'])('[T36] HOME=%j counts as not set: nothing lands in the working folder', (home) => {
+test.each(['', 'relative/home'])('[T36] HOME=%j counts as not set: nothing lands in the working folder', { tags: 'long' }, (home) => {
   const { run, work, own } = withHome(home);
   const before = stateOf(own.claude);
   expect(run(['--version'])).toMatchObject({ code: 0, err: '' });

@@ -72,7 +72,7 @@ test('[T24] commits that are lost come back from the imported file under their n
 });
 
 // The file comes back later: a person imports it again.
-test('[T24] after a repair, importing the file again brings back what was lost', () => {
+test('[T24] after a repair, importing the file again brings back what was lost', { tags: 'long' }, () => {
   const { dir, file, contexts } = imported();
   const kept = readFileSync(file);
   rmSync(file);

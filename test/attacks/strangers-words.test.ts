@@ -11,6 +11,7 @@ import { answer, call, prompt, result } from '../support/claude-lines.js';
 import { door } from '../support/door.js';
 import { type FakeHub, fakeHub } from '../support/fake-hub.js';
 import { calls, read, says } from '../support/model-of-jobs.js';
+import { some } from '../support/long.js';
 import { scratch } from '../support/project.js';
 
 /** Stands in every text, title and name that the stranger chose. */
@@ -136,7 +137,7 @@ function expectJudged(words: string): void {
 }
 
 describe.each([true, false])('[U13] what a stranger wrote is material to judge; with sharing: %s', (isSharing) => {
-  test.each(Object.keys(places))('in %s', async (place) => {
+  test.each(some(Object.keys(places), 6))('in %s', async (place) => {
     const model = recording();
     const shown = await places[place]?.(await here(isSharing, [model], await strange()));
     const sent = shown === undefined ? model.asked.map(wordsOf) : [JSON.stringify(shown)];
@@ -192,7 +193,7 @@ if (command === 'acp') {
 }
 `;
 
-test('[U13] an agent over ACP gets the sentence before the session that it resumes', async () => {
+test('[U13] an agent over ACP gets the sentence before the session that it resumes', { tags: 'long' }, async () => {
   const sent = await strange();
   const home = scratch();
   const [program, notes, own] = ['opencode', 'notes', 'own.md'].map((name) => join(home, name)) as [string, string, string];

@@ -64,7 +64,7 @@ describe('an error of a stream keeps its code, its message and its data', () => 
     expect(body).toContain(id);
   });
 
-  test.each(failing)('[T46] %s by stemma call --stream', async (procedure, input, { code, id }) => {
+  test.each(failing)('[T46] %s by stemma call --stream', { tags: 'long' }, async (procedure, input, { code, id }) => {
     const { code: exit, err } = await own.run('call', procedure, '--stream', '--project', dir, '--input', JSON.stringify(input));
     expect(exit).toBe(1);
     expect(JSON.parse(err)).toMatchObject({ code, data: { id } });

@@ -25,7 +25,7 @@ import { filesBelow, root, textAt } from '../support/source.js';
  * or use unlimited memory; no byte is lost, and unreadable parts are named.
  */
 const isShort = process.env.STEMMA_FAULTS === 'short';
-const mutations = Number(process.env.STEMMA_FUZZ ?? (isShort ? 400 : 20_000));
+const mutations = Number(process.env.STEMMA_FUZZ ?? (isShort ? 200 : 20_000));
 /** The cases to run: all of them, one (`STEMMA_CASE=N`), or a part (`STEMMA_CASE=N-M`). */
 const part = (() => {
   const [from = 0, to] = (process.env.STEMMA_CASE ?? '0').split('-').map(Number);

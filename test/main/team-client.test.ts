@@ -34,7 +34,7 @@ async function flooding(header: Readonly<Record<string, string>>) {
 test.each([
   ['says its length', { 'content-length': String(whole) }, 64],
   ['does not say its length', {}, 700],
-])('[E53] an answer of 1.5 GB that %s is refused, and costs little memory', { timeout: 60_000 }, async (_, header, most) => {
+])('[E53] an answer of 1.5 GB that %s is refused, and costs little memory', { tags: 'long', timeout: 60_000 }, async (_, header, most) => {
   const { hub, sent } = await flooding(header);
   const before = process.memoryUsage().rss;
   let peak = before;

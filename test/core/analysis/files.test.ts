@@ -106,7 +106,7 @@ describe('files of a question', () => {
 });
 
 describe('the Parquet writer', () => {
-  test('[Q5] keeps every kind of value, in many groups, with and without a dictionary', async () => {
+  test('[Q5] keeps every kind of value, in many groups, with and without a dictionary', { tags: 'long' }, async () => {
     const columns = [
       { name: 'text', kind: 'text' },
       { name: 'unique', kind: 'text' },

@@ -456,7 +456,7 @@ describe('lanes', () => {
     expect(rows[2]?.edges).toEqual([]);
   });
 
-  test('[C19] a range of rows equals that range of all rows', () => {
+  test('[C19] a range of rows equals that range of all rows', { tags: 'long' }, () => {
     const chain = emptyChain();
     const trunk = conversation(chain, 400);
     for (let at = 5; at < 400; at += 13) commit(chain, trunk[at] as Commit, prompt(`b${at}`, 'branch', { parent: `a${at + 1}` }));

@@ -88,7 +88,7 @@ test('[C34] the pages of a graph are the rows of the layout of all commits', { t
   );
 });
 
-test('[C34] a page reads the sessions that it shows, whatever the project holds', () => {
+test('[C34] a page reads the sessions that it shows, whatever the project holds', { tags: 'long' }, () => {
   const read = (count: number, isStored: boolean): number => {
     const chain = emptyChain();
     sessions(chain, count, 12);

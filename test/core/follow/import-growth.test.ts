@@ -8,6 +8,7 @@ import { importGrowth, type TranscriptGrowth } from '../../../src/core/follow/in
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
 import { codexLine, codexTurn } from '../../support/codex-lines.js';
+import { some } from '../../support/long.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures');
@@ -66,7 +67,7 @@ const files = [
 ];
 
 describe('a transcript that is looked at after each of its lines', () => {
-  test.each(files.map((path) => [basename(path), path]))(
+  test.each(some(files, 4).map((path) => [basename(path), path]))(
     '[L1, L2] %s: the same contexts as an import of the whole, and no turn is cut in two',
     (name, path) => {
       const { chain, path: grown } = grow(beginningOf(path), name);

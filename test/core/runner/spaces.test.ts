@@ -94,7 +94,7 @@ test.for(['anthropic', 'openai', 'gemini'] as const)('[U2] the model of a run re
   expect(await client.turn.reproduce({ turnId: commits[0] as never })).toMatchObject({ identical: true });
 });
 
-test('[U1] the depth limit ends a loop of two agents', async () => {
+test('[U1] the depth limit ends a loop of two agents', { tags: 'long' }, async () => {
   let number = 0;
   const { client, settle, say, provider } = await space(['ada', 'ben'], (body) =>
     body.includes('tool_result') ? says('Sent.') : calls([`c${number++}`, 'send_message', { text: 'What do you think?' }]),

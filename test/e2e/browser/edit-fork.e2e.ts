@@ -5,7 +5,7 @@ import { giveProject } from '../../support/prepared.js';
 import { themes } from '../../support/views.js';
 import { entries } from '../../support/window.js';
 
-test('[W41][W47] an edited prompt survives Escape, reload and restart, then runs', async ({ page, machine }) => {
+test('[W41][W47] an edited prompt survives Escape, reload and restart, then runs', { tag: '@long' }, async ({ page, machine }) => {
   // A terminal that writes down what it was asked to run.
   const ran = machine.path('ran.txt');
   const terminal = machine.path('terminal.sh');

@@ -5,7 +5,7 @@ import { expect, test } from '../../support/e2e.js';
 import { giveProject } from '../../support/prepared.js';
 import { openSettings } from '../../support/window.js';
 
-test('Storage: space, cleanup, a check that finds and repairs damage, and a replica', async ({ page, machine }) => {
+test('Storage: space, cleanup, a check that finds and repairs damage, and a replica', { tag: '@long' }, async ({ page, machine }) => {
   const dir = machine.path('work', 'p.stemma');
   await giveProject(machine, 'Histories', dir);
   const { url } = await machine.web(dir);

@@ -71,7 +71,7 @@ const freePort = (): Promise<number> =>
   });
 
 describe('keeping a hub running', () => {
-  test('[E30] an older hub works beside a newer schema, and steps run whatever their number', async () => {
+  test('[E30] an older hub works beside a newer schema, and steps run whatever their number', { tags: 'long' }, async () => {
     const all = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: hub.databaseUrl, max: 2 }) }) });
     onTestFinished(() => all.destroy());
     const add = (statement: string) => ({ up: async (db: Kysely<unknown>) => void (await sql.raw(statement).execute(db)) });

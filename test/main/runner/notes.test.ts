@@ -106,7 +106,7 @@ describe('notes of git', () => {
     expect(git('notes', '--ref=stemma', 'show', head)).toBe('Mine');
   });
 
-  test('[G4] no hook, monitor, filter, signer or transport of the repository is run', async () => {
+  test('[G4] no hook, monitor, filter, signer or transport of the repository is run', { tags: 'long' }, async () => {
     const { client, git, at, repository } = await world();
     const proof = join(scratch(), 'ran');
     const program = join(scratch(), 'program');

@@ -239,7 +239,7 @@ describe('exports', () => {
     }
   });
 
-  test.each([tour, older])('[F13] a fork cut after any entry and its file hold exactly the entries so far: %s', (file) => {
+  test.each([tour, older])('[F13] a fork cut after any entry and its file hold exactly the entries so far: %s', { tags: 'long' }, (file) => {
     const chain = emptyChain();
     const { tips: all } = importInto(chain, file);
     for (const stop of ['root', undefined] as const) {
