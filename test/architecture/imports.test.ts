@@ -66,7 +66,8 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   formats: [
     '@msgpack/msgpack',
-    'cbor-x',
+    'cborg',
+    'fflate',
     'json-p3',
     'mdast-util-from-markdown',
     'mdast-util-gfm',

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Encoder } from 'cbor-x';
 import { blake3Of } from '../../../src/core/artifacts/index.js';
 import type { Timestamp } from '../../../src/core/base/index.js';
 import { atOnce } from '../../../src/core/base/index.js';
@@ -153,6 +153,9 @@ function joins(): Row[] {
   const deltas = Array.from({ length: Math.ceil(entries.length / 8) }, (_, at) =>
     bureauAgent.write(entries.slice(at * 8, at * 8 + 8).map(writable), options),
   );
+  const { Encoder } = createRequire(join(process.cwd(), 'test', 'peers', 'package.json'))('cbor-x') as {
+    readonly Encoder: new (options: object) => { encode(value: unknown): Uint8Array; decode(bytes: Uint8Array): unknown };
+  };
   const library = new Encoder({ mapsAsObjects: true, useRecords: false });
   const ms = medians({
     splice: plain(() => bureauAgent.concat(deltas)),

@@ -1,4 +1,3 @@
-import { Encoder } from 'cbor-x';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bureauAgent, cardbox, events, type Format } from '../../../src/core/formats/index.js';
@@ -42,15 +41,13 @@ describe('[F28] the core deterministic encoding', () => {
     expect(hex({ bb: 1, a: 2, c: undefined, '': 3 })).toBe('a3600361610262626201');
   });
 
-  test('written values are read by our decoder and by cbor-x', () => {
-    // The library returns whole numbers beyond 32 bits as bigint.
-    const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
-    const library = new Encoder({ mapsAsObjects: true, useRecords: false });
+  test('what is written is read, and written again the same', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const encoded = encodeCbor(value as Cbor);
-        expect(decodeCbor(encoded)).toEqual(value);
-        if (!JSON.stringify(value).includes('__proto__')) expect(asJson(library.decode(encoded))).toEqual(asJson(value));
+        const read = decodeCbor(encoded) as Cbor;
+        expect(read).toEqual(value);
+        expect(encodeCbor(read)).toEqual(encoded);
       }),
     );
   });
@@ -80,7 +77,7 @@ describe('[F28] arrays', () => {
   });
 
   test.each([
-    // cbor-x creates the object that tag 27 names, and calls it.
+    // Some decoders create the object that tag 27 names, and call it.
     ['81d81b82646576616c781f676c6f62616c546869732e70776e65642e707573682827707776656427', 'tag'],
     ['9b7fffffffffffffff', 'ends too early'],
     ['81bb7fffffffffffffff', 'longer than its bytes'],

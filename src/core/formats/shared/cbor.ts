@@ -1,18 +1,16 @@
-import { Decoder } from 'cbor-x/decode-no-eval';
-import { bytesOf, concatBytes, type Json } from '../../base/index.js';
+import { decode, type EncodeOptions, encode, Token, Type } from 'cborg';
+import { concatBytes, type Json } from '../../base/index.js';
 import type { Problem } from '../format.js';
 
 /**
  * CBOR as the formats of Bureau use it: arrays of items in the core deterministic encoding (RFC 8949, 4.2.1), with shortest heads and
- * floats, definite lengths, and keys in byte order. Bytes are checked before they are decoded: cbor-x creates the objects that tag 27 names
- * (and calls them), so no tag may ever reach it.
+ * floats, definite lengths, and keys in byte order. Bytes are checked before they are decoded, so that an item has an end and a problem
+ * a place, and no length is believed.
  */
 
 /** The values that can be written and read: JSON and byte strings. */
 export type Cbor = null | boolean | number | string | Uint8Array | readonly Cbor[] | { readonly [key: string]: Cbor | undefined };
 
-const unsigned = 0;
-const negative = 1;
 const byteString = 2;
 const textString = 3;
 const list = 4;
@@ -22,82 +20,14 @@ const simple = 7;
 const indefinite = 31;
 const stop = 0xff;
 
+const encoding: EncodeOptions = {
+  ignoreUndefinedProperties: true,
+  // The library writes -0 as the whole number 0.
+  typeEncoders: { number: (value: number) => (Object.is(value, -0) ? new Token(Type.float, value) : null) },
+};
+
 /** Encodes one item. Fields without a value are dropped. */
-export function encodeCbor(value: Cbor): Uint8Array {
-  const parts: Uint8Array[] = [];
-  write(value, parts);
-  return concatBytes(parts);
-}
-
-function write(value: Cbor, parts: Uint8Array[]): void {
-  if (value === null) parts.push(Uint8Array.of(0xf6));
-  else if (typeof value === 'boolean') parts.push(Uint8Array.of(value ? 0xf5 : 0xf4));
-  else if (typeof value === 'number') parts.push(numberBytes(value));
-  else if (typeof value === 'string') {
-    const bytes = bytesOf(value);
-    parts.push(head(textString, bytes.length), bytes);
-  } else if (value instanceof Uint8Array) parts.push(head(byteString, value.length), value);
-  else if (isList(value)) {
-    parts.push(head(list, value.length));
-    for (const item of value) write(item, parts);
-  } else {
-    const members = Object.entries(value)
-      .flatMap(([key, member]) => (member === undefined ? [] : [{ key: encodeCbor(key), member }]))
-      .sort((a, b) => Buffer.compare(a.key, b.key));
-    parts.push(head(map, members.length));
-    for (const { key, member } of members) {
-      parts.push(key);
-      write(member, parts);
-    }
-  }
-}
-const isList = (value: Cbor): value is readonly Cbor[] => Array.isArray(value);
-
-function head(major: number, value: number): Uint8Array {
-  const first = major << 5;
-  if (value < 24) return Uint8Array.of(first | value);
-  if (value < 0x100) return Uint8Array.of(first | 24, value);
-  const bytes = Buffer.alloc(value < 0x10000 ? 3 : value < 0x100000000 ? 5 : 9);
-  bytes[0] = first | (bytes.length === 3 ? 25 : bytes.length === 5 ? 26 : 27);
-  if (bytes.length === 3) bytes.writeUInt16BE(value, 1);
-  else if (bytes.length === 5) bytes.writeUInt32BE(value, 1);
-  else bytes.writeBigUInt64BE(BigInt(value), 1);
-  return bytes;
-}
-
-/** Whole numbers as integers, all others as the shortest float with the same value. */
-function numberBytes(value: number): Uint8Array {
-  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return value < 0 ? head(negative, -1 - value) : head(unsigned, value);
-  if (Number.isNaN(value)) return Uint8Array.of(0xf9, 0x7e, 0x00);
-  const half = halfOf(value);
-  if (half !== undefined) return Uint8Array.of(0xf9, half >> 8, half & 0xff);
-  const isSingle = Object.is(Math.fround(value), value);
-  const bytes = Buffer.alloc(isSingle ? 5 : 9);
-  bytes[0] = isSingle ? 0xfa : 0xfb;
-  if (isSingle) bytes.writeFloatBE(value, 1);
-  else bytes.writeDoubleBE(value, 1);
-  return bytes;
-}
-
-/** The bits of the number as a half-precision float; undefined where it does not fit. */
-function halfOf(value: number): number | undefined {
-  if (!Object.is(Math.fround(value), value)) return undefined;
-  const single = Buffer.alloc(4);
-  single.writeFloatBE(value);
-  const bits = single.readUInt32BE();
-  const sign = (bits >>> 16) & 0x8000;
-  const exponent = (bits >>> 23) & 0xff;
-  const fraction = bits & 0x7fffff;
-  if (exponent === 0 && fraction === 0) return sign;
-  if (exponent === 0xff) return fraction === 0 ? sign | 0x7c00 : undefined;
-  const shifted = exponent - 112;
-  if (shifted >= 1 && shifted <= 30) return (fraction & 0x1fff) === 0 ? sign | (shifted << 10) | (fraction >>> 13) : undefined;
-  if (shifted < -9 || shifted > 0) return undefined;
-  // Below the smallest normal number the leading 1 is part of the fraction.
-  const whole = fraction | 0x800000;
-  const drop = 14 - shifted;
-  return (whole & ((1 << drop) - 1)) === 0 ? sign | (whole >>> drop) : undefined;
-}
+export const encodeCbor = (value: Cbor): Uint8Array => encode(value, encoding);
 
 /** The items of an array, each with its bytes. Unreadable items are named by their number. */
 export interface CborItems {
@@ -117,7 +47,7 @@ export function readArray(bytes: Uint8Array): CborItems {
   for (let number = 1; number <= array.length && !(isOpen && bytes[at] === stop); number++) {
     const end = endOfItem(bytes, at);
     if (typeof end === 'string') return { items, problems: [...problems, { line: number, reason: `the item at byte ${at} ${end}` }] };
-    const value = decode(bytes.subarray(at, end));
+    const value = decodeChecked(bytes.subarray(at, end));
     if (value === undefined) problems.push({ line: number, reason: `the item at byte ${at} cannot be read` });
     else items.push({ value, start: at, end, number });
     at = end;
@@ -129,7 +59,7 @@ export function readArray(bytes: Uint8Array): CborItems {
 
 /** Decodes one item; undefined if the bytes are invalid or contain a tag. */
 export function decodeCbor(bytes: Uint8Array): Cbor | undefined {
-  return endOfItem(bytes, 0) === bytes.length ? decode(bytes) : undefined;
+  return endOfItem(bytes, 0) === bytes.length ? decodeChecked(bytes) : undefined;
 }
 
 /** The start of an array's items and their number. */
@@ -199,12 +129,10 @@ function itemAt(bytes: Uint8Array, at: number): { readonly next: number; readonl
   return { next };
 }
 
-const decoder = new Decoder({ mapsAsObjects: false, useRecords: false });
-
 /** Call only for checked bytes. */
-function decode(item: Uint8Array): Cbor | undefined {
+function decodeChecked(item: Uint8Array): Cbor | undefined {
   try {
-    return plain(decoder.decode(item));
+    return plain(decode(item, { useMaps: true }));
   } catch {
     return undefined;
   }
@@ -219,6 +147,8 @@ function plain(value: unknown): Cbor {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   return value === undefined ? null : (value as Cbor);
 }
+
+const isList = (value: Cbor): value is readonly Cbor[] => Array.isArray(value);
 
 /** The value as JSON: byte strings as base64, NaN and infinities as null, -0 as 0. */
 export function jsonOf(value: Cbor): Json {
@@ -237,7 +167,14 @@ export function jsonOf(value: Cbor): Json {
 export function spliceArrays(deltas: readonly Uint8Array[]): Uint8Array {
   const bodies = deltas.filter((delta) => delta.length > 0).map(bodyOf);
   const count = bodies.reduce((sum, body) => sum + body.count, 0);
-  return concatBytes([head(list, count), ...bodies.flatMap((body) => body.parts)]);
+  return concatBytes([arrayHead(count), ...bodies.flatMap((body) => body.parts)]);
+}
+
+/** The head of an array: that of the number of its items, of another type. */
+function arrayHead(count: number): Uint8Array {
+  const head = encodeCbor(count);
+  head[0] = (head[0] as number) | (list << 5);
+  return head;
 }
 
 function bodyOf(delta: Uint8Array): { readonly count: number; readonly parts: readonly Uint8Array[] } {

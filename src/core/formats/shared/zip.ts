@@ -1,7 +1,8 @@
-// ZIP archives, of which one entry at a time is in memory. Our own code because formats are synchronous and Inspect compresses with
+// ZIP archives, of which one entry at a time is in memory. Reading is our own code because formats are synchronous and Inspect compresses with
 // Zstandard (method 93): yauzl 3.4 opens archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only
 // methods 0 and 8. Node's zlib does the rest.
-import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
+import { zipSync } from 'fflate';
 import { StemmaError } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
 import { expandsTooMuch, maxExpanded } from './expansion.js';
@@ -102,37 +103,6 @@ function contentAt(file: FileBytes, { place, method, size, length, name }: Store
   throw new Error(`${name} is compressed by method ${method}`);
 }
 
-/** Writes an archive of deflated entries, without times, so that equal content gives equal bytes. */
-export function writeZip(entries: readonly { readonly name: string; readonly content: Uint8Array }[]): Uint8Array {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let at = 0;
-  for (const { name, content } of entries) {
-    const packed = deflateRawSync(content);
-    const title = Buffer.from(name);
-    const common = Buffer.alloc(26);
-    // Version 2.0, names in UTF-8, deflated, dated 1 January 1980.
-    common.writeUInt16LE(20, 0);
-    common.writeUInt16LE(0x0800, 2);
-    common.writeUInt16LE(8, 4);
-    common.writeUInt16LE(0x21, 8);
-    common.writeUInt32LE(crc32(content), 10);
-    common.writeUInt32LE(packed.length, 14);
-    common.writeUInt32LE(content.length, 18);
-    common.writeUInt16LE(title.length, 22);
-    const local = Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), common, title]);
-    const rest = Buffer.alloc(14);
-    rest.writeUInt32LE(at, 10);
-    directory.push(Buffer.concat([Buffer.from([0x50, 0x4b, 1, 2, 20, 0]), common, rest, title]));
-    parts.push(local, packed);
-    at += local.length + packed.length;
-  }
-  const listed = Buffer.concat(directory);
-  const end = Buffer.alloc(endLength);
-  end.writeUInt32LE(endMark, 0);
-  end.writeUInt16LE(entries.length, 8);
-  end.writeUInt16LE(entries.length, 10);
-  end.writeUInt32LE(listed.length, 12);
-  end.writeUInt32LE(at, 16);
-  return Buffer.concat([...parts, listed, end]);
-}
+/** Writes an archive of deflated entries, without times, so that equal content gives equal bytes. Of entries with one name, the last is written. */
+export const writeZip = (entries: readonly { readonly name: string; readonly content: Uint8Array }[]): Uint8Array =>
+  zipSync(Object.fromEntries(entries.map(({ name, content }) => [name, content])), { mtime: new Date(1980, 0, 1) });
