@@ -10,8 +10,8 @@ import { agentDoor } from '../support/agent-door.js';
 import { answer, call, prompt, result } from '../support/claude-lines.js';
 import { door } from '../support/door.js';
 import { type FakeHub, fakeHub } from '../support/fake-hub.js';
-import { calls, read, says } from '../support/model-of-jobs.js';
 import { some } from '../support/long.js';
+import { calls, read, says } from '../support/model-of-jobs.js';
 import { scratch } from '../support/project.js';
 
 /** Stands in every text, title and name that the stranger chose. */

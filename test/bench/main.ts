@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
-import { holds, type Row } from './measure.js';
+import { holds, type Row, shown } from './measure.js';
+import { report } from './report.js';
+import { besideParts } from './rows/beside.js';
 import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
@@ -34,6 +36,7 @@ const parts = [
   ...walkParts,
   ...storageParts,
   ...importParts,
+  ...besideParts,
   ...wholeParts,
   ...memoryParts,
   ...documentParts,
@@ -60,35 +63,53 @@ const widths = [11, 64, 9, 9, 9, 6];
 const cells = (texts: readonly string[]): string =>
   texts.map((text, place) => (place < 2 ? text.padEnd(widths[place] ?? 0) : text.padStart(widths[place] ?? 0))).join(' ');
 const limit = (row: Row, value: number): string => `${row.better === 'less' ? '≤' : '≥'} ${shown(value)}`;
-const shown = (value: number): string => (value > 0 && value < 0.3 ? `1/${Math.round((1 / value) * 10) / 10}` : value.toFixed(value < 100 ? 2 : 0));
 const verdict = (row: Row): string => (row.ratio === undefined ? '–' : holds(row, row.stretch) ? 'yes++' : holds(row, row.must) ? 'yes' : 'NO');
 
 /** Work on the disk of the repository, because a temporary folder may be in memory. */
 const folder = mkdtempSync(join(out, 'work-'));
 const rows: Row[] = [];
+const failed: { readonly id: string; readonly why: string }[] = [];
+
+function print(row: Row): void {
+  const ratio = row.ratio === undefined ? '–' : shown(row.ratio);
+  console.log(cells([row.id, row.what, ratio, limit(row, row.must), limit(row, row.stretch), verdict(row)]));
+  const figures = Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`);
+  const aside = [row.note, figures.join(', ')].filter(Boolean).join('; ');
+  if (aside) console.log(`${' '.repeat(12)}${aside}`);
+}
+
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
+const from = performance.now();
 try {
   for (const part of parts)
-    for (const row of await part.run(folder, { quick })) {
-      rows.push(row);
-      console.log(
-        cells([row.id, row.what, row.ratio === undefined ? '–' : shown(row.ratio), limit(row, row.must), limit(row, row.stretch), verdict(row)]),
-      );
-      const figures = Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`);
-      const aside = [row.note, figures.join(', ')].filter(Boolean).join('; ');
-      if (aside) console.log(`${' '.repeat(12)}${aside}`);
+    try {
+      for (const row of await part.run(folder, { quick })) {
+        rows.push(row);
+        print(row);
+      }
+    } catch (error) {
+      // The other rows are measured all the same.
+      const why = error instanceof Error ? error.message : String(error);
+      for (const id of part.rows) failed.push({ id, why: why.split('\n')[0] ?? '' });
+      console.log(`${part.rows.join(', ')}: failed: ${why}`);
     }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-const machine = { node: process.version, platform: process.platform, cores: availableParallelism() };
-const file = join(out, '..', 'bench.json');
+const machine = { node: process.version, platform: process.platform, cores: availableParallelism(), cpu: cpus()[0]?.model.trim() ?? 'not recorded' };
+const at = new Date().toISOString();
+const minutes = (performance.now() - from) / 60_000;
 writeFileSync(
-  file,
-  `${JSON.stringify({ at: new Date().toISOString(), machine, rows: rows.map((row) => ({ ...row, must: row.must, holdsMust: holds(row, row.must), holdsStretch: holds(row, row.stretch) })) }, null, 2)}\n`,
+  join(out, '..', 'bench.json'),
+  `${JSON.stringify({ at, machine, rows: rows.map((row) => ({ ...row, holdsMust: holds(row, row.must), holdsStretch: holds(row, row.stretch) })), failed }, null, 2)}\n`,
 );
+// The page tells of whole runs only.
+const isWhole = named.length === 0 && !quick;
+if (isWhole) writeFileSync(join(out, '..', '..', 'docs', 'performance.md'), report({ at, machine, minutes, rows, failed }));
 const missed = rows.filter((row) => holds(row, row.must) === false);
+const names = (all: readonly { readonly id: string }[]): string => (all.length > 0 ? `: ${all.map((row) => row.id).join(', ')}` : '');
 console.log(
-  `\n${rows.length} rows, ${missed.length} miss their must${missed.length ? `: ${missed.map((row) => row.id).join(', ')}` : ''}; written to out/bench.json`,
+  `\n${rows.length} rows, ${missed.length} miss their must${names(missed)}; ${failed.length} failed${names(failed)}; written to out/bench.json${isWhole ? ' and docs/performance.md' : ''}`,
 );
+if (failed.length > 0) process.exitCode = 1;

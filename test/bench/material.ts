@@ -46,6 +46,8 @@ interface Shape {
   /** The runtime stores the result a second time, structured, as for read files. */
   readonly structured: boolean;
   readonly write?: Writer;
+  /** Writes the results of tools, if it is not `write`. */
+  readonly writeResult?: Writer;
   /** Replies and calls of different sessions have different ids, as real ones have. */
   readonly session?: string;
 }
@@ -88,7 +90,7 @@ function turn(next: () => number, parent: string | null, at: number, number: num
   const exchange = (place: number): string => {
     const id = `toolu_${shape.session ?? ''}${number}_${place}`;
     const filePath = `/home/dev/app/src/${number}/${place}.ts`;
-    const content = write(next, shape.resultLength());
+    const content = (shape.writeResult ?? write)(next, shape.resultLength());
     return (
       assistant(place, { type: 'tool_use', id, name: 'Read', input: { file_path: filePath } }) +
       line({
@@ -121,16 +123,35 @@ export function turns(count: number, seed = 1, write: Writer = prose): string[] 
   return all;
 }
 
+/** An agent reads the same files again: a result is often an earlier one of these last, with another line. */
+const remembered = 24;
+const shareOfRepeats = 0.6;
+
+/** Writes results that repeat as those of real sessions do, so that a file compresses as well as a real one. */
+function repeating(): Writer {
+  const last: string[] = [];
+  return (next, length) => {
+    const earlier = next() < shareOfRepeats ? last[Math.floor(next() * last.length)] : undefined;
+    const place = Math.floor(next() * (earlier?.length ?? 0));
+    const text = earlier === undefined ? prose(next, length) : `${earlier.slice(0, place)}${prose(next, 40)}${earlier.slice(place + 40)}`;
+    last.push(text);
+    if (last.length > remembered) last.shift();
+    return text;
+  };
+}
+
 /**
  * A session file of about a number of bytes, with the proportions of real ones: one prompt per 30 lines, half of the lines
- * near 1 KB, a few very large, 4 KB on average.
+ * near 1 KB, a few very large, 4 KB on average. It compresses like the real session of 18 MB (14 times at zstd -3).
  */
 export function sessionFile(bytes: number, seed: number): string {
   const next = chance(seed);
   const parts: string[] = [];
+  const writeResult = repeating();
   let parent: string | null = null;
   for (let size = 0, number = 0; size < bytes; number++) {
-    const shape: Shape = { calls: 8 + Math.floor(next() * 12), resultLength: () => Math.min(60_000, 400 / (1 - next()) ** 1.2), structured: true };
+    const resultLength = (): number => Math.min(60_000, 400 / (1 - next()) ** 1.2);
+    const shape: Shape = { calls: 8 + Math.floor(next() * 12), resultLength, structured: true, writeResult };
     const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, shape);
     parts.push(made.text);
     size += made.text.length;

@@ -69,3 +69,7 @@ export interface Run {
 
 export const holds = (row: Row, limit: number): boolean | undefined =>
   row.ratio === undefined ? undefined : row.better === 'less' ? row.ratio <= limit : row.ratio >= limit;
+
+/** A ratio as texts show it: small ones as a part of one. */
+export const shown = (value: number): string =>
+  value > 0 && value < 0.3 ? `1/${Math.round((1 / value) * 10) / 10}` : value.toFixed(value < 100 ? 2 : 0);
