@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync as Database } from 'node:sqlite';
+import type { DatabaseSync as Database, constants as SqliteConstants } from 'node:sqlite';
 import { badRequest, inWords, StemmaError } from '../base/index.js';
 import { attachForReading, derivedFile, derivedTables, removeDerived } from './derived/index.js';
+import { openGuard } from './guard.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 
@@ -38,7 +39,8 @@ const maxValue = 16 * 1024 * 1024;
 
 /**
  * Opens the file with `node:sqlite`, which has an authorizer: SQLite asks it about every table, column and function while it compiles a statement.
- * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says.
+ * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says. Versions of Node
+ * without an authorizer use a guard (guard.ts).
  */
 export async function openConfined({ file, mark, views, functions, isRaw = false }: ConfinedOptions): Promise<ConfinedDatabase> {
   const { DatabaseSync, constants } = await import('node:sqlite');
@@ -53,25 +55,59 @@ export async function openConfined({ file, mark, views, functions, isRaw = false
   for (const [name, call] of Object.entries(functions)) db.function(name, { deterministic: true, varargs: true }, call as never);
   // SQLite names the view that reads a table, and a statement may call a subquery like a view. So what reads tables has a name that no statement knows.
   const secret = `v${randomBytes(16).toString('hex')}_`;
+  let refused: string | undefined;
+  const names = Object.keys(views);
+  const refusing = `${secret}refuse`;
+  const guard = 'setAuthorizer' in db ? undefined : openGuard(db, { refusing, functions: Object.keys(functions), plainTables });
   for (const [name, sql] of Object.entries(views)) {
-    db.exec(`CREATE TEMP VIEW ${secret}${name} AS ${sql}`);
+    db.exec(`CREATE TEMP VIEW ${secret}${name} AS ${guard?.qualified(sql) ?? sql}`);
     db.exec(`CREATE TEMP VIEW ${name} AS SELECT * FROM ${secret}${name}`);
   }
-  db.enableDefensive(true);
+  const refuse = (what: string): void => {
+    refused ??= what;
+  };
+  if (guard) guard.hide();
+  else authorize(db, { constants, secret, names, functions, refuse });
   // Older versions of Node have no limits to set.
   const { limits } = db as Partial<typeof db>;
   if (limits) Object.assign(limits, { length: maxValue, attach: 0, sqlLength: 200_000 });
+  return {
+    select: (sql, values = []) => {
+      refused = guard?.refusal(sql);
+      if (refused !== undefined) throw asRefusal(undefined, refused, names);
+      return selectIn({ db, isRaw }, sql, values, (error) => {
+        if (!(error instanceof Error && /^(?:database disk image is malformed|file is not a database)/.test(error.message))) {
+          const hidden = refused === undefined && !(error instanceof StemmaError) ? guard?.hiddenIn(sql, error) : undefined;
+          return asRefusal(error, hidden === undefined ? refused : `reads the table ${hidden}`, names);
+        }
+        removeDerived(derived);
+        return withoutDerived();
+      });
+    },
+    close: () => db.close(),
+  };
+}
 
+interface Authorized {
+  readonly constants: typeof SqliteConstants;
+  /** The beginning of the names of what reads tables. */
+  readonly secret: string;
+  readonly names: readonly string[];
+  readonly functions: ConfinedOptions['functions'];
+  readonly refuse: (what: string) => void;
+}
+
+/** Lets SQLite ask about everything that a statement does, and refuses what is not in the views. */
+function authorize(db: Database, { constants, secret, names, functions, refuse }: Authorized): void {
+  db.enableDefensive(true);
   // A named subquery of which no column is read looks like a table of that name.
   const own = db.prepare('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM pragma_module_list').all();
   const tables = new Set([...own.map(({ name }) => String(name)), ...derivedTables].map((name) => name.toLowerCase()));
   const isSubquery = (table: string): boolean => !tables.has(table.toLowerCase()) && !/^(sqlite_|pragma_)/i.test(table);
-
-  const names = new Set(Object.keys(views));
-  let refused: string | undefined;
+  const shown = new Set(names);
   const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } = constants;
-  const refuse = (what: string): number => {
-    refused ??= what;
+  const deny = (what: string): number => {
+    refuse(what);
     return SQLITE_DENY;
   };
   db.setAuthorizer((action, first, second, _database, view) => {
@@ -81,28 +117,16 @@ export async function openConfined({ file, mark, views, functions, isRaw = false
       case SQLITE_RECURSIVE:
         return SQLITE_OK;
       case SQLITE_READ:
-        if (isInside || names.has(first ?? '') || first?.startsWith(secret) || plainTables.has(first ?? '')) return SQLITE_OK;
+        if (isInside || shown.has(first ?? '') || first?.startsWith(secret) || plainTables.has(first ?? '')) return SQLITE_OK;
         if (second === '' && isSubquery(first ?? '')) return SQLITE_OK;
-        return refuse(`reads the table ${first}`);
+        return deny(`reads the table ${first}`);
       case SQLITE_FUNCTION:
         if (isInside || !(second === 'load_extension' || Object.hasOwn(functions, second ?? ''))) return SQLITE_OK;
-        return refuse(`calls the function ${second}`);
+        return deny(`calls the function ${second}`);
       default:
-        return refuse(words[action] ?? 'does more than read');
+        return deny(words[action] ?? 'does more than read');
     }
   });
-  return {
-    select: (sql, values = []) => {
-      refused = undefined;
-      return selectIn({ db, isRaw }, sql, values, (error) => {
-        if (!(error instanceof Error && /^(?:database disk image is malformed|file is not a database)/.test(error.message)))
-          return asRefusal(error, refused, [...names]);
-        removeDerived(derived);
-        return withoutDerived();
-      });
-    },
-    close: () => db.close(),
-  };
 }
 
 /** The reason of the refusal when the file of derived data is missing or damaged. It is removed then, so that the writer makes it again. */
@@ -180,10 +204,18 @@ function selectIn(
 }
 
 function plain(value: Value): string | number | null {
+  // SQLite refuses it where it has limits.
+  if (typeof value === 'object' && value !== null && value.length > maxValue) throw tooMuch(`a value has ${value.length} bytes`);
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return value;
 }
+
+const tooMuch = (why: string): StemmaError =>
+  new StemmaError('UNAVAILABLE', `The statement needs more memory than it may use: ${why}. Read fewer rows, or shorter texts.`, {
+    reason: 'memory',
+    field: 'sql',
+  });
 
 /** The refusal of a statement, in words. */
 function asRefusal(error: unknown, refused: string | undefined, names: readonly string[]): StemmaError {
@@ -191,11 +223,7 @@ function asRefusal(error: unknown, refused: string | undefined, names: readonly 
   const message = error instanceof Error ? error.message : String(error);
   const can = `SQL here reads the views ${names.join(', ')}`;
   if (refused !== undefined) return badRequest('sql', `The statement ${refused}. ${can}, and changes nothing.`);
-  if (/out of memory|too big/i.test(message))
-    return new StemmaError('UNAVAILABLE', `The statement needs more memory than it may use: ${message}. Read fewer rows, or shorter texts.`, {
-      reason: 'memory',
-      field: 'sql',
-    });
+  if (/out of memory|too big/i.test(message)) return tooMuch(message);
   if (/no such table/i.test(message)) return badRequest('sql', `${message}. ${can}.`);
   return badRequest('sql', `SQLite refuses the statement: ${message}.`);
 }

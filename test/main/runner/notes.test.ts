@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openGit } from '../../../src/main/runner/index.js';
 import { door } from '../../support/door.js';
+import { isInstalled } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
 import { laterRefusal } from '../../support/refusal.js';
+
+const hasGit = isInstalled('git');
 
 /** A line of a Claude Code session that writes a file. */
 const wrote = (id: string, file: string, content: string): string =>
@@ -49,7 +52,7 @@ async function world() {
 
 const pathsIn = (note: string | null): string[] => (JSON.parse(note ?? '{}').files ?? []).map(({ path }: { path: string }) => path);
 
-describe('notes of git', () => {
+describe.skipIf(!hasGit)('notes of git (needs git)', () => {
   test('[G4] a note is shown first, written when it is asked for, and read back by git', { tags: 'long' }, async () => {
     const { client, git, at, head, repository } = await world();
     const shown = await client.blame.notes({ path: at('src/ä one.ts') });

@@ -10,10 +10,28 @@ const leastBytes = 9;
 const isFrame = (bytes: Buffer): boolean =>
   bytes.length >= leastBytes && (bytes.readUInt32LE(0) === 0xfd2fb528 || (bytes.readUInt32LE(0) & 0xfffffff0) >>> 0 === 0x184d2a50);
 
+/** The number of bytes of the first frame (RFC 8878, 3.1); more than there are if it was cut off. */
+function frameLength(bytes: Buffer): number {
+  if (bytes.length < leastBytes) return leastBytes;
+  if (bytes.readUInt32LE(0) !== 0xfd2fb528) return 8 + bytes.readUInt32LE(4);
+  const descriptor = bytes.readUInt8(4);
+  const isSingle = (descriptor & 0x20) !== 0;
+  const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6] as number;
+  let at = 5 + (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] as number) + sizeBytes;
+  for (let isLast = false; !isLast; ) {
+    if (at + 3 > bytes.length) return at + 3;
+    const block = bytes.readUIntLE(at, 3);
+    isLast = (block & 1) === 1;
+    const isRepeat = ((block >> 1) & 3) === 1;
+    at += 3 + (isRepeat ? 1 : block >> 3);
+  }
+  return at + ((descriptor & 4) !== 0 ? 4 : 0);
+}
+
 /**
  * Decompresses every frame of Zstandard, up to `maxOutputLength` bytes in all. Node's own function stops after the first one and says nothing
- * (its issue 64741).
- * @throws the errors of Node; CORRUPT for too many frames
+ * (its issue 64741); in Node 22, it says nothing of a frame that was cut off either.
+ * @throws the errors of Node, and one for a frame that was cut off without `finishFlush`; CORRUPT for too many frames
  */
 export function unzstd(packed: Uint8Array, options: { readonly maxOutputLength: number; readonly finishFlush?: number }): Buffer {
   const parts: Buffer[] = [];
@@ -21,11 +39,12 @@ export function unzstd(packed: Uint8Array, options: { readonly maxOutputLength: 
   let rest = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   do {
     if (parts.length >= maxFrames) throw new StemmaError('CORRUPT', `it is compressed in more than ${maxFrames} frames, and is not read`);
-    const made = zstdDecompressSync(rest, { ...options, maxOutputLength: Math.max(1, room), info: true });
-    const { buffer, engine } = made as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
-    parts.push(buffer);
-    room -= buffer.length;
-    rest = rest.subarray(engine.bytesWritten);
+    const length = frameLength(rest);
+    const part = zstdDecompressSync(rest.subarray(0, length), { ...options, maxOutputLength: Math.max(1, room) });
+    if (length > rest.length && options.finishFlush === undefined) throw new Error('unexpected end of file');
+    parts.push(part);
+    room -= part.length;
+    rest = rest.subarray(length);
   } while (isFrame(rest));
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
