@@ -1,5 +1,3 @@
-import type { DatabaseSync as Database } from 'node:sqlite';
-
 /**
  * Confines statements to views where SQLite in Node has no authorizer (before Node 24.10). Three things together leave nothing else to read:
  * every table is hidden by a temporary view of its name, which SQLite finds first and cannot compile; the views themselves name the schemas of
@@ -16,6 +14,12 @@ export interface Guard {
   hiddenIn(sql: string, error: unknown): string | undefined;
 }
 
+/** What the guard needs of a connection. */
+interface Confinable {
+  exec(sql: string): unknown;
+  prepare(sql: string): { all(): readonly Readonly<Record<string, unknown>>[] };
+}
+
 interface GuardOptions {
   /** The beginning of the name of a function that is missing, so that SQLite compiles nothing with it. No statement knows it. */
   readonly refusing: string;
@@ -26,7 +30,7 @@ interface GuardOptions {
 }
 
 /** Reads the schemas of a database, before the views are made. */
-export function openGuard(db: Database, { refusing, functions, plainTables }: GuardOptions): Guard {
+export function openGuard(db: Confinable, { refusing, functions, plainTables }: GuardOptions): Guard {
   const names = (sql: string): string[] =>
     db
       .prepare(sql)
