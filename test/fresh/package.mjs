@@ -89,6 +89,7 @@ const jobs = {
     tip = /ctx-[0-9a-f]{8,}/.exec(run(['log']))?.[0] ?? '';
     must(tip !== '', 'the log names no commit');
   },
+  sql: () => must(/\b[1-9]\d*\b/.test(run(['sql', 'SELECT count(*) AS calls FROM calls'])), 'SQL finds no calls'),
   export: () => must(run(['export', tip, '--to', 'markdown']).length > 1_000, 'the export is empty'),
   hook: () => run(['hook'], JSON.stringify({ hook_event_name: 'SessionStart', session_id: 's', transcript_path: join(work, 'x.jsonl'), cwd: work })),
   mcp: async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { builtRoot } from '../built.js';
-import { sessionFile } from '../material.js';
+import { largeSession, sessionFile } from '../material.js';
 import { medians, type Part, plain, type Row, type Run, timed } from '../measure.js';
 
 /** Runs a program in a folder. @throws Error with what it said, if it fails. */
@@ -39,12 +39,12 @@ function peer(folder: string, name: string): Peer {
 }
 
 /** Sessions of Claude Code under a home folder. Returns their bytes, and those after zstd -3. */
-function writeSessions(home: string, count: number, size: number): { readonly bytes: number; readonly compressed: number } {
+function writeSessions(home: string, count: number, textOf: (number: number) => string): { readonly bytes: number; readonly compressed: number } {
   const folder = join(home, '.claude', 'projects', '-app');
   mkdirSync(folder, { recursive: true });
   let [bytes, compressed] = [0, 0];
   for (let number = 0; number < count; number++) {
-    const text = Buffer.from(sessionFile(size, 400 + number));
+    const text = Buffer.from(textOf(number));
     writeFileSync(join(folder, `${String(number).padStart(8, '0')}-0000-4000-8000-000000000040.jsonl`), text, { flush: true });
     bytes += text.length;
     if (number < 3) compressed += zstdCompressSync(text).length * (count / Math.min(count, 3));
@@ -73,7 +73,7 @@ const importing = (root: string, at: string, home: string) => {
 function library(folder: string, { quick }: Run): Row[] {
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'library-'));
-  const { bytes, compressed } = writeSessions(at, quick ? 5 : 35, 20 * 1024 * 1024);
+  const { bytes, compressed } = writeSessions(at, quick ? 5 : 35, (number) => sessionFile(20 * 1024 * 1024, 400 + number));
   const peers = ['ccusage', 'tokscale'].map((name) => peer(folder, name));
   const env = { HOME: at, CLAUDE_CONFIG_DIR: join(at, '.claude') };
   const words: Readonly<Record<string, readonly string[]>> = {
@@ -112,7 +112,7 @@ function smallFiles(folder: string, { quick }: Run): Row[] {
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'small-'));
   const count = quick ? 1_000 : 5_000;
-  const { bytes } = writeSessions(at, count, 28_000);
+  const { bytes } = writeSessions(at, count, (number) => largeSession({ turns: 6, calls: 4 }, number));
   const { stemma } = medians({ stemma: importing(root, at, at) }, quick ? 1 : 3);
   rmSync(at, { recursive: true, force: true });
   const what = `import of ${count.toLocaleString('en')} files of ${Math.round(bytes / 1e6)} MB, whole process, in seconds`;

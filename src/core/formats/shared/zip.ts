@@ -2,7 +2,7 @@
 // Zstandard (method 93): yauzl 3.4 opens archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only
 // methods 0 and 8. Node's zlib does the rest.
 import { inflateRawSync } from 'node:zlib';
-import { zipSync } from 'fflate';
+import { zipSync } from 'fflate/browser';
 import { StemmaError } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
 import { expandsTooMuch, maxExpanded } from './expansion.js';
