@@ -1,8 +1,8 @@
 import './page.js';
 import { describe, expect, test, vi } from 'vitest';
 import { keyGroups } from '../../src/renderer/app/keys.js';
-import type { MenuEntry } from '../../src/renderer/parts/index.js';
-import { commitActions, runByKey } from '../../src/renderer/views/actions.js';
+import { type MenuEntry, runByKey } from '../../src/renderer/parts/index.js';
+import { commitActions } from '../../src/renderer/views/actions.js';
 import { commandOf } from '../../src/renderer/views/replay/keys.js';
 import { sessionActions } from '../../src/renderer/views/sessions/actions.js';
 

@@ -2,10 +2,9 @@ import type { CommitSeq, ContextId } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
 import { type ContextRow, hashColumn, intactColumn, type ReadChain, selectContext, toCommit } from './chain.js';
 import { startedSql } from './families.js';
-import { commitAt } from './find.js';
 import { type GraphQuery, layoutOf } from './graph-layout.js';
 import type { LaneRow } from './lanes.js';
-import type { TurnParts } from './turn-parts.js';
+import { type TurnParts, turnFacts } from './turn-parts.js';
 
 /** A range of the commit graph, newest first, children before parents. */
 export function graph(chain: ReadChain, query: GraphQuery): { total: number; rows: GraphRow[] } {
@@ -56,35 +55,21 @@ interface TitleRow {
 }
 
 /**
- * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session
- * has the title of its first commit.
+ * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session, also in a file
+ * in which an agent continued it, has the title of its first commit.
  */
 export function titlesOf(chain: ReadChain, ends: readonly LaneRow[], { partOf, besides }: TurnParts): ReadonlyMap<CommitSeq, string | null> {
   const firstOf = ({ start }: LaneRow): CommitSeq => partOf.get(start) ?? besides.get(start) ?? start;
   const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(
     `SELECT c.seq, c.summary, ${intactColumn} FROM context c JOIN context p ON p.seq = c.parent
-      WHERE c.sessionId IS p.sessionId AND c.seq IN (SELECT value FROM json_each(?))`,
+      WHERE c.seq IN (SELECT value FROM json_each(?)) AND (c.sessionId IS p.sessionId
+       OR EXISTS (SELECT 1 FROM resumed r WHERE r.project = c.project AND r.sessionId = c.sessionId))`,
     JSON.stringify(ends.map(firstOf)),
   );
   const begun = new Map(starts.map(({ seq, summary, intact }) => [seq, intact ? summary : null] as const));
   const titles = chain.db.all<TitleRow>(selectTitles, JSON.stringify(ends.map(({ seq }) => seq)));
   const startOf = new Map(ends.map((end) => [end.seq, firstOf(end)] as const));
   return new Map(titles.map(({ seq, named, title }) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
-}
-
-/** The forks with the prompts that the rows of a page answer, by row. */
-function forksOf(chain: ReadChain, page: readonly LaneRow[], { partOf, besides }: TurnParts): ReadonlyMap<CommitSeq, NonNullable<Detail['fork']>> {
-  const found = page.flatMap(({ seq }) => {
-    const fork = partOf.get(seq) ?? besides.get(seq);
-    return fork === undefined ? [] : [{ seq, fork }];
-  });
-  if (found.length === 0) return new Map();
-  return new Map(
-    found.map(({ seq, fork }) => {
-      const { id, parentId, summary, intact } = commitAt(chain, fork);
-      return [seq, { commit: id, parent: parentId, ...(summary !== null && intact && { title: summary }) }] as const;
-    }),
-  );
 }
 
 function detailsOf(chain: ReadChain, page: readonly LaneRow[], parts: TurnParts): Map<CommitSeq, Detail> {
@@ -105,19 +90,17 @@ function detailsOf(chain: ReadChain, page: readonly LaneRow[], parts: TurnParts)
     page.filter(({ seq }) => ends.has(seq)),
     parts,
   );
-  const forks = forksOf(chain, page, parts);
   return new Map(
     rows.map((row) => {
       const startedBy = started.get(row.seq);
-      const fork = forks.get(row.seq);
+      const turn = turnFacts(chain, row.seq, parts);
       const detail: Detail = {
         commit: toCommit(row),
         depth: row.depth,
         children: row.children,
         contextTokens: row.contextTokens,
-        forked: row.forked === 1 || fork !== undefined,
-        ...(fork && { fork }),
-        ...(parts.continuations.has(row.seq) && { continues: true as const }),
+        forked: row.forked === 1 || turn.fork !== undefined,
+        ...turn,
         errors: row.errors,
         ...(row.type === 'compaction' && row.parentTokens !== null && { replacedTokens: row.parentTokens }),
         ...(startedBy && { startedBy }),

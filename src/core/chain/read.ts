@@ -4,12 +4,14 @@ import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, typ
 import { childrenOf, commitAt, commitOf, originOf } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
+import { turnFacts, turnPartsAt } from './turn-parts.js';
 import { lostParent } from './walk.js';
 
-/** A commit with its children and its depth. */
-export function show(chain: ReadChain, id: ContextId): Commit & { children: ContextId[]; depth: number } {
+/** A commit with its children, its depth and its turn. */
+export function show(chain: ReadChain, id: ContextId): OutputOf<'context.show'> {
   const row = commitOf(chain, id);
-  return { ...toCommit(row), children: childrenOf(chain, row).map((child) => child.id), depth: row.depth };
+  const children = childrenOf(chain, row).map((child) => child.id);
+  return { ...toCommit(row), children, depth: row.depth, ...turnFacts(chain, row.seq, turnPartsAt(chain, row)) };
 }
 
 /** Commits that one query reads. */

@@ -1,5 +1,6 @@
 // Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
+import type { GraphRow } from '../contract/index.js';
 import { type DeltaOutline, promptAt } from '../formats/index.js';
 import type { ReadChain } from './chain.js';
 import { grownCommits, openingOf } from './continued-turns.js';
@@ -91,6 +92,16 @@ export function turnPartsAt(chain: ReadChain, { run }: { readonly run: number })
   return family ? turnPartsOf(chain, family) : noParts;
 }
 
+/** The turn of a commit, where the commit is not the whole of it: the edited prompt that it answers, or that nobody typed a prompt. */
+export function turnFacts(chain: ReadChain, seq: CommitSeq, { partOf, besides, continuations }: TurnParts): Pick<GraphRow, 'fork' | 'continues'> {
+  const asked = partOf.get(seq) ?? besides.get(seq);
+  const fork = asked === undefined ? undefined : commitAt(chain, asked);
+  return {
+    ...(fork && { fork: { commit: fork.id, parent: fork.parentId, ...(fork.summary !== null && fork.intact && { title: fork.summary }) } }),
+    ...(continuations.has(seq) && { continues: true as const }),
+  };
+}
+
 /** The parts of no commits. */
 export const noParts: TurnParts = {
   partOf: new Map(),
@@ -166,7 +177,9 @@ class Parts implements TurnParts {
 
   /** A commit after an edited prompt or a compaction: the rest of that turn, or a turn of its own. */
   #continue({ seq }: Node, parent: CommitSeq, turn: CommitSeq | undefined): void {
-    const typed = openingOf(this.#outline(seq));
+    // The answer to a slash command begins with the text that the agent put in its place.
+    const isCommand = parent === turn && this.#asked.get(turn)?.head.startsWith('/');
+    const typed = isCommand ? undefined : openingOf(this.#outline(seq));
     const isCompacted = this.#compactions.has(parent);
     if (turn === undefined || (typed !== undefined && !(isCompacted && typed === this.#asked.get(turn)?.head))) {
       if (isCompacted && typed === undefined) this.continuations.add(seq);

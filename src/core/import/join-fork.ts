@@ -2,7 +2,7 @@
 import type { ByteRange, CommitSeq, ContextId } from '../base/index.js';
 import { type ContextRow, commitAt, commitOf, holderOf, parsedOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import { statLocated } from '../files/index.js';
-import { type FileBytes, formatOf, type ImportPlan, type ParsedEntry, type PlannedCommit, promptAt, recordOfKey } from '../formats/index.js';
+import { commandIn, type FileBytes, formatOf, type ImportPlan, type ParsedEntry, type PlannedCommit, promptAt, recordOfKey } from '../formats/index.js';
 import { ioReason, openFile } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
 import { saveSource } from './sources.js';
@@ -137,7 +137,14 @@ class Joining {
     const typed = type === 'delta' ? promptIn(entries) : undefined;
     if (typed && textOf(typed) === prompt) return this.#withoutPrompt(planned);
     // The person typed something else. That continues the state before the fork's prompt, where the file contains it.
-    return typed && parent !== null ? planned : { ...planned, parent: this.#here };
+    if (typed) return parent === null ? { ...planned, parent: this.#here } : planned;
+    return { ...planned, parent: this.#here, ...(type === 'delta' && this.#title) };
+  }
+
+  /** An answer is titled as the fork, because both are one turn. */
+  get #title(): Pick<PlannedCommit, 'summary'> {
+    const { summary } = this.#continued.row;
+    return summary === null ? {} : { summary };
   }
 
   /** Whether a reference names the state from which the agent continued. */
@@ -174,7 +181,7 @@ class Joining {
       return undefined;
     }
     const { outline: _, entries: __, elisions: ___, ...facts } = { ...planned };
-    return { ...facts, ranges, entries, elisions, parent: this.#here, ...(row.summary !== null && { summary: row.summary }) };
+    return { ...facts, ranges, entries, elisions, parent: this.#here, ...this.#title };
   }
 }
 
@@ -200,14 +207,15 @@ function cutOut(ranges: readonly ByteRange[], { start, end }: ByteRange): { read
   return { kept: contiguous(kept), removed };
 }
 
-const textOf = ({ text = '' }: Pick<ParsedEntry, 'text'>): string => text.replaceAll('\r\n', '\n').trim();
+/** The text of a prompt as the person typed it: an agent writes a slash command in tags. */
+const textOf = ({ text = '' }: Pick<ParsedEntry, 'text'>): string => (commandIn(text) ?? text).replaceAll('\r\n', '\n').trim();
 
 const visible = (entries: readonly ParsedEntry[]): ParsedEntry[] => entries.filter(({ marks }) => !marks?.includes('hidden'));
 const isTyped = ({ role, kind, text }: ParsedEntry): boolean => kind === 'text' && promptAt([{ role, kind, head: text }]) === 0;
 
-/** The prompt that a person typed before the first reply. */
+/** The prompt that a person typed before the first reply. What an agent added to it, such as the text of a slash command, is none. */
 function promptIn(entries: readonly ParsedEntry[]): ParsedEntry | undefined {
-  const shown = visible(entries);
+  const shown = visible(entries).filter(({ marks }) => !marks?.includes('meta'));
   const reply = shown.findIndex(({ role }) => role === 'assistant');
   const at = promptAt((reply < 0 ? shown : shown.slice(0, reply)).map(({ role, kind, text }) => ({ role, kind, head: text })));
   return at === undefined ? undefined : shown[at];

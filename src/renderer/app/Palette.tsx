@@ -16,7 +16,7 @@ import {
 } from 'lucide-react';
 import { Children, type ReactNode, useState } from 'react';
 import type { ContextId, SessionRow } from '../../core/contract/index.js';
-import { agentName, ChipMenu, familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
+import { agentName, ChipMenu, commitName, familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
 import { dismiss, go, openHit, setTheme, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject, spans } from '../views/sessions';
@@ -149,7 +149,7 @@ function CommitActions({ matches }: { matches: Matches }) {
   if (!shown) return null;
   const actions = commitActions(shown, against).flatMap((item) => (item !== 'line' && !item.disabled && matches(item.name) ? [item] : []));
   return (
-    <Group name={'summary' in shown && shown.summary ? `Selected: ${say.firstLine(shown.summary, 80)}` : 'Selected commit'}>
+    <Group name={'children' in shown ? `Selected: ${say.firstLine(commitName({ ...shown, commit: shown }), 80)}` : 'Selected commit'}>
       {actions.map(({ name, icon, keys, act }) => (
         <Item key={name} name={name} {...(icon && { icon })} {...(keys && { keys })} act={act} />
       ))}
@@ -174,14 +174,14 @@ const Tickets = ({ tickets }: Pick<Found, 'tickets'>) => (
 
 const Commits = ({ commits }: Pick<Found, 'commits'>) => (
   <Group name="Commits">
-    {commits.map(({ commit }) => (
+    {commits.map((row) => (
       <Item
-        key={commit.id}
-        id={commit.id}
+        key={row.commit.id}
+        id={row.commit.id}
         icon={GitCommitHorizontal}
-        name={say.firstLine(commit.summary ?? commit.id, 120)}
-        hint={`${say.shortId(commit.id)} · ${say.when(commit.createdAt)}`}
-        act={() => go({ view: 'chain', commit: commit.id, entry: undefined })}
+        name={say.firstLine(commitName(row), 120)}
+        hint={`${say.shortId(row.commit.id)} · ${say.when(row.commit.createdAt)}`}
+        act={() => go({ view: 'chain', commit: row.commit.id, entry: undefined })}
       />
     ))}
   </Group>

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
+import { commitName } from '../parts';
 import { chainOf, useCommit, useKeptQuery, useNavigation, useOpenDir, useProject, useQuery, useSessionList, useTickets } from '../state';
 
 const maxCommits = 30;
@@ -82,7 +83,7 @@ function useLoadedCommits(needle: string): readonly GraphRow[] {
     const found: GraphRow[] = [];
     for (let n = 0; n < (rows.total() ?? 0) && found.length < maxCommits; n++) {
       const row = rows.at(n);
-      if (row && `${row.commit.summary ?? ''}\n${row.tipOf ?? ''}\n${row.commit.id}`.toLowerCase().includes(needle)) found.push(row);
+      if (row && `${commitName(row)}\n${row.commit.summary ?? ''}\n${row.tipOf ?? ''}\n${row.commit.id}`.toLowerCase().includes(needle)) found.push(row);
     }
     return found;
   }, [dir, session, revision, needle]);

@@ -1,7 +1,7 @@
 import { ContextMenu } from '@base-ui/react/context-menu';
 import { Menu } from '@base-ui/react/menu';
 import { Popover } from '@base-ui/react/popover';
-import { Fragment, type ReactElement, type ReactNode } from 'react';
+import { Fragment, type KeyboardEvent, type ReactElement, type ReactNode } from 'react';
 import type { Icon } from './buttons';
 
 export type MenuEntry =
@@ -14,13 +14,43 @@ function Items({ items }: { items: readonly MenuEntry[] }): ReactNode {
     if (item === 'line') return <Menu.Separator key={n} className="menu-line" />;
     const { name, icon: Glyph, keys, disabled, act } = item;
     return (
-      <Menu.Item key={name} className="menu-item row" disabled={disabled ?? false} onClick={act}>
+      <Menu.Item key={name} className="menu-item row" data-keys={keys} disabled={disabled ?? false} onClick={act}>
         {Glyph ? <Glyph size={14} aria-hidden /> : <Fragment />}
         <span className="ellipsis">{name}</span>
         {keys && <kbd>{keys}</kbd>}
       </Menu.Item>
     );
   });
+}
+
+/** Whether a key is one that a menu may show. Enter is the key of the item that is highlighted. */
+const isPlain = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean => key !== 'Enter' && !ctrlKey && !metaKey && !altKey;
+
+/** In an open menu, a key runs the item that shows it. */
+function onMenuKey(event: KeyboardEvent<HTMLElement>): void {
+  const shown = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-keys]:not([data-disabled])')];
+  const item = isPlain(event) ? shown.find(({ dataset }) => dataset.keys === event.key) : undefined;
+  if (!item) return;
+  event.preventDefault();
+  event.stopPropagation();
+  item.click();
+}
+
+/** At the button of a menu, a key does the same as in the menu. */
+const onButtonKey =
+  (items: readonly MenuEntry[]) =>
+  (event: KeyboardEvent<HTMLElement>): void => {
+    if (!isPlain(event) || !runByKey(items, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+/** Runs the action that a menu shows with a key. Returns whether there is one. */
+export function runByKey(items: readonly MenuEntry[], key: string): boolean {
+  const item = items.find((one) => one !== 'line' && one.keys === key && !one.disabled);
+  if (!item || item === 'line') return false;
+  item.act();
+  return true;
 }
 
 /** A button that opens a menu. */
@@ -33,10 +63,10 @@ export function MenuButton(props: {
   const { button, items, label, align = 'end' } = props;
   return (
     <Menu.Root>
-      <Menu.Trigger render={button} />
+      <Menu.Trigger render={button} onKeyDown={onButtonKey(items)} />
       <Menu.Portal>
         <Menu.Positioner className="menu-layer" sideOffset={4} align={align}>
-          <Menu.Popup className="menu" aria-label={label}>
+          <Menu.Popup className="menu" aria-label={label} onKeyDownCapture={onMenuKey}>
             <Items items={items} />
           </Menu.Popup>
         </Menu.Positioner>
@@ -84,7 +114,7 @@ export function WithContextMenu({
       <ContextMenu.Trigger render={children} />
       <ContextMenu.Portal>
         <ContextMenu.Positioner className="menu-layer">
-          <ContextMenu.Popup className="menu" aria-label={label}>
+          <ContextMenu.Popup className="menu" aria-label={label} onKeyDownCapture={onMenuKey}>
             <Items items={items} />
           </ContextMenu.Popup>
         </ContextMenu.Positioner>

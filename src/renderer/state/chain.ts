@@ -57,6 +57,9 @@ export interface Started {
   readonly toolCallId: string;
 }
 
+/** The name of a commit in which an agent continued by itself. */
+export const continuedName = 'Continued after the compaction';
+
 /** Facts about commits from the loaded rows, for views that show commits without the chain. */
 export interface ChainFacts {
   /** The newest commit of a subagent, by the id of the tool call that started it. */
@@ -84,7 +87,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
     const { id, summary } = row.commit;
     // An answer to an edited prompt has the row of their turn, which stands below the parent of the fork.
     const parent = row.fork ? row.fork.parent : row.commit.parent;
-    const title = row.fork?.title ?? summary;
+    const title = row.continues ? continuedName : (row.fork?.title ?? summary);
     if (title) summaries.set(id, title);
     if (row.forked) forks.add(id);
     if (row.fork) forks.add(row.fork.commit);

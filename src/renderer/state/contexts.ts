@@ -1,9 +1,9 @@
 import {
-  type Commit,
   type ContextId,
   type Entry,
   type EntryKey,
   type OutlineRow,
+  type OutputOf,
   type Stop,
   type TimelineRow,
   unpackOutline,
@@ -26,7 +26,8 @@ export interface ContextOutline {
   readonly read?: { readonly from: number; readonly entries: readonly Entry[] };
 }
 
-export type ShownCommit = Commit & { readonly children: readonly ContextId[]; readonly depth: number };
+/** A commit with its children and its turn. */
+export type ShownCommit = OutputOf<'context.show'>;
 
 const commits = new AnswerMemory<ShownCommit>(60, 'never');
 

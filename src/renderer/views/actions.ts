@@ -175,11 +175,3 @@ const askSummary = (id: ContextId): void =>
       go({ commit: made.id, entry: undefined });
     },
   });
-
-/** Runs the action of a key. Returns whether the key has an action. */
-export function runByKey(actions: readonly MenuEntry[], key: string): boolean {
-  const action = actions.find((item) => item !== 'line' && item.keys === key && !item.disabled);
-  if (!action || action === 'line') return false;
-  action.act();
-  return true;
-}

@@ -134,6 +134,26 @@ describe('[W74] an edited prompt and its answer are one branch, one row and one 
     expect(await trunk()).toMatchObject({ session: before.session });
   });
 
+  test('a commit is named like its row, also after it was renamed', async () => {
+    const { call, add, second, made, graph, continueIt } = await withFork();
+    await add((await continueIt('x', 'Twelve.')).path);
+    const rerun = await call.turn.rerun({ turnId: second?.id ?? '', provider: 'recorded' });
+    for (let step = await rerun.next(); !step.done; ) step = await rerun.next();
+    const same = async (): Promise<(string | undefined)[]> => {
+      const own = (await graph()).filter(({ forked }) => forked);
+      const shown = await Promise.all(own.map(({ commit }) => call.context.show({ id: commit.id })));
+      expect(shown.map(({ fork }) => fork)).toEqual(own.map(({ fork }) => fork));
+      return shown.map(({ fork }) => fork?.title).toSorted();
+    };
+    // The rerun of an unchanged turn has the title of that turn.
+    expect(await same()).toEqual([made.summary, second?.summary].toSorted());
+    const [row] = (await graph()).filter(({ fork }) => fork?.commit === made.id);
+    await call.context.update({ id: made.id, summary: 'Mind the cellar' });
+    expect(await same()).toEqual(['Mind the cellar', second?.summary].toSorted());
+    expect((await call.session.place({ id: row?.commit.id ?? '' })).branch.title).toBe('Mind the cellar');
+    expect(await call.context.show({ id: second?.id ?? '' })).not.toHaveProperty('fork');
+  });
+
   test('a second continue of the same fork is a second answer to the same prompt', async () => {
     const { call, add, trunk, before, made, graph, continueIt } = await withFork();
     const first = await continueIt('x', 'Twelve.');
@@ -287,6 +307,48 @@ describe('[W74] what an agent does with a fork stays on its branch', () => {
     expect(textsOf((await call.context.entries({ id: row?.commit.id ?? '' })).entries).at(-1)).toBe('Twelve.');
     expect(await handed(row?.commit.id)).toEqual({ waiting: 0, ends: 'reply', fileGone: true });
     expect(await trunk()).toEqual(before);
+  });
+
+  test('runs a slash command, which it writes in tags and replaces by a text', async () => {
+    const { home, call, add, tip, second, trunk, graph } = await withFork();
+    const before = await trunk();
+    const { entries } = await call.context.entries({ id: second?.id ?? '', stop: second?.id });
+    const key = entries.find(({ text }) => text === 'Count the stock again.')?.key as string;
+    const command = { role: 'user', kind: 'text', text: '/review the cellar' } as const;
+    const made = await call.context.fork({ id: tip?.id ?? '', at: key, edits: [{ op: 'replace', key, entry: command }] });
+    const resumed = await call.export.resume({ id: made.id, cwd: home });
+    expect(resumed.prompt).toBe('/review the cellar');
+    const extra = { sessionId: resumed.sessionId, cwd: home };
+    const last = JSON.parse(readFileSync(resumed.path, 'utf8').trim().split('\n').at(-1) as string) as { uuid: string };
+    const tags =
+      '<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>the cellar</command-args>';
+    appendFileSync(
+      resumed.path,
+      prompt('s-u', tags, { parent: last.uuid, extra }) +
+        prompt('s-m', 'Review the cellar carefully.', { parent: 's-u', extra: { ...extra, isMeta: true } }) +
+        answer('s-a', 'Reviewed.', { parent: 's-m', extra }),
+    );
+    await add(resumed.path);
+    const rows = (await graph()).filter(({ commit }) => commit.sessionId === resumed.sessionId);
+    expect(rows.map(({ commit, fork, turn }) => [commit.parent, fork?.title, turn])).toEqual([[made.id, '/review the cellar', 2]]);
+    expect(textsOf((await call.context.entries({ id: rows[0]?.commit.id ?? '', stop: made.id })).entries).slice(-3)).toEqual([
+      '/review the cellar',
+      'Review the cellar carefully.',
+      'Reviewed.',
+    ]);
+    expect((await trunk()).session).toEqual(before.session);
+  });
+
+  test('goes back and types another prompt: that branch is titled by it', async () => {
+    const { add, graph, trunk, before, continueIt } = await withFork();
+    const { path, extra } = await continueIt('x', 'Twelve.');
+    const own = readFileSync(path, 'utf8').trim().split('\n');
+    const parent = own.map((line) => JSON.parse(line) as { uuid: string; parentUuid: string }).find(({ uuid }) => uuid === 'x-u')?.parentUuid ?? '';
+    appendFileSync(path, prompt('z-u', 'Something else.', { parent, extra }) + answer('z-a', 'Else.', { parent: 'z-u', extra }));
+    await add(path);
+    const other = (await graph()).find(({ commit }) => commit.summary === 'Something else.');
+    expect(other?.tipOf).toBe('Something else.');
+    expect((await trunk()).session).toEqual(before.session);
   });
 
   test('another prompt than that of the fork is no answer to it', async () => {

@@ -1,9 +1,9 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, Unread, WithContextMenu } from '../../parts';
+import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, runByKey, Unread, WithContextMenu } from '../../parts';
 import { go, move, route, useLosses, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
-import { commitActions, runByKey } from '../actions';
+import { commitActions } from '../actions';
 import { ChainHead } from './ChainHead';
 import { ChainRows } from './ChainRows';
 import { ChainTools } from './ChainTools';

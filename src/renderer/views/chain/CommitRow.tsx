@@ -1,7 +1,7 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { GraphRow, RowFacts } from '../../../core/contract/index.js';
-import { AgentMark, agentName, basis, DamagedMark, say, When } from '../../parts';
+import { AgentMark, agentName, basis, commitName, DamagedMark, say, When } from '../../parts';
 import { type CompactionLosses, go, move, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
@@ -91,7 +91,7 @@ interface CommitRowProps {
 export const CommitRow = memo(
   function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu }: CommitRowProps) {
     const { commit } = row;
-    const words = titleOf(row);
+    const words = commitName(row);
     const choose = (event: React.MouseEvent) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
       else move({ commit: commit.id, entry: undefined });
@@ -106,7 +106,7 @@ export const CommitRow = memo(
         data-commit={commit.id}
         className={`row selectable chain-row${commit.type === 'compaction' ? ' chain-seam' : ''}${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
         style={{ top }}
-        title={commit.summary}
+        title={row.fork?.title ?? commit.summary}
         onClick={choose}
         onDoubleClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}
         {...comparing(commit.id)}
@@ -176,16 +176,6 @@ export const CommitRow = memo(
     a.id === b.id &&
     a.onMenu === b.onMenu,
 );
-
-function titleOf({ commit, fork, continues }: GraphRow): string {
-  const { summary, type, damaged, checkpoint, messageCount } = commit;
-  if (continues) return 'Continued after the compaction';
-  const words = say.firstLine(fork?.title ?? summary ?? '');
-  if (words !== '') return words;
-  if (damaged) return 'Title not shown';
-  if (type === 'compaction') return 'Compaction';
-  return checkpoint === 'session_end' && messageCount === 0 ? 'Session ended' : 'No title';
-}
 
 /** The number of the commit's turn, as the breadcrumb shows it. A compaction and a snapshot have none. */
 const TurnNumber = ({ turn }: { turn: number | undefined }) => (

@@ -1,7 +1,7 @@
 import { ChevronDown } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
-import { CardButton, repositoryName, SearchField, say } from '../../parts';
+import { CardButton, repositoryNames, SearchField, say } from '../../parts';
 import { go, useKept, useOpenDir, useProject, useSessionList } from '../../state';
 
 /** More sessions are found by typing. */
@@ -16,9 +16,11 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   const [words, setWords] = useState('');
   const sessions = query.status === 'done' ? query.data.sessions : none;
   const found = useMemo(() => matching(sessions, words), [sessions, words]);
+  const names = useMemo(() => repositoryNames(sessions.flatMap(({ repository }) => repository ?? [])), [sessions]);
   if (sessions.length < 2 && !chosen) return null;
   const current = sessions.find(({ sessionId }) => sessionId === chosen);
-  const name = current ? say.firstLine(current.title, 60) : (chosen ?? 'All sessions');
+  // An id means nothing to people, so it is not shown while the titles load.
+  const name = current ? say.firstLine(current.title, 60) : chosen === undefined ? 'All sessions' : query.status === 'done' ? chosen : '…';
   const choose = (session: string | undefined): void => {
     setOpen(false);
     setWords('');
@@ -55,7 +57,7 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
           <li key={sessionId}>
             <button type="button" className="row selectable" aria-current={sessionId === chosen} title={title} onClick={() => choose(sessionId)}>
               <span className="ellipsis grow">{say.firstLine(title, 90)}</span>
-              <span className="muted small">{[repository && repositoryName(repository), say.when(lastAt)].filter(Boolean).join(' · ')}</span>
+              <span className="muted small">{[repository && names.get(repository), say.when(lastAt)].filter(Boolean).join(' · ')}</span>
             </button>
           </li>
         ))}

@@ -1,5 +1,5 @@
 import type { ContextId } from '../../../core/contract/index.js';
-import { Button, say } from '../../parts';
+import { Button, commitName, say } from '../../parts';
 import { move, useCommit, useOpenDir } from '../../state';
 
 /** The bar above the list while two commits are selected. */
@@ -20,6 +20,6 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
 /** The title of a commit, or its id while it loads. */
 function Title({ commit }: { commit: ContextId }) {
   const query = useCommit(useOpenDir(), commit);
-  const summary = query.status === 'done' ? query.data.summary : undefined;
-  return summary ? <span title={commit}>“{say.firstLine(summary, 50)}”</span> : <span className="mono">{say.shortId(commit)}</span>;
+  const name = query.status === 'done' ? commitName({ ...query.data, commit: query.data }) : undefined;
+  return name ? <span title={commit}>“{say.firstLine(name, 50)}”</span> : <span className="mono">{say.shortId(commit)}</span>;
 }

@@ -1,12 +1,12 @@
 import { ArrowLeftRight, ClipboardCopy, FileDown, Share2 } from 'lucide-react';
-import type { Commit, ComparedSide, ContextDiff, ContextId, RowFacts, UsageSums } from '../../../core/contract/index.js';
+import type { ComparedSide, ContextDiff, ContextId, RowFacts, UsageSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { shareForm } from '../../forms';
-import { basis, Estimate, IconButton, Id, MenuButton, notifyProblem, say, When } from '../../parts';
-import { ask, copy, download, useNavigation, useQuery, useRowFacts } from '../../state';
+import { basis, commitName, Estimate, IconButton, Id, MenuButton, notifyProblem, say, When } from '../../parts';
+import { ask, copy, download, type ShownCommit, useNavigation, useQuery, useRowFacts } from '../../state';
 
 /** The two compared commits, with the usage of each. */
-export function Head(props: { project: string; left: Commit; right: Commit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
+export function Head(props: { project: string; left: ShownCommit; right: ShownCommit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
   const { project, left, right, diff, onSwap } = props;
   const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
@@ -20,8 +20,8 @@ export function Head(props: { project: string; left: Commit; right: Commit; diff
         <div key={n === 0 ? 'a' : 'b'} className="diff-side">
           <div className="diff-title row">
             <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
-            <h2 className="ellipsis grow" title={side.summary}>
-              {say.firstLine(side.summary ?? '') || 'No title'}
+            <h2 className="ellipsis grow" title={side.fork?.title ?? side.summary}>
+              {commitName({ ...side, commit: side })}
             </h2>
             <Id id={side.id} what="commit id" />
             <When at={side.createdAt} className="muted" />

@@ -1,7 +1,8 @@
 import { BookOpen, CirclePlay, Ellipsis, Pencil } from 'lucide-react';
+import { useEffect } from 'react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { runForm } from '../../forms';
-import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, JobLinks, MenuButton, notifyProblem, say, When } from '../../parts';
+import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, JobLinks, MenuButton, type MenuEntry, notifyProblem, runByKey, say, When } from '../../parts';
 import {
   ask,
   go,
@@ -13,6 +14,7 @@ import {
   useRowFacts,
   useTicketsAtCommits,
   useTurnNumbers,
+  useUi,
 } from '../../state';
 import { commitActions, editOrFork } from '../actions';
 import { CompactionLoss } from '../CompactionLoss';
@@ -27,7 +29,7 @@ import { SummaryHistory } from './SummaryHistory';
 
 /** Everything known about a commit, with the actions on it. */
 export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
-  const { view } = useNavigation(({ route }) => route);
+  const { view, against } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
   const agent = agentOf(commit.format);
   const chain = useChainFacts(
@@ -37,6 +39,8 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   const facts = useRowFacts(project, [commit.id]).get(commit.id);
   const startedBy = chain.callOfSubagent.get(commit.id);
   const forked = chain.forks.has(commit.id);
+  const actions = commitActions(commit, view === 'chain' ? against : undefined, { forked });
+  useShownKeys(actions);
   return (
     <section aria-label="Commit">
       <h2 className="inspector-head row muted small">
@@ -44,11 +48,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         {forked && <span className="badge fork-badge">fork</span>}
         <span className="grow" />
         <When at={commit.createdAt} className="muted" />
-        <MenuButton
-          label="More"
-          button={<IconButton small icon={Ellipsis} label="More actions" />}
-          items={commitActions(commit, undefined, { forked })}
-        />
+        <MenuButton label="More" button={<IconButton small icon={Ellipsis} label="More actions" />} items={actions} />
       </h2>
       {commit.damaged && <Damaged />}
       <SummaryField key={commit.id} commit={commit} />
@@ -98,6 +98,24 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       <SummaryHistory key={`${commit.id} changes`} project={project} commit={commit} />
     </section>
   );
+}
+
+/**
+ * The keys that the menu of the inspector shows, wherever the focus is, unless the view has the key for something else. Enter belongs to what has the
+ * focus, and a key without a focus to the list of the view.
+ */
+function useShownKeys(actions: readonly MenuEntry[]): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { target, key, ctrlKey, metaKey, altKey } = event;
+      if (event.defaultPrevented || key === 'Enter' || ctrlKey || metaKey || altKey || useUi.getState().sheet) return;
+      if (!(target instanceof HTMLElement) || (target === document.body && document.querySelector('[data-list]'))) return;
+      if (target.isContentEditable || target.closest('input, textarea, select, [role="menu"], [role="dialog"], [role="alertdialog"]')) return;
+      if (runByKey(actions, key)) event.preventDefault();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, [actions]);
 }
 
 /** The kind of a commit in words: its turn on its branch, or a compaction or snapshot. */

@@ -1,19 +1,22 @@
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem } from '../../parts';
+import { Button, commitName, IconButton, notifyProblem } from '../../parts';
 import { notify, refreshProject, type ShownCommit } from '../../state';
 
-/** The commit's summary. People see it as the name of the commit and can edit it. */
+/** The name of the commit, which people can edit: its summary, or that of the edited prompt that it answers. */
 export function SummaryField({ commit }: { commit: ShownCommit }) {
+  const id = commit.fork?.commit ?? commit.id;
+  const summary = (commit.fork ? commit.fork.title : commit.summary) ?? '';
   const [editing, setEditing] = useState(false);
-  const [text, setText] = useState(commit.summary ?? '');
+  const [text, setText] = useState(summary);
   const save = async () => {
     try {
-      await api.context.update({ id: commit.id, summary: text });
+      await api.context.update({ id, summary: text });
       setEditing(false);
       await refreshProject();
-      notify('Summary saved');
+      const undo = (): void => void api.context.update({ id, summary }).then(refreshProject, notifyProblem);
+      notify('Renamed the commit', { name: 'Undo', act: undo });
     } catch (error) {
       notifyProblem(error);
     }
@@ -21,8 +24,19 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
   if (!editing) {
     return (
       <div className="inspector-summary">
-        <p>{commit.summary || <span className="muted">{commit.damaged ? 'The summary is not shown' : 'No summary'}</span>}</p>
-        <IconButton small icon={Pencil} label="Edit the summary" onClick={() => setEditing(true)} />
+        {/* Nobody typed a prompt for a continuation, so it has no name of its own. */}
+        <p className={summary === '' ? 'muted' : undefined}>{commit.continues || summary === '' ? commitName({ ...commit, commit }) : summary}</p>
+        {!commit.continues && (
+          <IconButton
+            small
+            icon={Pencil}
+            label="Edit the summary"
+            onClick={() => {
+              setText(summary);
+              setEditing(true);
+            }}
+          />
+        )}
       </div>
     );
   }

@@ -16,11 +16,11 @@ export function SummaryHistory({ project, commit }: { project: string; commit: S
   );
 }
 
-function History({ project, commit: { id } }: { project: string; commit: ShownCommit }) {
+function History({ project, commit: { id, fork } }: { project: string; commit: ShownCommit }) {
   const revision = useProject((state) => state.revision);
   const query = useQuery(`history ${project} ${id} ${revision}`, async (signal) => {
     const [versions, starts] = await Promise.all([
-      api.context.versions({ id }, { signal }),
+      api.context.versions({ id: fork?.commit ?? id }, { signal }),
       api.context.instantiations({ id, limit: 100 }, { signal }),
     ]);
     return { versions, starts };
