@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { experimental } from '../../src/renderer/parts/agents.js';
 import { foldText } from '../../src/renderer/parts/Fold.js';
 import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.js';
-import { repositoryName } from '../../src/renderer/parts/repository.js';
+import { repositoryName, repositoryNames } from '../../src/renderer/parts/repository.js';
 import { entryAt, scaleOf, sharesOf, tokensByShare } from '../../src/renderer/parts/TokenBar.js';
 import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
 import { comparable, diffRows, isRewritten, piecesOf } from '../../src/renderer/views/diff/parts.js';
@@ -194,4 +194,14 @@ test('[W3] a worktree is named after its repository', () => {
   expect(
     ['/home/me/cli', 'C:\\work\\cli', '/home/me/cli/.worktrees/2', '/home/me/cli/.claude/worktrees/fix', '/worktrees/2'].map(repositoryName),
   ).toEqual(['cli', 'cli', 'cli (2)', 'cli (fix)', '2']);
+});
+
+test('[W3] repositories of one name are told apart by as many parent folders as they need', () => {
+  const named = (...folders: string[]): string[] => [...repositoryNames(folders).values()];
+  expect(named('/home/me/cli', '/work/shop', '/work/shop')).toEqual(['cli', 'shop']);
+  expect(named('/home/me/cli', '/work/cli')).toEqual(['me/cli', 'work/cli']);
+  expect(named('/a/team/cli', '/b/team/cli', '/cli')).toEqual(['a/team/cli', 'b/team/cli', 'cli']);
+  expect(named('/a/cli/.worktrees/2', '/b/cli/.worktrees/2', '/a/cli')).toEqual(['a/cli (2)', 'b/cli (2)', 'cli']);
+  expect(named('C:\\x\\cli', 'C:\\y\\cli')).toEqual(['x/cli', 'y/cli']);
+  expect(named('/a/cli', '/a/cli/')).toEqual(['/a/cli', '/a/cli/']);
 });

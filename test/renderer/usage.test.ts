@@ -24,7 +24,7 @@ import {
   ticksOf,
   valuesOf,
 } from '../../src/renderer/views/usage/sums.js';
-import { changePercent, changeWords, groupName, measuredSum } from '../../src/renderer/views/usage/words.js';
+import { changePercent, changeWords, groupName, measuredSum, tokensIn } from '../../src/renderer/views/usage/words.js';
 
 const sessions = sessionsIn([
   ['a', 'Move orders', '/work/orders', 'laptop', 'claude-code', 'ctx-0000000a', null, 'main'],
@@ -95,9 +95,19 @@ describe('[Q8] the sums of the place Usage', () => {
     expect(isLowerBound(sumOf(calls))).toBe(true);
     expect(measuredSum(groups.get('opus') ?? sumOf([]), 'cost')).toBe('≥ $3.00');
     expect(measuredSum(groups.get('gpt') ?? sumOf([]), 'cost')).toBe('no price');
+    // Tokens are a lower bound where a count is missing, not where a price is.
+    expect(['opus', 'gpt', ''].map((model) => tokensIn(groups.get(model) ?? sumOf([])))).toEqual(['≥ 1.09k', '26', '≥ 0']);
+    expect(measuredSum(groups.get('opus') ?? sumOf([]), 'tokens')).toBe(tokensIn(groups.get('opus') ?? sumOf([])));
+    expect(measuredSum(groups.get('opus') ?? sumOf([]), 'errors')).not.toContain('≥');
     expect(hitShare(sumOf([]))).toBeUndefined();
     expect(hitShare(sumOf(calls.slice(0, 1)))).toBeCloseTo(900 / 1_050);
     expect(groupName('c', 'session', sessions)).toBe('c');
+  });
+
+  test('two repositories of one name are told apart by the folders that contain them', () => {
+    const known = sessionsIn(['/work/orders', '/home/me/orders', '/work/shop'].map((folder, n) => [`s${n}`, null, folder, null, 'codex', null, null]));
+    const names = ['/work/orders', '/home/me/orders', '/work/shop', '', '/gone/orders'].map((key) => groupName(key, 'repository', known));
+    expect(names).toEqual(['work/orders', 'me/orders', 'shop', 'Not in a repository', 'orders']);
   });
 
   test('bars add up to the total, and the smallest groups are drawn as one', () => {
@@ -216,8 +226,9 @@ test('[Q12] the footer of Sessions adds up the listed sessions and says what it 
     { key: '/x.jsonl', found: {}, subagents: [] },
   ] as unknown as Parameters<typeof sumListed>[0];
   expect(sumListed(listed, [row('a', 1), row('a1', 2), row('elsewhere', 40)])).toEqual({
-    ...{ sessions: 1, turns: 6, errors: 2, notImported: 1, calls: 4, tokens: 20, cost: 3, isLowerBound: false },
+    ...{ sessions: 1, turns: 6, errors: 2, notImported: 1, calls: 4, tokens: 20, cost: 3, areTokensMissing: false, isLowerBound: false },
   });
-  expect(sumListed(listed, [row('a', 1, 1)]).isLowerBound).toBe(true);
-  expect(sumListed(listed, [row('a', null)]).isLowerBound).toBe(true);
+  expect(sumListed(listed, [row('a', 1, 1)])).toMatchObject({ areTokensMissing: true, isLowerBound: true });
+  // A missing price changes no tokens.
+  expect(sumListed(listed, [row('a', null)])).toMatchObject({ areTokensMissing: false, isLowerBound: true });
 });

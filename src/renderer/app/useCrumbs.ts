@@ -1,5 +1,5 @@
 import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/index.js';
-import { type MenuEntry, repositoryName, say } from '../parts';
+import { type MenuEntry, repositoryNames, say } from '../parts';
 import { go, isPage, type Route, useCommitInView, useNavigation, useOpenDir, usePlace, useProject, useSessionList } from '../state';
 import { projectName, useProjectItems } from './Rail';
 import { placeOf, places, viewOf, viewsIn } from './views';
@@ -56,6 +56,7 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
   const { sessionId, title, repository, branch, branches, turn, turns } = place;
   const top = sessions.filter(({ parentSessionId }) => parentSessionId === undefined);
   const repositories = [...new Set(top.flatMap((one) => one.repository ?? []))];
+  const names = repositoryNames(repository === null ? repositories : [...repositories, repository]);
   const near = top.filter((one) => one.repository === repository);
   const own = turn ? turns.findIndex(({ number }) => number === turn.number) : -1;
   const at = own < 0 ? turns.length - 1 : own;
@@ -66,11 +67,11 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
       : [
           {
             kind: 'Repository' as const,
-            name: repositoryName(repository),
+            name: names.get(repository) ?? repository,
             to: { view: 'sessions' as const },
             items: repositories.slice(0, maxSiblings).flatMap((path) => {
               const newest = top.find((one) => one.repository === path);
-              return newest ? [{ name: repositoryName(path), act: () => openSession(newest) }] : [];
+              return newest ? [{ name: names.get(path) ?? path, act: () => openSession(newest) }] : [];
             }),
           },
         ]),

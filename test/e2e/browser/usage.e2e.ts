@@ -30,8 +30,11 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   await expect(over.getByRole('listitem')).toHaveCount(2);
   await expect(page.getByRole('note', { name: 'Sums of the listed sessions' })).toContainText(/1 session.*3 calls.*\$0\.0\d/);
 
+  // What the last month cost by repository is one click away.
+  await page.getByRole('button', { name: 'Last month by repository' }).click();
+  await expect(page.getByRole('radio', { name: '30 days' })).toBeChecked();
+
   // Usage: the sums, the budget, a bar, a row with its session, and the calls of the row.
-  await place(page, 'Usage').click();
   await page.getByRole('radio', { name: 'All', exact: true }).click();
   await expect(page.getByRole('region', { name: 'Cost' })).toContainText(/\$0\.0\d/);
   await expect(page.getByRole('note', { name: 'Over budget' })).toContainText('1 day over the budget of $0.0010');

@@ -1,12 +1,12 @@
 import { api } from '../../client';
-import { AgentMark, agentName, Button, basis, Gauge, repositoryName, say } from '../../parts';
+import { AgentMark, agentName, Button, basis, Gauge, say } from '../../parts';
 import { go, useKeptQuery, useLive, useProject, useUi } from '../../state';
 import type { Listed } from './rows';
 
 const nearlyFull = 0.8;
 
 /** The sessions on which agents work now, each with the used share of its window. */
-export function LiveSessions({ live }: { live: readonly Listed[] }) {
+export function LiveSessions({ live, names }: { live: readonly Listed[]; names: ReadonlyMap<string, string> }) {
   return (
     <section className="live" aria-label="Live sessions">
       <h2>
@@ -14,14 +14,14 @@ export function LiveSessions({ live }: { live: readonly Listed[] }) {
       </h2>
       <ul>
         {live.map((one) => (
-          <LiveRow key={one.key} listed={one} />
+          <LiveRow key={one.key} listed={one} names={names} />
         ))}
       </ul>
     </section>
   );
 }
 
-function LiveRow({ listed: { title, agent, repository, session } }: { listed: Listed }) {
+function LiveRow({ listed: { title, agent, repository, session }, names }: { listed: Listed; names: ReadonlyMap<string, string> }) {
   const tip = session?.tips[0];
   const revision = useProject((state) => state.revision);
   const file = useLive(({ capture }) => capture?.files.find((one) => one.tip !== undefined && session?.tips.includes(one.tip)));
@@ -48,7 +48,7 @@ function LiveRow({ listed: { title, agent, repository, session } }: { listed: Li
         <span className="agent row muted">
           <AgentMark agent={agent} /> {agentName(agent)}
         </span>
-        <span className="muted ellipsis">{[repository && repositoryName(repository), model].filter(Boolean).join(' · ')}</span>
+        <span className="muted ellipsis">{[repository && names.get(repository), model].filter(Boolean).join(' · ')}</span>
       </div>
       <div className="live-gauge">
         <div>

@@ -3,7 +3,7 @@
 /** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
 import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react';
 import type { CSSProperties } from 'react';
-import { AgentMark, agentName, Button, basis, DamagedMark, ExperimentalMark, Gauge, IconButton, MenuButton, repositoryName, say } from '../../parts';
+import { AgentMark, agentName, Button, basis, DamagedMark, ExperimentalMark, Gauge, IconButton, MenuButton, say } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Listed, SessionListRow } from './rows';
 
@@ -12,6 +12,8 @@ interface SessionCellsProps {
   readonly row: SessionListRow & { kind: 'session' };
   readonly place: CSSProperties;
   readonly selected: boolean;
+  /** The names of repositories by their folders. */
+  readonly names: ReadonlyMap<string, string>;
   /** The passage of the session's content that contains the filter's text. */
   readonly snippet: string | undefined;
   /** The words to which the session scrolls when it opens. */
@@ -21,7 +23,7 @@ interface SessionCellsProps {
 }
 
 /** One session of the list. A click opens it. */
-export function SessionCells({ id, row, place, selected, snippet, sought, onToggle, onMenu }: SessionCellsProps) {
+export function SessionCells({ id, row, place, selected, names, snippet, sought, onToggle, onMenu }: SessionCellsProps) {
   const { listed, level, open } = row;
   const { session, agent, repository, lastAt } = listed;
   return (
@@ -48,7 +50,7 @@ export function SessionCells({ id, row, place, selected, snippet, sought, onTogg
         )}
       </span>
       <span role="gridcell" className="c-repository muted ellipsis" title={repository ?? undefined}>
-        {level === 1 && repository && repositoryName(repository)}
+        {level === 1 && repository && names.get(repository)}
       </span>
       <time role="gridcell" className="num muted" dateTime={lastAt} title={say.instant(lastAt)}>
         {say.when(lastAt)}

@@ -4,7 +4,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import type { SessionSort } from '../../../core/contract/index.js';
-import { type MenuEntry, placeByKey, rowsOnPage, WithContextMenu } from '../../parts';
+import { type MenuEntry, placeByKey, rowsOnPage, runByKey, WithContextMenu } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Order, SessionListRow } from './rows';
 import { SessionCells } from './SessionCells';
@@ -30,6 +30,8 @@ const startAscending: readonly SessionSort[] = ['title', 'agent', 'repository'];
 interface SessionTableProps {
   readonly rows: readonly SessionListRow[];
   readonly order: Order;
+  /** The names of repositories by their folders. */
+  readonly names: ReadonlyMap<string, string>;
   readonly hits: ReadonlyMap<string, string>;
   /** The words that the hits contain. */
   readonly sought: string;
@@ -70,11 +72,7 @@ function useActiveRow(props: SessionTableProps) {
     } else if (row?.kind !== 'session' || event.ctrlKey || event.metaKey || event.altKey) return;
     else if (event.key === 'Enter') openSession(row.listed, 'chain', soughtIn(row, props));
     else if ((event.key === 'ArrowRight' && row.open === false) || (event.key === 'ArrowLeft' && row.open)) onToggle(row.key);
-    else {
-      const action = sessionActions(row.listed).find((one) => one !== 'line' && one.keys === event.key);
-      if (!action || action === 'line') return;
-      action.act();
-    }
+    else if (!runByKey(sessionActions(row.listed), event.key)) return;
     event.preventDefault();
   };
   return { scroller, virtual, at, setActive, onKeyDown };
@@ -120,6 +118,7 @@ export function SessionTable(props: SessionTableProps) {
                 row={row}
                 place={place}
                 selected={item.index === at}
+                names={props.names}
                 snippet={hits.get(row.key)}
                 sought={soughtIn(row, props)}
                 onToggle={() => onToggle(row.key)}

@@ -1,7 +1,7 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Loading, ProblemLine, problemOf, say } from '../../parts';
+import { Button, Empty, Failure, Loading, ProblemLine, problemOf, repositoryNames, say } from '../../parts';
 import { followAddress, useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
@@ -85,6 +85,7 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
   const isAllHere = listed.some(({ session }) => session) && !listed.some(({ session }) => session?.isOnHub);
   const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
   const rows = useMemo(() => rowsOf(shown, order, opened), [shown, order, opened]);
+  const names = useMemo(() => repositoryNames(listed.flatMap(({ repository }) => repository ?? [])), [listed]);
   const clear = (): void => {
     setText('');
     setChosen(nothingChosen);
@@ -101,7 +102,7 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
     <section className="sessions whole stack" aria-label="Sessions">
       <Unopened />
       <SessionsBar
-        {...{ listed, shown, places, text, chosen, days, archived, isFirst }}
+        {...{ listed, shown, names, places, text, chosen, days, archived, isFirst }}
         onText={setText}
         onChoose={choose}
         onDays={setDays}
@@ -110,7 +111,7 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
       {isFirst && <Welcome places={places} listed={listed} />}
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
       {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}
-      {live.length > 0 && <LiveSessions live={live} />}
+      {live.length > 0 && <LiveSessions live={live} names={names} />}
       {rows.length === 0 ? (
         searching ? (
           <Loading what="Searching the contents" />
@@ -120,7 +121,7 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
           </Empty>
         )
       ) : (
-        <SessionTable rows={rows} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
+        <SessionTable rows={rows} names={names} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
       )}
       <SearchFoot found={found} />
       <RefusedFiles refused={refused} />

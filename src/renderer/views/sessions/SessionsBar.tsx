@@ -1,6 +1,6 @@
 import { CircleCheck, CircleHelp, Import, Loader } from 'lucide-react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { agentName, Button, ChipMenu, IconButton, repositoryName, SearchField, say } from '../../parts';
+import { agentName, Button, ChipMenu, IconButton, SearchField, say } from '../../parts';
 import { notify, refreshProject, show, useImports } from '../../state';
 import { importPaths, pathsOf } from './act';
 import { type Listed, type SessionFacet, type SessionNarrowing, spans, valuesOf } from './rows';
@@ -8,6 +8,8 @@ import { type Listed, type SessionFacet, type SessionNarrowing, spans, valuesOf 
 interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
   readonly listed: readonly Listed[];
   readonly shown: readonly Listed[];
+  /** The names of repositories by their folders. */
+  readonly names: ReadonlyMap<string, string>;
   readonly places: readonly FoundSource[];
   /** True while the welcome above the list has the button to import. */
   readonly isFirst: boolean;
@@ -17,14 +19,15 @@ interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
   readonly onArchived: (archived: boolean) => void;
 }
 
-const chips: readonly (readonly [facet: SessionFacet, label: string, nameOf: (value: string) => string])[] = [
-  ['agent', 'Agents', agentName],
-  ['repository', 'Repositories', repositoryName],
-  ['model', 'Models', (model) => model],
+const chips: readonly (readonly [facet: SessionFacet, label: string])[] = [
+  ['agent', 'Agents'],
+  ['repository', 'Repositories'],
+  ['model', 'Models'],
 ];
 
 /** Title, filter, chips and the import button for all agents. */
-export function SessionsBar({ listed, shown, text, chosen, days, archived, isFirst, onText, onChoose, onDays, onArchived }: SessionsBarProps) {
+export function SessionsBar(props: SessionsBarProps) {
+  const { listed, shown, names, text, chosen, days, archived, isFirst, onText, onChoose, onDays, onArchived } = props;
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
   return (
@@ -43,7 +46,7 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, isFir
           if (event.key === 'Enter' || event.key === 'ArrowDown') document.querySelector<HTMLElement>('[data-list]')?.focus();
         }}
       />
-      {chips.map(([facet, label, nameOf]) => {
+      {chips.map(([facet, label]) => {
         const values = valuesOf(listed, facet);
         return (
           <ChipMenu
@@ -51,7 +54,7 @@ export function SessionsBar({ listed, shown, text, chosen, days, archived, isFir
             label={label}
             all={`All ${values.length}`}
             className={facet === 'model' ? 'low' : ''}
-            options={values.map(([value, count]) => ({ value, name: nameOf(value), count }))}
+            options={values.map(([value, count]) => ({ value, name: facet === 'agent' ? agentName(value) : (names.get(value) ?? value), count }))}
             chosen={[...chosen[facet]]}
             onChange={(next) => onChoose(facet, next)}
           />

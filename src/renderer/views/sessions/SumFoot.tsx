@@ -15,15 +15,23 @@ export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] 
       <span>{say.plural(sums.sessions, 'session')}</span>
       <span>{say.plural(sums.turns, 'turn')}</span>
       <span>{say.plural(sums.calls, 'call')}</span>
-      <span title="Counted by the providers: input, cache and output">{say.compact(sums.tokens)} tokens</span>
+      <span title={`Counted by the providers: input, cache and output${sums.areTokensMissing ? '. ≥: a count is missing' : ''}`}>
+        {sums.areTokensMissing && '≥ '}
+        {say.compact(sums.tokens)} tokens
+      </span>
       <span title={`At API prices${date ? ` of ${date}` : ''}. A subscription does not pay them.`}>
         <b>{sums.cost > 0 ? say.money({ amount: sums.cost, currency: 'USD', ...(sums.isLowerBound && { atLeast: true as const }) }) : 'no price'}</b>
       </span>
       <span>{say.plural(sums.errors, 'error')}</span>
       {sums.notImported > 0 && <span>{say.exact(sums.notImported)} not imported, not counted</span>}
       <span className="grow" />
-      <button type="button" className="link-button" onClick={() => go({ view: 'usage' })}>
-        Usage
+      <button
+        type="button"
+        className="link-button"
+        title="What the last 30 days cost, by repository"
+        onClick={() => go({ view: 'usage', range: '30', group: undefined, measure: undefined, only: undefined, bar: undefined })}
+      >
+        Last month by repository
       </button>
     </p>
   );

@@ -20,6 +20,8 @@ export interface ListedSums {
   readonly calls: number;
   readonly tokens: number;
   readonly cost: number;
+  /** Whether calls without a count are among them. */
+  readonly areTokensMissing: boolean;
   /** Whether calls without a price or a count are among them. */
   readonly isLowerBound: boolean;
   /** Sessions that are listed but not imported, and so not counted. */
@@ -30,13 +32,14 @@ export interface ListedSums {
 export function sumListed(listed: readonly Listed[], rows: readonly (UsageSums & { readonly key: string })[]): ListedSums {
   const all = listed.flatMap((one) => [one, ...one.subagents]).flatMap(({ session }) => session ?? []);
   const ids = new Set(all.map(({ sessionId }) => sessionId));
-  const sums = { calls: 0, tokens: 0, cost: 0, isLowerBound: false };
+  const sums = { calls: 0, tokens: 0, cost: 0, areTokensMissing: false, isLowerBound: false };
   for (const { key, calls, tokens, cost, unknownInputs, unknownOutputs } of rows) {
     if (!ids.has(key)) continue;
     sums.calls += calls;
     sums.tokens += tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.output;
     sums.cost += cost?.amount ?? 0;
-    sums.isLowerBound ||= unknownInputs + unknownOutputs > 0 || (calls > 0 && (cost === null || cost.unpriced > 0));
+    sums.areTokensMissing ||= unknownInputs + unknownOutputs > 0;
+    sums.isLowerBound ||= sums.areTokensMissing || (calls > 0 && (cost === null || cost.unpriced > 0));
   }
   return {
     sessions: listed.filter(({ session }) => session !== undefined).length,

@@ -5,7 +5,7 @@ import { type Range, rangeWords, tickWords, unitOf } from './ranges';
 import {
   amountOf,
   groupsOf,
-  isLowerBound,
+  isBound,
   noSums,
   rest,
   type ShownGrouping,
@@ -139,7 +139,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
       : amountOf(of.get(name) ?? noSums(), measure, isTool);
   /** Whether a count or a price is missing in what `valueIn` adds up. */
   const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
-    [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isLowerBound(sums));
+    [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isBound(sums, measure));
   const others = [...groups].filter(([key, sums]) => !series.includes(key) && amountOf(sums, measure, isTool) > 0).length;
   const allBefore = before?.reduce((sum, slice) => sum + (by === 'tool' && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
   return (
@@ -185,7 +185,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
               </span>
             </td>
             {selected && <td />}
-            <td className="num">{measured(allBefore, measure, before?.some(isLowerBound))}</td>
+            <td className="num">{measured(allBefore, measure, before?.some((slice) => isBound(slice, measure)))}</td>
           </tr>
         )}
       </tbody>

@@ -1,19 +1,23 @@
 import { useState } from 'react';
-import { agentName, Button, ChipMenu, repositoryName, Switch, say } from '../../parts';
+import { Button, ChipMenu, Switch, say } from '../../parts';
+import type { SessionFact } from './facts';
 import { isDay, lengths, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
 import { groupings, measures, type Slice, type UsageFacet, valuesOf } from './sums';
-import { groupNames, measureNames } from './words';
+import { groupName, groupNames, measureNames } from './words';
 
 const facetLabels: Readonly<Record<UsageFacet, string>> = {
   ...{ agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' },
 };
 
-const valueName = (facet: UsageFacet, value: string): string =>
-  value === '' ? 'Not recorded' : facet === 'agent' ? agentName(value) : facet === 'repository' ? repositoryName(value) : value;
+interface ControlsProps {
+  readonly selection: UsageSelection;
+  readonly inRange: readonly Slice[];
+  readonly sessions: ReadonlyMap<string, SessionFact>;
+}
 
 /** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
-export function Controls({ selection, inRange }: { selection: UsageSelection; inRange: readonly Slice[] }) {
+export function Controls({ selection, inRange, sessions }: ControlsProps) {
   const { range, named, measure, group, chosen } = selection;
   const isTool = group === 'tool';
   const [custom, setCustom] = useState(named === undefined);
@@ -48,7 +52,7 @@ export function Controls({ selection, inRange }: { selection: UsageSelection; in
               key={facet}
               label={facetLabels[facet]}
               all={`All ${say.exact(values.length)}`}
-              options={values.map(([value, count]) => ({ value, name: valueName(facet, value), count }))}
+              options={values.map(([value, count]) => ({ value, name: groupName(value, facet, sessions), count }))}
               chosen={chosen[facet] ?? []}
               onChange={(picked) => choose(chosen, facet, picked)}
             />

@@ -3,8 +3,8 @@ import { say } from '../../parts';
 import type { Range } from './ranges';
 import { askSql } from './selection';
 import { callsSql, toolCallsSql } from './statements';
-import { type ChosenFacets, hitShare, isLowerBound, type Sums } from './sums';
-import { changePercent, dollars, measuredSum, million, share } from './words';
+import { type ChosenFacets, hitShare, isLowerBound, type Sums, tokensOf } from './sums';
+import { changePercent, dollars, measuredSum, million, share, tokensIn } from './words';
 
 interface FiguresProps {
   readonly sums: Sums;
@@ -22,8 +22,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
     ['Cache write', sums.cacheWrite, 'u-write'],
     ['Output', sums.output, 'u-output'],
   ] as const;
-  const counted = tokens.reduce((sum, [, n]) => sum + n, 0);
-  const countedBefore = before && before.input + before.cacheRead + before.cacheWrite + before.output;
+  const counted = tokensOf(sums);
   return (
     <div className="usage-figures">
       <Figure
@@ -39,7 +38,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
           </button>
         )}
       </Figure>
-      <Figure name="Tokens counted" value={million(counted)} change={countedBefore === undefined ? undefined : changePercent(counted, countedBefore)}>
+      <Figure name="Tokens counted" value={tokensIn(sums)} change={before && changePercent(counted, tokensOf(before))}>
         <span className="usage-parts" aria-hidden>
           {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} className={fill} style={{ flexGrow: n }} />)}
         </span>

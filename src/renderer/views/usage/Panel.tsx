@@ -6,9 +6,9 @@ import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { amountOf, type ChosenFacets, groupsOf, isLowerBound, type ShownMeasure, type Slice, sumOf } from './sums';
+import { amountOf, type ChosenFacets, groupsOf, isBound, isLowerBound, type ShownMeasure, type Slice, sumOf } from './sums';
 import { SessionName } from './Table';
-import { changeWords, dollars, measured, measuredSum, million, share } from './words';
+import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
 interface PanelProps {
   readonly slices: readonly Slice[];
@@ -58,7 +58,7 @@ export function Panel(props: PanelProps) {
                 )}
               </>,
             ],
-            ['Tokens', million(sums.input + sums.cacheRead + sums.cacheWrite + sums.output)],
+            ['Tokens', tokensIn(sums)],
             [
               'Cache loss',
               <>
@@ -122,7 +122,7 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
               {measured(
                 others.reduce((sum, [, one]) => sum + amountOf(one, measure), 0),
                 measure,
-                others.some(([, one]) => isLowerBound(one)),
+                others.some(([, one]) => isBound(one, measure)),
               )}
             </span>
           </li>

@@ -80,47 +80,49 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
   const parts: ShownGrouping = group === 'day' || group === 'session' ? 'model' : group;
   const { sessions } = facts;
   return (
-    <div className="usage-columns">
-      <div className="usage-main">
-        <Controls selection={selection} inRange={inside} />
-        {slices.length === 0 ? (
-          <Empty
-            title="No calls here"
-            actions={<Button onClick={() => go({ only: undefined, range: 'all', bar: undefined })}>Show all calls</Button>}
-          >
-            No call of {rangeWords(range)} matches the filters.
-          </Empty>
-        ) : (
-          <>
-            <Figures sums={sums} before={sumsBefore} range={range} chosen={chosen} />
-            <section aria-label="Chart" className="usage-section">
-              <div className="row wrap">
-                <h2 className="grow">
-                  {measureNames[measure]} by {unitOf(range)}
-                </h2>
-                {measure === 'cost' && <BudgetWarning range={range} over={budgets?.overBudget ?? []} budget={budgets?.budgets?.day} />}
-              </div>
-              <Chart
-                {...{ slices, before, bars, barsBefore, measure, range, sessions }}
-                by={parts}
-                budget={measure === 'cost' ? budgetOf(range, budgets?.budgets?.day) : undefined}
-                selected={bar}
-                onSelect={(one) => setBar(one?.from)}
-              />
-            </section>
-            <Table key={group} {...{ slices, before, measure, range, chosen, sessions }} by={group} />
-          </>
+    <>
+      <Controls selection={selection} inRange={inside} sessions={sessions} />
+      <div className="usage-columns">
+        <div className="usage-main">
+          {slices.length === 0 ? (
+            <Empty
+              title="No calls here"
+              actions={<Button onClick={() => go({ only: undefined, range: 'all', bar: undefined })}>Show all calls</Button>}
+            >
+              No call of {rangeWords(range)} matches the filters.
+            </Empty>
+          ) : (
+            <>
+              <Figures sums={sums} before={sumsBefore} range={range} chosen={chosen} />
+              <section aria-label="Chart" className="usage-section">
+                <div className="row wrap">
+                  <h2 className="grow">
+                    {measureNames[measure]} by {unitOf(range)}
+                  </h2>
+                  {measure === 'cost' && <BudgetWarning range={range} over={budgets?.overBudget ?? []} budget={budgets?.budgets?.day} />}
+                </div>
+                <Chart
+                  {...{ slices, before, bars, barsBefore, measure, range, sessions }}
+                  by={parts}
+                  budget={measure === 'cost' ? budgetOf(range, budgets?.budgets?.day) : undefined}
+                  selected={bar}
+                  onSelect={(one) => setBar(one?.from)}
+                />
+              </section>
+              <Table key={group} {...{ slices, before, measure, range, chosen, sessions }} by={group} />
+            </>
+          )}
+          <p className="usage-foot faint small">
+            Days are in UTC. Costs are at API prices{budgets?.totals.cost ? ` of ${budgets.totals.cost.priceDate}` : ''}; a subscription does not pay
+            them.
+            {before && ` Compared with ${rangeWords(rangeBefore(range))}.`}
+          </p>
+        </div>
+        {slices.length > 0 && (
+          <Panel {...{ bars, chosen, measure, sessions, events }} slices={ofBar} before={beforeBar} range={bar ?? range} isBar={bar !== undefined} />
         )}
-        <p className="usage-foot faint small">
-          Days are in UTC. Costs are at API prices{budgets?.totals.cost ? ` of ${budgets.totals.cost.priceDate}` : ''}; a subscription does not pay
-          them.
-          {before && ` Compared with ${rangeWords(rangeBefore(range))}.`}
-        </p>
       </div>
-      {slices.length > 0 && (
-        <Panel {...{ bars, chosen, measure, sessions, events }} slices={ofBar} before={beforeBar} range={bar ?? range} isBar={bar !== undefined} />
-      )}
-    </div>
+    </>
   );
 }
 

@@ -3,7 +3,7 @@ import { say } from '../../parts';
 import { askSql } from './selection';
 import type { ListedCalls } from './statements';
 import { hitShare, type Sums, tokensOf } from './sums';
-import { dollars, measured, measuredSum, million, share } from './words';
+import { dollars, measured, measuredSum, share, tokensIn } from './words';
 
 /** A column of the table. */
 export interface UsageColumn {
@@ -63,9 +63,9 @@ export const callColumns: readonly UsageColumn[] = [
     words: ({ calls }) => say.plural(calls, 'call'),
   },
   {
-    ...{ id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output', ...theCalls },
+    ...{ id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output. ≥: a count is missing', ...theCalls },
     value: tokensOf,
-    shown: (sums) => million(tokensOf(sums)),
+    shown: tokensIn,
   },
   {
     ...{ id: 'hit', name: 'Cache hit', hint: 'The share of the input that was read from the cache', isLow: true, ...theCalls },

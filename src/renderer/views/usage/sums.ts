@@ -153,6 +153,14 @@ export const isLowerBound = ({
   uncountedInputs,
 }: Pick<Sums, 'unpriced' | 'uncountedOutputs' | 'uncountedInputs'>): boolean => unpriced + uncountedOutputs + uncountedInputs > 0;
 
+/** Whether a sum of tokens is a lower bound, because a count is missing in it. A missing price changes no tokens. */
+export const isMissingTokens = ({ uncountedOutputs, uncountedInputs }: Pick<Sums, 'uncountedOutputs' | 'uncountedInputs'>): boolean =>
+  uncountedOutputs + uncountedInputs > 0;
+
+/** Whether a value of a measure is a lower bound, because counts or prices are missing in it. */
+export const isBound = (of: Parameters<typeof isLowerBound>[0], measure: ShownMeasure): boolean =>
+  measure === 'cost' ? isLowerBound(of) : measure === 'tokens' && isMissingTokens(of);
+
 /** The parts of a stacked bar: the largest groups, then the rest as one, then what was not recorded. */
 export const rest = '\u0000rest';
 

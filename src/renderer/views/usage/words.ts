@@ -1,7 +1,7 @@
-import { agentName, repositoryName, say } from '../../parts';
+import { agentName, repositoryName, repositoryNames, say } from '../../parts';
 import type { SessionFact } from './facts';
 import { rangeWords } from './ranges';
-import { amountOf, isLowerBound, rest, type ShownGrouping, type ShownMeasure, type Sums } from './sums';
+import { amountOf, isBound, isMissingTokens, rest, type ShownGrouping, type ShownMeasure, type Sums, tokensOf } from './sums';
 
 export const measureNames: Readonly<Record<ShownMeasure, string>> = {
   cost: 'Cost',
@@ -33,6 +33,18 @@ const unknownNames: Readonly<Record<ShownGrouping, string>> = {
   session: 'Calls of no session',
 };
 
+/** The names of the repositories of all sessions, so that two of one name do not look alike. */
+const namesOfRepositories = new WeakMap<ReadonlyMap<string, SessionFact>, ReadonlyMap<string, string>>();
+
+function namesIn(sessions: ReadonlyMap<string, SessionFact>): ReadonlyMap<string, string> {
+  let names = namesOfRepositories.get(sessions);
+  if (!names) {
+    names = repositoryNames([...sessions.values()].flatMap(({ repository }) => (repository === '' ? [] : [repository])));
+    namesOfRepositories.set(sessions, names);
+  }
+  return names;
+}
+
 /** The name of a group. */
 export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<string, SessionFact>): string {
   if (key === rest) return 'All others';
@@ -41,7 +53,7 @@ export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<
     case 'agent':
       return agentName(key);
     case 'repository':
-      return repositoryName(key);
+      return namesIn(sessions).get(key) ?? repositoryName(key);
     case 'session':
       return say.firstLine(sessions.get(key)?.title ?? key, 120);
     case 'day':
@@ -56,8 +68,12 @@ export const dollars = (amount: number, atLeast = false): string =>
   say.money({ amount: Math.abs(amount), currency: 'USD', ...(atLeast && { atLeast: true as const }) });
 
 /** A large number of tokens: 2,148.6M is easier to compare than 2.15G. */
-export const million = (n: number): string =>
-  n >= 1_000_000 ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M` : say.compact(Math.round(n));
+export const million = (n: number, atLeast = false): string =>
+  (atLeast ? '≥ ' : '') +
+  (n >= 1_000_000 ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M` : say.compact(Math.round(n)));
+
+/** All counted tokens of sums, marked as a lower bound where a count is missing. */
+export const tokensIn = (sums: Sums): string => million(tokensOf(sums), isMissingTokens(sums));
 
 /** A value of a measure in its unit. */
 export function measured(value: number, measure: ShownMeasure, atLeast = false): string {
@@ -67,7 +83,7 @@ export function measured(value: number, measure: ShownMeasure, atLeast = false):
     case 'loss':
       return dollars(value);
     case 'tokens':
-      return million(value);
+      return million(value, atLeast);
     case 'errors':
       return say.exact(value);
     case 'time':
@@ -75,11 +91,11 @@ export function measured(value: number, measure: ShownMeasure, atLeast = false):
   }
 }
 
-/** The value of sums in words. A cost without every price and count is a lower bound. */
+/** The value of sums in words. A cost without every price and count is a lower bound, and so are tokens without every count. */
 export const measuredSum = (sums: Sums, measure: ShownMeasure, isTool = false): string =>
   measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
     ? 'no price'
-    : measured(amountOf(sums, measure, isTool), measure, isLowerBound(sums));
+    : measured(amountOf(sums, measure, isTool), measure, isBound(sums, measure));
 
 /** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
 export function changeWords(now: number, before: number, measure: ShownMeasure): string {
