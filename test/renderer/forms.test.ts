@@ -1,6 +1,16 @@
 import './page';
-import { describe, expect, test } from 'vitest';
-import { type FormField, jsonIn, missingIn, numberIn, objectIn, placeOf } from '../../src/renderer/state/forms';
+import { describe, expect, test, vi } from 'vitest';
+import { modelField } from '../../src/renderer/forms/options';
+import { type FormField, type FormValues, jsonIn, missingIn, numberIn, objectIn, placeOf } from '../../src/renderer/state/forms';
+
+const providers = [
+  { id: 'recorded', title: 'Recorded reply', models: ['claude-recorded'] },
+  { id: 'anthropic', title: 'Anthropic', models: ['opus', 'sonnet'] },
+  { id: 'gateway', title: 'Gateway', models: ['sonnet', 'local'] },
+  { id: 'openai', title: 'OpenAI', models: ['gpt-old'], problem: 'No key.' },
+  { id: 'any', title: 'Any', models: [] },
+];
+vi.mock('../../src/renderer/client', () => ({ api: { turn: { providers: async () => providers } } }));
 
 const fields: readonly FormField[] = [
   { name: 'goal', label: 'Goal', required: true, field: 'instruction' },
@@ -55,5 +65,32 @@ describe('forms', () => {
     expect(jsonIn({ j: '[1]' }, 'j')).toEqual([1]);
     expect(() => jsonIn({ j: '{' }, 'j')).toThrow('This is not valid JSON');
     expect(() => objectIn({ j: '[1]' }, 'j')).toThrow('This must be a JSON object');
+  });
+});
+
+describe('[W77] the model of a form', () => {
+  const field = modelField();
+  const offered = async (values: FormValues): Promise<readonly string[]> => {
+    if (typeof field.options !== 'function') throw new Error('The field has no list of its own.');
+    return (await field.options(values)).map(({ value }) => value);
+  };
+
+  test('is offered from what its provider lists, and the list follows the provider', async () => {
+    expect(await offered({ provider: 'anthropic' })).toEqual(['opus', 'sonnet']);
+    expect(await offered({ provider: 'gateway', by: 'model' })).toEqual(['sonnet', 'local']);
+    // The form asks for the list again when one of these values changes.
+    expect(field.optionsBy).toEqual(['by', 'provider']);
+  });
+
+  test('is offered once from every provider that can answer, while none is chosen', async () => {
+    expect(await offered({ provider: '' })).toEqual(['opus', 'sonnet', 'local']);
+    expect(await offered({})).toEqual(['opus', 'sonnet', 'local']);
+  });
+
+  test('is never a name that does not exist there', async () => {
+    expect(await offered({ provider: 'any' })).toEqual([]);
+    expect(await offered({ provider: 'no-such-provider' })).toEqual([]);
+    expect(await offered({ by: 'agent', provider: 'anthropic' })).toEqual([]);
+    expect(field.placeholder).toBeUndefined();
   });
 });

@@ -7,21 +7,25 @@ import { modelField, providerOptions } from './options';
 type Named = Pick<Commit, 'id'>;
 
 /** Sets the tags of a commit. */
-export const tagsForm = async ({ id }: Named): Promise<FormSpec> => ({
-  title: 'Tags',
-  intro: 'Tags help to find a commit. A commit with a tag is never collected as garbage.',
-  fields: [{ name: 'tags', label: 'Tags', hint: 'Separate them with commas.' }],
-  start: { tags: (await api.context.show({ id })).tags.join(', ') },
-  action: 'Save tags',
-  submit: async (values) => {
-    const given = textIn(values, 'tags')
-      .split(',')
-      .map((tag) => tag.trim());
-    await api.context.update({ id, tags: given.filter((tag) => tag !== '') });
-    await refreshProject();
-    notify('Tags saved');
-  },
-});
+export async function tagsForm({ id }: Named): Promise<FormSpec> {
+  const { tags } = await api.context.show({ id });
+  return {
+    title: 'Tags',
+    intro: 'Tags help to find a commit. A commit with a tag is never collected as garbage.',
+    fields: [{ name: 'tags', label: 'Tags', hint: 'Separate them with commas.' }],
+    start: { tags: tags.join(', ') },
+    action: 'Save tags',
+    submit: async (values) => {
+      const given = textIn(values, 'tags')
+        .split(',')
+        .map((tag) => tag.trim());
+      await api.context.update({ id, tags: given.filter((tag) => tag !== '') });
+      await refreshProject();
+      const undo = (): void => void api.context.update({ id, tags }).then(refreshProject, notifyProblem);
+      notify('Tags saved', { name: 'Undo', act: undo });
+    },
+  };
+}
 
 const policyNames: Readonly<Record<Policy, string>> = {
   default: 'While something refers to it',

@@ -43,10 +43,11 @@ export async function providerOptions(): Promise<readonly FormOption[]> {
     .map(({ id, title, models }) => ({ value: id, name: models[0] === undefined ? title : `${title} (${models[0]})` }));
 }
 
-/** The models that a provider lists: the chosen one, or without a choice all. None for a command-line agent. */
+/** The models that a provider lists: the chosen one, or without a choice all that can answer. None for a command-line agent. */
 async function modelOptions({ provider, by }: FormValues): Promise<readonly FormOption[]> {
   if (by === 'agent') return [];
-  const providers = (await api.turn.providers({})).filter(({ id }) => id !== 'recorded' && (!provider || id === provider));
+  const all = await api.turn.providers({});
+  const providers = all.filter(({ id, problem }) => id !== 'recorded' && (provider ? id === provider : problem === undefined));
   return [...new Set(providers.flatMap(({ models }) => models))].map((name) => ({ value: name, name }));
 }
 

@@ -85,7 +85,13 @@ export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () =
     });
     await api.run.setGoals({ entityId, goals: given });
     onDone();
-    notify('Goals saved');
+    const before = goals.map(({ description, priority, longTerm }) => ({
+      description,
+      ...(priority !== undefined && { priority }),
+      ...(longTerm && { longTerm }),
+    }));
+    const undo = (): void => void api.run.setGoals({ entityId, goals: before }).then(onDone, notifyProblem);
+    notify('Goals saved', { name: 'Undo', act: undo });
   },
 });
 

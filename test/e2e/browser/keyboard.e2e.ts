@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { toView, withSample } from '../../support/views.js';
-import { commits, settledCount, sheet, view } from '../../support/window.js';
+import { commits, entries, settledCount, sheet, view } from '../../support/window.js';
 
 const walked = [
   'sessions',
@@ -116,6 +116,17 @@ test('[W58] the main jobs are done without a mouse', { tag: '@long' }, async ({ 
   await page.getByRole('slider', { name: 'Moment of the replay' }).focus();
   await press('Home', 'ArrowRight');
   await expect(view(page)).toContainText('Step 2 of');
+
+  // A key that a menu shows works in the open menu, at its button, and in the view beside it.
+  for (const how of ['menu', 'button', 'view'] as const) {
+    await toView(page, query, 'context');
+    await (how === 'view' ? entries(page) : page.getByRole('button', { name: 'More actions' })).focus();
+    if (how === 'menu') await press('Enter');
+    await expect(page.getByRole('menuitem', { name: 'Replay' })).toHaveCount(how === 'menu' ? 1 : 0);
+    await press('r');
+    await expect(page).toHaveURL(/#\/replay/);
+    await expect(page.getByRole('menu')).toHaveCount(0);
+  }
 
   // Write a ticket, open it, and leave it.
   await toView(page, query, 'reviews');

@@ -34,6 +34,9 @@ test('[W5] rename, pin, tag, archive and delete with undo, and the file of the a
   await expect(sessionRow(page, /The jam/)).toContainText('june');
   await choose(/An overview of larder/, 'Pin');
   await expect(page.getByRole('row', { name: /^Pinned 1/ })).toBeVisible();
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(page.getByRole('row', { name: /^Pinned/ })).toHaveCount(0);
+  await expect(sessionRow(page, /The jam/)).toContainText('june');
 
   await choose(/The jam/, 'Archive');
   await expect(sessionRow(page, /The jam/)).toHaveCount(0);

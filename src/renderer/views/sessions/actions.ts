@@ -25,14 +25,17 @@ export function openSession(listed: Listed, view: 'chain' | 'context' = 'chain',
 
 const change = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
 
-/** Archives or restores a session. */
-function archive(sessionId: string, title: string, archived: boolean): void {
-  change(
-    api.session
-      .archive({ sessionId, archived })
-      .then(() => archived && notify(`Archived “${title}”`, { name: 'Undo', act: () => archive(sessionId, title, false) })),
-  );
-}
+/** Changes a session, says what was done, and offers the opposite. */
+const changeBack = (set: (on: boolean) => Promise<unknown>, on: boolean, said: string): void =>
+  change(set(on).then(() => notify(said, { name: 'Undo', act: () => change(set(!on)) })));
+
+/** Archives a session, or brings it back. */
+const archive = (sessionId: string, title: string, archived: boolean): void =>
+  changeBack((on) => api.session.archive({ sessionId, archived: on }), archived, `${archived ? 'Archived' : 'Brought back'} “${title}”`);
+
+/** Pins a session at the top of the list, or lets it go. */
+const pin = (sessionId: string, title: string, pinned: boolean): void =>
+  changeBack((on) => api.session.pin({ sessionId, pinned: on }), pinned, `${pinned ? 'Pinned' : 'Unpinned'} “${title}”`);
 
 /** Deletes a session from the project, and offers to restore it. */
 function remove(sessionId: string): void {
@@ -60,8 +63,8 @@ export function sessionActions(listed: Listed): readonly MenuEntry[] {
     { name: 'Rename…', icon: Pencil, keys: 'F2', act: () => show({ kind: 'session', session, what: 'title' }) },
     { name: 'Tags…', icon: Tag, keys: 't', act: () => show({ kind: 'session', session, what: 'tags' }) },
     pinned
-      ? { name: 'Unpin', icon: PinOff, keys: 'p', act: () => change(api.session.pin({ sessionId, pinned: false })) }
-      : { name: 'Pin', icon: Pin, keys: 'p', act: () => change(api.session.pin({ sessionId })) },
+      ? { name: 'Unpin', icon: PinOff, keys: 'p', act: () => pin(sessionId, title, false) }
+      : { name: 'Pin', icon: Pin, keys: 'p', act: () => pin(sessionId, title, true) },
     'line',
     archived
       ? { name: 'Bring back from the archive', icon: ArchiveRestore, keys: 'a', act: () => archive(sessionId, title, false) }
