@@ -1,6 +1,6 @@
 import './page';
-import { describe, expect, test, vi } from 'vitest';
-import { modelField } from '../../src/renderer/forms/options';
+import { describe, expect, test } from 'vitest';
+import { modelField, modelsOf } from '../../src/renderer/forms/options';
 import { type FormField, type FormValues, jsonIn, missingIn, numberIn, objectIn, placeOf } from '../../src/renderer/state/forms';
 
 const providers = [
@@ -10,7 +10,6 @@ const providers = [
   { id: 'openai', title: 'OpenAI', models: ['gpt-old'], problem: 'No key.' },
   { id: 'any', title: 'Any', models: [] },
 ];
-vi.mock('../../src/renderer/client', () => ({ api: { turn: { providers: async () => providers } } }));
 
 const fields: readonly FormField[] = [
   { name: 'goal', label: 'Goal', required: true, field: 'instruction' },
@@ -70,27 +69,25 @@ describe('forms', () => {
 
 describe('[W77] the model of a form', () => {
   const field = modelField();
-  const offered = async (values: FormValues): Promise<readonly string[]> => {
-    if (typeof field.options !== 'function') throw new Error('The field has no list of its own.');
-    return (await field.options(values)).map(({ value }) => value);
-  };
+  const offered = (values: FormValues): readonly string[] => modelsOf(providers, values).map(({ value }) => value);
 
-  test('is offered from what its provider lists, and the list follows the provider', async () => {
-    expect(await offered({ provider: 'anthropic' })).toEqual(['opus', 'sonnet']);
-    expect(await offered({ provider: 'gateway', by: 'model' })).toEqual(['sonnet', 'local']);
+  test('is offered from what its provider lists, and the list follows the provider', () => {
+    expect(offered({ provider: 'anthropic' })).toEqual(['opus', 'sonnet']);
+    expect(offered({ provider: 'gateway', by: 'model' })).toEqual(['sonnet', 'local']);
     // The form asks for the list again when one of these values changes.
+    expect(field.options).toBeTypeOf('function');
     expect(field.optionsBy).toEqual(['by', 'provider']);
   });
 
-  test('is offered once from every provider that can answer, while none is chosen', async () => {
-    expect(await offered({ provider: '' })).toEqual(['opus', 'sonnet', 'local']);
-    expect(await offered({})).toEqual(['opus', 'sonnet', 'local']);
+  test('is offered once from every provider that can answer, while none is chosen', () => {
+    expect(offered({ provider: '' })).toEqual(['opus', 'sonnet', 'local']);
+    expect(offered({})).toEqual(['opus', 'sonnet', 'local']);
   });
 
-  test('is never a name that does not exist there', async () => {
-    expect(await offered({ provider: 'any' })).toEqual([]);
-    expect(await offered({ provider: 'no-such-provider' })).toEqual([]);
-    expect(await offered({ by: 'agent', provider: 'anthropic' })).toEqual([]);
+  test('is never a name that does not exist there', () => {
+    expect(offered({ provider: 'any' })).toEqual([]);
+    expect(offered({ provider: 'no-such-provider' })).toEqual([]);
+    expect(offered({ by: 'agent', provider: 'anthropic' })).toEqual([]);
     expect(field.placeholder).toBeUndefined();
   });
 });

@@ -105,7 +105,9 @@ describe('[Q8] the sums of the place Usage', () => {
   });
 
   test('two repositories of one name are told apart by the folders that contain them', () => {
-    const known = sessionsIn(['/work/orders', '/home/me/orders', '/work/shop'].map((folder, n) => [`s${n}`, null, folder, null, 'codex', null, null]));
+    const known = sessionsIn(
+      ['/work/orders', '/home/me/orders', '/work/shop'].map((folder, n) => [`s${n}`, null, folder, null, 'codex', null, null]),
+    );
     const names = ['/work/orders', '/home/me/orders', '/work/shop', '', '/gone/orders'].map((key) => groupName(key, 'repository', known));
     expect(names).toEqual(['work/orders', 'me/orders', 'shop', 'Not in a repository', 'orders']);
   });

@@ -78,14 +78,6 @@ export const edit = z.strictObject({
 });
 export type Edit = z.output<typeof edit>;
 
-/** The turn of a commit, where the commit is not the whole of it. */
-const turnFields = {
-  /** The fork with the edited prompt that this commit answers. Both are one turn with one row, titled by the edit. */
-  fork: z.object({ commit: contextId, parent: contextId.nullable(), title: z.string().optional() }).optional(),
-  /** True if an agent continued by itself after a compaction. Such a commit is no turn. */
-  continues: z.literal(true).optional(),
-};
-
 /** A row of the chain view: the commit and the facts that the view shows about it. */
 export const graphRow = z.object({
   commit,
@@ -109,7 +101,10 @@ export const graphRow = z.object({
   compacted: z.object({ before: count.optional(), after: count.optional() }).optional(),
   /** True if a fork or an edit in Stemma made the commit, or the prompt that it answers. */
   forked: z.boolean(),
-  ...turnFields,
+  /** The fork with the edited prompt that this commit answers. Both are one turn with one row, titled by the edit. */
+  fork: z.object({ commit: contextId, parent: contextId.nullable(), title: z.string().optional() }).optional(),
+  /** True if an agent continued by itself after a compaction. Such a commit is no turn. */
+  continues: z.literal(true).optional(),
   /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
   /** The name of the branch that ends here: the title of its session, or that of its first commit for a side branch. */
@@ -271,7 +266,7 @@ export const contextContract = {
     .output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
   show: procedure('Returns a commit with its children and its depth.')
     .input(z.strictObject({ id: contextPrefix }))
-    .output(commit.extend({ children: z.array(contextId), depth: count, ...turnFields })),
+    .output(commit.extend({ children: z.array(contextId), depth: count, fork: graphRow.shape.fork, continues: graphRow.shape.continues })),
   history: procedure('Returns the commits from a commit toward the root, newest first.')
     .input(z.strictObject({ id: contextPrefix, depth: count.optional().describe('The most commits to return. The default is all.') }))
     .output(z.array(commit)),

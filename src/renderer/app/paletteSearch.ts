@@ -83,7 +83,8 @@ function useLoadedCommits(needle: string): readonly GraphRow[] {
     const found: GraphRow[] = [];
     for (let n = 0; n < (rows.total() ?? 0) && found.length < maxCommits; n++) {
       const row = rows.at(n);
-      if (row && `${commitName(row)}\n${row.commit.summary ?? ''}\n${row.tipOf ?? ''}\n${row.commit.id}`.toLowerCase().includes(needle)) found.push(row);
+      if (row && `${commitName(row)}\n${row.commit.summary ?? ''}\n${row.tipOf ?? ''}\n${row.commit.id}`.toLowerCase().includes(needle))
+        found.push(row);
     }
     return found;
   }, [dir, session, revision, needle]);

@@ -44,12 +44,15 @@ export async function providerOptions(): Promise<readonly FormOption[]> {
 }
 
 /** The models that a provider lists: the chosen one, or without a choice all that can answer. None for a command-line agent. */
-async function modelOptions({ provider, by }: FormValues): Promise<readonly FormOption[]> {
+export function modelsOf(all: readonly Pick<ReplyProvider, 'id' | 'models' | 'problem'>[], { provider, by }: FormValues): readonly FormOption[] {
   if (by === 'agent') return [];
-  const all = await api.turn.providers({});
   const providers = all.filter(({ id, problem }) => id !== 'recorded' && (provider ? id === provider : problem === undefined));
   return [...new Set(providers.flatMap(({ models }) => models))].map((name) => ({ value: name, name }));
 }
+
+type ReplyProvider = Awaited<ReturnType<typeof api.turn.providers>>[number];
+
+const modelOptions = async (values: FormValues): Promise<readonly FormOption[]> => modelsOf(await api.turn.providers({}), values);
 
 /** The field for the model, with the models of the provider that the form names. */
 export const modelField = (hint = 'Leave it empty to use the first model of the provider.'): FormField => ({

@@ -14,10 +14,10 @@ export { blockOfEntry, blocksOf, type EntryBlock, guessHeight, heightBefore } fr
 export { Button, type Icon, IconButton } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';
-export { commitName } from './commit-name';
 export { ConfirmWrite } from './ConfirmWrite';
 export { CutText } from './CutText';
 export { textOfContent } from './cards';
+export { commitName } from './commit-name';
 export { Copyable, Facts, Id, SearchField, Select, Sheet, Switch, When } from './controls';
 export { Damaged } from './Damaged';
 export { DamagedMark } from './DamagedMark';

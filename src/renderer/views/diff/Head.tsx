@@ -6,7 +6,13 @@ import { basis, commitName, Estimate, IconButton, Id, MenuButton, notifyProblem,
 import { ask, copy, download, type ShownCommit, useNavigation, useQuery, useRowFacts } from '../../state';
 
 /** The two compared commits, with the usage of each. */
-export function Head(props: { project: string; left: ShownCommit; right: ShownCommit; diff: Pick<ContextDiff, 'tokens' | 'counted'>; onSwap: () => void }) {
+export function Head(props: {
+  project: string;
+  left: ShownCommit;
+  right: ShownCommit;
+  diff: Pick<ContextDiff, 'tokens' | 'counted'>;
+  onSwap: () => void;
+}) {
   const { project, left, right, diff, onSwap } = props;
   const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));

@@ -2,7 +2,23 @@ import { BookOpen, CirclePlay, Ellipsis, Pencil } from 'lucide-react';
 import { useEffect } from 'react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { runForm } from '../../forms';
-import { agentOf, agents, Button, Damaged, Estimate, Facts, IconButton, Id, JobLinks, MenuButton, type MenuEntry, notifyProblem, runByKey, say, When } from '../../parts';
+import {
+  agentOf,
+  agents,
+  Button,
+  Damaged,
+  Estimate,
+  Facts,
+  IconButton,
+  Id,
+  JobLinks,
+  MenuButton,
+  type MenuEntry,
+  notifyProblem,
+  runByKey,
+  say,
+  When,
+} from '../../parts';
 import {
   ask,
   go,

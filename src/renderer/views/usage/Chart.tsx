@@ -2,19 +2,7 @@ import { useMemo } from 'react';
 import { say } from '../../parts';
 import type { SessionFact } from './facts';
 import { type Range, rangeWords, tickWords, unitOf } from './ranges';
-import {
-  amountOf,
-  groupsOf,
-  isBound,
-  noSums,
-  rest,
-  type ShownGrouping,
-  type ShownMeasure,
-  type Slice,
-  seriesOf,
-  stacksOf,
-  ticksOf,
-} from './sums';
+import { amountOf, groupsOf, isBound, noSums, rest, type ShownGrouping, type ShownMeasure, type Slice, seriesOf, stacksOf, ticksOf } from './sums';
 import { groupName, groupNames, measured, measuredSum } from './words';
 
 /** The class with the fill of a part of a bar. */
@@ -185,7 +173,13 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
               </span>
             </td>
             {selected && <td />}
-            <td className="num">{measured(allBefore, measure, before?.some((slice) => isBound(slice, measure)))}</td>
+            <td className="num">
+              {measured(
+                allBefore,
+                measure,
+                before?.some((slice) => isBound(slice, measure)),
+              )}
+            </td>
           </tr>
         )}
       </tbody>

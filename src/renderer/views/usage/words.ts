@@ -70,7 +70,9 @@ export const dollars = (amount: number, atLeast = false): string =>
 /** A large number of tokens: 2,148.6M is easier to compare than 2.15G. */
 export const million = (n: number, atLeast = false): string =>
   (atLeast ? '≥ ' : '') +
-  (n >= 1_000_000 ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M` : say.compact(Math.round(n)));
+  (n >= 1_000_000
+    ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M`
+    : say.compact(Math.round(n)));
 
 /** All counted tokens of sums, marked as a lower bound where a count is missing. */
 export const tokensIn = (sums: Sums): string => million(tokensOf(sums), isMissingTokens(sums));
