@@ -2,7 +2,16 @@
 import type { ByteRange, CommitSeq, ContextId } from '../base/index.js';
 import { type ContextRow, commitAt, commitOf, holderOf, parsedOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import { statLocated } from '../files/index.js';
-import { commandIn, type FileBytes, formatOf, type ImportPlan, type ParsedEntry, type PlannedCommit, promptAt, recordOfKey } from '../formats/index.js';
+import {
+  commandIn,
+  type FileBytes,
+  formatOf,
+  type ImportPlan,
+  type ParsedEntry,
+  type PlannedCommit,
+  promptAt,
+  recordOfKey,
+} from '../formats/index.js';
 import { ioReason, openFile } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
 import { saveSource } from './sources.js';
