@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Variables that lead to the histories, projects, keys and programs of the person who runs the tests. */
+/** Variables that lead to the histories, projects, keys and programs of the developer. */
 const personal =
   /^(STEMMA_(HOME|PROJECT|TOKEN|PATHS|DEBUG)|XDG_(DATA|CONFIG|STATE|CACHE)_HOME|(LOCAL)?APPDATA|(ANTHROPIC|AWS|AZURE|CLAUDE|CLINE|CODEX|COPILOT|GEMINI|GOOGLE|GOOSE|OPENAI|OPENCLAW|OPENROUTER|PI|QWEN)_\w+|TERMINAL|EDITOR|FORCE_COLOR)$/;
 
 /**
- * Separates the tests from the person who runs them: an empty home folder, and no variable of the person. Call it before any worker starts.
+ * Separates the tests from the developer: an empty home folder, and no variable of the person. Call it before any worker starts.
  */
 export function separateFromPerson(): void {
   for (const name of Object.keys(process.env)) if (personal.test(name)) delete process.env[name];

@@ -222,7 +222,7 @@ const textOf = ({ text = '' }: Pick<ParsedEntry, 'text'>): string => (commandIn(
 const visible = (entries: readonly ParsedEntry[]): ParsedEntry[] => entries.filter(({ marks }) => !marks?.includes('hidden'));
 const isTyped = ({ role, kind, text }: ParsedEntry): boolean => kind === 'text' && promptAt([{ role, kind, head: text }]) === 0;
 
-/** The prompt that a person typed before the first reply. What an agent added to it, such as the text of a slash command, is none. */
+/** The prompt that a person typed before the first reply, without what an agent added to it, such as the text of a slash command. */
 function promptIn(entries: readonly ParsedEntry[]): ParsedEntry | undefined {
   const shown = visible(entries).filter(({ marks }) => !marks?.includes('meta'));
   const reply = shown.findIndex(({ role }) => role === 'assistant');
