@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { commandNames, issuers, shapeNames } from '../../../../src/core/export/redact/rules/index.js';
+import { commandNames, issuers, notationNames, shapeNames } from '../../../../src/core/export/redact/rules/index.js';
 import { textAt } from '../../../support/source.js';
 import { type Figures, measure } from './corpus.js';
 import { negatives } from './negatives.js';
@@ -44,6 +44,7 @@ describe('[T60] the corpus of redaction', () => {
       ...issuers.map(({ name }) => name),
       ...shapeNames,
       ...commandNames,
+      ...notationNames,
       ...knownMisses.map(({ name }) => name.replace('known miss: ', '')),
     ];
     expect([...published, ...names].filter((text) => !page.includes(text))).toEqual([]);

@@ -69,6 +69,19 @@ const units = [
   ],
   ...['H4sI', 'H4sIAAAAAAAAA', 'UEsDBBQAAAAIAAAAIQBmYVxv', 'eJzLSM3JyQcABiwCFQ', `${'QUJD'.repeat(19)}\n`, `${'QUJD'.repeat(19)}\\n`],
   ...['Z2hwX2tLM2lJRWFSMURTMzBZ ', 'Z2hwX2tLM2lJRWFSMURTMzBZ', '6768705f', '67 68 ', 'a/-_', '\tTRUE\t/\tFALSE\t1\ta\tb'],
+  ...['user,password\n', 'a,', '| password | x |\n', '| a ', 'password;', '| ---', '<tr><th>password</th>', '<tr', '<td>password', 'password  a  '],
+  ...[
+    'INSERT (password) VALUES (',
+    'INSERT (password,a) VALUES (?,?)',
+    'INSERT a ',
+    'SET (',
+    "'a''",
+    '["password","a"],[',
+    '["a",',
+    'COPY (token,a) FROM stdin\n',
+  ],
+  ...['echo a ', 'echo a|', 'echo "', 'passwd ', 'chpasswd <<< ', 'printf "', 'printf "password=%s" a ', '--password-stdin <<A\n', 'a b\\ '],
+  ...['a:1234:a:a:', 'machine a ', 'login a ', 'auth=("a","', 'AUTH a', 'Credentials: a / ', 'secret 0 ', 'password to ', 'btoa("a:', '"a" & '],
   ...['hooks.slack.com/services/', '$2b$', '8Q~', ':AA', '1234567890:AA', '.atlasv1.', '-us1', 'M.', 'sk-', 'sk-a-', 'secretlint-disable\n'],
 ];
 

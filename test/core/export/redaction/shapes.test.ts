@@ -14,7 +14,7 @@ import { textOfExport } from '../../../support/exported.js';
 import { some } from '../../../support/long.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { isLeft, redacted } from './corpus.js';
-import { ordinary, pngWith, type Shape, shapes } from './shapes.js';
+import { ordinary, pngWith, type Shape, shapes, tableShapes } from './shapes.js';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -154,6 +154,18 @@ describe('[T60] shapes of secrets that are made anew at each run', () => {
     expect(text).not.toBe(shape.text);
     const json = await redacted(JSON.stringify({ content: JSON.stringify({ deep: shape.text }) }), { isJson: true });
     expect(isShown(readIn(json), shape), json).toBe(false);
+  });
+
+  const tables = tableShapes();
+  const groups = [...new Set(tables.map(({ name }) => name.split(':')[0]))];
+  test.each(groups)('finds each %s whose name stands elsewhere, also in a string in a string', async (group) => {
+    const left: string[] = [];
+    for (const shape of tables.filter(({ name }) => name.startsWith(`${group}:`))) {
+      const text = await redacted(shape.text);
+      const json = await redacted(JSON.stringify({ content: JSON.stringify({ deep: shape.text }) }), { isJson: true });
+      if (text === shape.text || isLeft(text, shape.secret) || isLeft(json, shape.secret)) left.push(`${shape.name}: ${text}`);
+    }
+    expect(left).toEqual([]);
   });
 
   test('changes no ordinary text', { tags: 'long' }, async () => {

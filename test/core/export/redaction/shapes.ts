@@ -4,6 +4,7 @@ import { writeZip } from '../../../../src/core/formats/index.js';
 import { urlOf } from './fake.js';
 import { addMore, moreOrdinary } from './more-shapes.js';
 import { pngChunk } from './png.js';
+import { addTables, tableOrdinary } from './table-shapes.js';
 
 /** A field of a transcript in which a secret stands. */
 export type Place =
@@ -72,6 +73,20 @@ export function shapes(): Shape[] {
   addEncoded(add);
   addPlaces(add);
   addMore({ add, random, hex, base64 });
+  // All of them are tested alone. A few stand in every format.
+  for (const [at, shape] of tableShapes().entries()) if (at % 24 === 0) made.push(shape);
+  return made;
+}
+
+/** Secrets that something names from afar, with new values at each call. */
+export function tableShapes(): Shape[] {
+  const made: Shape[] = [];
+  addTables({
+    add: (name, secret, around = (same) => same) => made.push({ name, secret, text: around(secret), place: 'text' }),
+    random,
+    hex,
+    base64,
+  });
   return made;
 }
 
@@ -311,6 +326,7 @@ export function ordinary(): string[] {
   return [
     ...many,
     ...moreOrdinary({ hex, random }),
+    ...tableOrdinary({ hex, random }),
     ...['max_tokens: 4096', 'tokenCount=1234', 'const token = tokens[i]', 'password: string', 'if (!password) throw'],
     ...['api_key = os.environ["API_KEY"]', 'PASSWORD=$PASSWORD', 'key: value', 'primaryKey: true', 'ctx-3f9a12c4', 'sk-learn'],
     ...[`public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${random(43)}`, `blake3:${hex(64)}`, `data:image/png;base64,${random(60)}`],

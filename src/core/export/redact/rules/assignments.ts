@@ -1,6 +1,6 @@
 import { isEnvironmentName, isWeakName, kindOfName, type NameKind, nameBeside } from './names.js';
 import { isRandom, namedSpan, runEnd, type TextSpan } from './span.js';
-import { isKeyOfLetters, isSecretValue, type Setting } from './values.js';
+import { isKeyOfLetters, isMixed, isSecretValue, type Setting } from './values.js';
 
 /** Every name of a secret contains one of these. */
 const keyword =
@@ -13,16 +13,16 @@ const maxNameLength = 80;
  * before it (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
  */
 const sign =
-  /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`]))?/iy;
+  /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`])|\\{1,8}\r?\n[ \t]{1,24}|\\{3,12}n[ \t]{1,24})?/iy;
 const space = /[ \t]{1,4}/y;
 const quote = /\\*["'`]/y;
 const threeQuotes = /(\\*["'])\1\1(?:(?:\\+r)?\\+n|\r?\n)?/y;
 /** `<password>…</password>` */
-const element = />(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}(?:<\/|\]\]>))/y;
-/** `<property name="password">…</property>` */
-const elementWithName = /\\*["'](?:\s[^<>]{0,120})?>(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}(?:<\/|\]\]>))/y;
-/** `<key>password</key><string>…</string>` */
-const nextElement = /<\/key>(?:\s|\\{1,8}[rnt]){0,24}<string>(?=[^<>\s]{1,512}<\/)/y;
+const element = />(?:\s|\\{1,8}[nrt]){0,64}(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}\s{0,64}(?:<\/|\]\]>))/y;
+/** `<property name="password">…</property>`, `<wsse:Password Type="…">…</wsse:Password>` */
+const elementWithName = /(?:\\*["'])?(?:\s[^<>]{0,120})?>\s{0,64}(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}\s{0,64}(?:<\/|\]\]>))/y;
+/** `<key>password</key><string>…</string>`, `<name>password</name><value>…</value>` */
+const nextElement = /<\/(?:key|name)>(?:\s|\\{1,8}[rnt]){0,24}<(?:string|value)>(?=[^<>\s]{1,512}<\/)/y;
 /** A part of a form: `name="password"`, an empty line, and the value. */
 const formPart = /\\*["'](?:;[^\r\n\\]{0,200})?((?:\\+r)?\\+n|\r?\n)\1/y;
 /** `setPassword("…")` */
@@ -33,12 +33,23 @@ const fallback = /(?:\\*["'`])?[\])]{0,2}[ \t]{1,4}(?:\|\||\?\?|or)[ \t]{1,4}(?=
 const nextArgument = /\\*["'`],[ \t]{0,4}(?=\\*["'`])/y;
 /** `the password is …` */
 const sentence = /[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=\S{0,64}\d)/iy;
+/** `set the password to …` */
+const given = /[ \t]{1,4}(?:to|of|with|as)[ \t]{1,4}(?=\S{6})/iy;
+/** `read -r PASSWORD <<< …` */
+const hereString = /[ \t]{1,4}<<<[ \t]{0,4}/y;
+/** `DefaultPassword    REG_SZ    …` */
+const registry = /[ \t]{1,16}REG_\w{1,12}[ \t]{1,16}/y;
+/** `PASSWORD=$(cat <<EOF`, and the value on the next line; `PASSWORD=$(echo …)` */
+const printed =
+  /(?:\$\(|`)[ \t]{0,4}(?:cat[ \t]{0,4}<<-?[ \t]{0,4}\\{0,8}["']?\w{1,20}\\{0,8}["']?[ \t]{0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)[ \t]{0,16}|(?:echo|printf)[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?)/y;
+/** The brace before a value in a connection string: `PWD={…};` */
+const brace = /\{(?=[^{}\s]{1,256}\}(?:[;"'\\]|$))/y;
 /** The default of a variable in Terraform, after the name of the variable. */
-const terraformDefault = /\\*["']\s{0,4}\{[^{}]{0,1024}?\bdefault\s{0,16}=\s{0,4}(?=\\*["'])/y;
+const terraformDefault = /\\*["']\s{0,4}\{(?:(?!\n\}|\n(?:variable|resource)\b)[\s\S]){0,1024}?\bdefault\s{0,16}=\s{0,4}(?=\\*["'])/y;
 /** A tag or an anchor of YAML before a value. */
 const yamlMark = /(?:(?:&[\w-]{1,64}|!![\w:.-]{1,64})[ \t]{1,4}){1,2}/y;
-/** The kind of a string in Python or C#: `b"…"`, `f'…'`, `@"…"`. */
-const stringKind = /(?:[bBrRfFuU]{1,2}|[@$]{1,2})(?=\\*["'])/y;
+/** The kind of a string in Python, C# or SQL: `b"…"`, `f'…'`, `@"…"`, `N'…'`. */
+const stringKind = /(?:[bBrRfFuUNE]{1,2}|[@$]{1,2})(?=\\*["'])/y;
 /** `Bearer` and its like before the value of an authorization. */
 const scheme = /[A-Za-z][\w-]{2,20}[ \t]{1,4}(?=\S)/y;
 
@@ -100,7 +111,7 @@ function valueAfter(text: string, name: Name): TextSpan | undefined {
   const open = text.slice(start, runEnd(text, start, quote));
   if (open !== '' && !(isWeakName(name.name) && open.endsWith('`'))) return quotedValue(text, start + open.length, open, name);
   if (/[?&]/.test(text[name.from - 1] ?? '')) return valueInRun(text, start, queryRun, name, 'plain');
-  if (isWeakName(name.name)) return undefined;
+  if (isWeakName(name.name) && !isMixed(wordAt(text, start))) return undefined;
   if (/^(?!.*=>).*[>[]$/s.test(text.slice(name.to, start))) return valueInRun(text, start, elementRun, name, 'plain');
   return valueInRun(text, name.kind === 'header' ? runEnd(text, start, scheme) : start, unquotedRun, name, settingOf(text, name, start));
 }
@@ -142,11 +153,13 @@ function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
 
 /** The start of the value, or undefined if no value follows the name. */
 function valueStart(text: string, { name, kind, from, to }: Name): number | undefined {
-  const before = text[from - 1] ?? '';
   const signed = runEnd(text, to, sign);
-  if (signed > to) return runEnd(text, runEnd(text, signed, yamlMark), stringKind);
+  if (signed > to) return afterMarks(text, signed, from);
   if (/\bvariable\s{1,4}\\*["']$/.test(text.slice(Math.max(0, from - 16), from))) return runEnd(text, to, terraformDefault) || undefined;
-  if (text[to] === '>') return before === '<' && runEnd(text, to, element) > to ? runEnd(text, to, element) : undefined;
+  if (text[to] === '>')
+    return /<(?:[\w-]{1,16}:)?$/.test(text.slice(Math.max(0, from - 18), from)) && runEnd(text, to, element) > to
+      ? runEnd(text, to, element)
+      : undefined;
   for (const [pattern, doesBegin] of placed) {
     const value = runEnd(text, to, pattern);
     if (value > to && doesBegin.test(text.slice(Math.max(0, from - 24), to))) return value;
@@ -154,19 +167,32 @@ function valueStart(text: string, { name, kind, from, to }: Name): number | unde
   const argument = runEnd(text, to, nextArgument);
   if (argument > to && isArgument(text, name, from, argument)) return argument;
   if (kind === 'password' && runEnd(text, to, sentence) > to) return runEnd(text, to, sentence);
+  const told = runEnd(text, to, given);
+  if (kind === 'password' && told > to && isMixed(wordAt(text, told))) return told;
   const spaced = runEnd(text, to, space);
   if (spaced === to) return undefined;
   // In `config set --secret NAME VALUE`, a name follows the switch, and not the secret.
   const isSwitch = name === '--secret' && /\bset[ \t]{1,4}$/.test(text.slice(Math.max(0, from - 16), from));
   const isFlag = name.startsWith('--') && text[spaced] !== '-';
   const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
-  return !isSwitch && (isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind)) ? spaced : undefined;
+  const isPassword = kind === 'password' && !isWeakName(name) && isMixed(wordAt(text, spaced));
+  return !isSwitch && (isFlag || isBeforeQuote || isPassword || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind))
+    ? spaced
+    : undefined;
+}
+
+/** The start of a value after what says how it is written: a tag of YAML, the kind of a string, a command that prints it, a brace. */
+function afterMarks(text: string, signed: number, from: number): number {
+  const marked = runEnd(text, runEnd(text, signed, yamlMark), stringKind);
+  return /[;\s"']/.test(text[from - 1] ?? '') && runEnd(text, marked, brace) > marked ? marked + 1 : runEnd(text, marked, printed);
 }
 
 /** What stands between a name and its value in other places, and how the name begins there. */
 const placed: readonly (readonly [between: RegExp, name: RegExp])[] = [
-  [elementWithName, /\b(?:name|key|id)=\\*["'][\w.-]+$/i],
-  [nextElement, /<key>[\w.-]+$/],
+  [elementWithName, /\b(?:name|key|id)=\\*["'][\w.-]+$|<[\w-]{1,16}:[\w.-]+$/i],
+  [nextElement, /<(?:key|name)>[\w.-]+$/],
+  [hereString, /(?:^|[^\w-])[\w.-]+$/],
+  [registry, /(?:^|\s)\w+$/],
   [formPart, /\bname=\\*["'][\w.-]+$/],
   [setter, /(?:^|[^\w])(?:[\w.]{1,20}[._])?set_?[A-Za-z]\w{2,40}$/],
   [fallback, /(?:^|\W)[A-Z][A-Z0-9_]{2,40}$/],
@@ -192,7 +218,7 @@ export const doesNameNext = (name: string, next: string): boolean =>
 const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
   (isEnvironmentName(name) && /(?:setenv|setx|set -[a-zA-Z]{1,4}|ENV)[ \t]+$/.test(before)) ||
   /#define[ \t]+$/.test(before) ||
-  (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,4}$/.test(before)) ||
+  (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,24}$/.test(before)) ||
   /\bconfig(?:ure)?[ \t]{1,4}set[ \t]{1,4}(?:-{1,2}[\w-]{1,40}[ \t]{1,4}){0,3}(?:\S{1,64}[:/.])?$/.test(before);
 
 /** The value in quotes. It ends at the same quotes with the same number of backslashes before them. */
@@ -210,13 +236,14 @@ function quotedValue(text: string, start: number, open: string, name: Name): Tex
 /** A value without quotes: up to a space, a quote, or an escaped break. Punctuation in it is a part of it, unless it ends a statement. */
 const unquotedRun = /(?:[^\s"'`\\<>,;&|，。；、）」』】]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
 const queryRun = /[\w.~%+/=-]+/y;
-const elementRun = /(?:[^<\]]|\](?!\]>)){1,512}/y;
+const elementRun = /(?:[^<\]\s\\]|\](?!\]>)|\\(?![nrt])){1,512}/y;
 const ends: Readonly<Record<Setting, RegExp>> = {
   quoted: /$/,
   shell: /[,;]+$|&&.*$/,
   plain: /[,;]+$|&&.*$|;[A-Za-z ]+=.*$/,
   code: /[,;&|)\]}].*$|[,;.)\]}]+$/,
 };
+const wordAt = (text: string, at: number): string => text.slice(at, at + enough).slice(0, runEnd(text.slice(at, at + enough), 0, unquotedRun));
 /** The number of characters that suffice to decide whether a value is a secret. */
 const enough = 256;
 

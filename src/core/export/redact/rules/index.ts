@@ -3,22 +3,27 @@
 // `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
 import { textOf } from '../../../base/index.js';
 import { openCompressed, type Room, roomFor, Unsearchable } from '../compressed.js';
+import { accountSecrets } from './accounts.js';
 import { assignedSecrets } from './assignments.js';
 import { blockSecrets } from './blocks.js';
 import { cookieSecrets } from './cookies.js';
 import { encodedRuns } from './encoded.js';
 import { headerSecrets } from './headers.js';
+import { inputSecrets } from './inputs.js';
 import { privateKeys } from './keys.js';
 import { foreignSecrets, kindOfForeignName } from './languages.js';
+import { listedSecrets } from './lists.js';
 import { kindOfName } from './names.js';
 import { emailAddresses, homeFolders, ipAddresses } from './personal.js';
 import { readingsOf } from './readings.js';
 import { shapedSecrets } from './shapes.js';
-import { isRandom, namedSpan, secretSpan, type TextSpan } from './span.js';
+import { isRandom, namedSpan, secretSpan, type TextSpan, withBreaks } from './span.js';
+import { tableSecrets } from './tables.js';
 import { prefixedTokens, reversedTokens } from './tokens.js';
 import { urlPasswords } from './urls.js';
 import { isKeyOfLetters, isSecretValue } from './values.js';
 
+export { notationNames } from './accounts.js';
 export { doesNameNext } from './assignments.js';
 export { encodedRuns } from './encoded.js';
 export { commandNames } from './headers.js';
@@ -60,10 +65,16 @@ function* spansIn(text: string, name: string | undefined, options: SearchOptions
   yield* tokensIn(text);
   yield* privateKeys(text);
   yield* urlPasswords(text);
-  yield* headerSecrets(text);
   yield* cookieSecrets(text, name);
   yield* assignedSecrets(text);
   yield* blockSecrets(text);
+  for (const lines of new Set([text, withBreaks(text)])) {
+    yield* headerSecrets(lines);
+    yield* tableSecrets(lines);
+    yield* listedSecrets(lines);
+    yield* accountSecrets(lines);
+    yield* inputSecrets(lines);
+  }
   yield* foreignSecrets(text);
   yield* homeFolders(text);
   yield* emailAddresses(text);

@@ -35,9 +35,10 @@ const lastWords: Readonly<Record<string, NameKind>> = { pass: 'password', pw: 'p
 /** Whole words after which a name still names a secret: `SECRET_KEY_BASE64`, `API_KEY_PROD`, `password2`. */
 const suffixes = /[_\-.]?(?:base64|b64|prod|production|dev|development|test|testing|staging|live|sandbox|old|new|local|default|value|raw|\d{1,4})$/i;
 
-/** Tokens of parsers, models and lists, which are no credentials. */
-const otherTokens =
-  /(?:page|next|prev|previous|continuation|continue|cancel|cancellation|cursor|start|end|first|last|current|eos|bos|eot|pad|unk|sep|cls|mask|stop|special|syntax|css|design|non|sub|image|audio|video|text|prompt|max|min|perm?|per)tokens?$/;
+/** Words before `token` in names of tokens of parsers, models and lists, which are no credentials. `admin_token` and `backend_token` are. */
+const otherWord =
+  'page|next|prev|previous|continuation|continue|cancel|cancellation|cursor|start|end|first|last|current|eos|bos|eot|pad|unk|sep|cls|mask|stop|special|syntax|css|design|non|sub|image|audio|video|text|prompt|max|min|perm?|new|input|output';
+const otherTokens = new RegExp(`(?:^|_)(?:${otherWord})_tokens?$|^(?:${otherWord}){1,3}tokens?$`);
 /** Names of switches, of forms and of keys that are not secret. */
 const notSecret =
   /(?:^|[_.-])(?:(?:is|has|no|use|require|requires|invalid|missing|expired)[_.-]?(?:password|passwd|secret|api[_.-]?key|token)|(?:show|hide|forgot|reset|change|update)[_.-]?(?:password|passwd))$/;
@@ -46,7 +47,8 @@ const notSecret =
 export function kindOfName(name: string): NameKind | undefined {
   const whole = name.replace(suffixes, '').replace(/^[-.]+|[-_.]+$/g, '');
   const flat = whole.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
-  if (flat === '' || notSecret.test(whole.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase()) || otherTokens.test(flat)) return undefined;
+  const words = whole.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase();
+  if (flat === '' || notSecret.test(words) || otherTokens.test(words.replaceAll(/[^a-z0-9]+/g, '_'))) return undefined;
   for (const kind of kinds) if (ends[kind].some((end) => flat.endsWith(end))) return kind;
   const last = /(?:^|[^A-Za-z0-9]|(?<=[a-z0-9])(?=[A-Z]))([A-Za-z][a-z]{1,5}|[A-Z]{2,6})$/.exec(whole)?.[1]?.toLowerCase();
   return last !== undefined && Object.hasOwn(lastWords, last) ? lastWords[last] : undefined;

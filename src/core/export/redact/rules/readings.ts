@@ -25,7 +25,8 @@ export function* readingsOf(text: string): Generator<TextReading> {
     if (!next) break;
     plain = plain ? composed(plain, next, true) : next;
   }
-  if (plain) yield plain;
+  // A name or sign in escapes gives a value away that has none: `password%3Dx7Kp2q9w`.
+  if (plain) yield { ...plain, isChanged: () => true };
   const shown = plain?.text ?? text;
   for (const next of [joinedStrings(shown), joinedLines(shown), joinedCodes(shown), ...joinedGroups(shown)])
     if (next) yield plain ? composed(plain, next, false) : next;
@@ -113,7 +114,7 @@ const encoded = new RegExp(
   [
     String.raw`(?<!\\)\\+(?:u\{0{0,4}(?<braced>[0-9a-fA-F]{1,5})\}|u(?<unicode>[0-9a-fA-F]{4})|x(?<hex>[0-9a-fA-F]{2})|U(?<long>0{3}[0-9a-fA-F]{5})|N\{U\+0{0,4}(?<name>[0-9a-fA-F]{1,5})\}|(?<octal>0?[0-3][0-7]{2}|0?[4-7][0-7])|(?<esc>e)(?=\[)|(?<control>[bfv]))`,
     '%(?:u(?<wideCode>[0-9a-fA-F]{4})|(?<percent>[0-7][0-9a-fA-F]))',
-    String.raw`&(?:#x0{0,6}(?<hexEntity>[0-9a-fA-F]{1,5})|#0{0,6}(?<entity>\d{1,6})|(?<named>lowbar|hyphen|dash|period|colon|equals|sol|plus|commat|quot|apos|amp));?`,
+    String.raw`&(?:#x0{0,6}(?<hexEntity>[0-9a-fA-F]{1,5})|#0{0,6}(?<entity>\d{1,6})|(?<named>lowbar|hyphen|dash|period|colon|equals|sol|plus|commat|quot|apos|amp|lt|gt));?`,
     String.raw`(?<gone>\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x9b[0-?]{0,40}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|\x1b[ -/]{0,2}[0-Z\\^-~]|[^\n\x08]\x08)`,
     String.raw`(?<invisible>[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u0300-\u036f]+|(?:\udb40[\udc00-\udfff])+)`,
     String.raw`(?<wide>[\uff0d\uff0e\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u24b6-\u24e9]|\ud835[\udc00-\udfff])`,
@@ -134,7 +135,22 @@ const mayBeEncoded = new RegExp(
 );
 
 const namedEntities: Readonly<Record<string, string>> = {
-  ...{ lowbar: '_', hyphen: '-', dash: '-', period: '.', colon: ':', equals: '=', sol: '/', plus: '+', commat: '@', quot: '"', apos: "'", amp: '&' },
+  ...{
+    lowbar: '_',
+    hyphen: '-',
+    dash: '-',
+    period: '.',
+    colon: ':',
+    equals: '=',
+    sol: '/',
+    plus: '+',
+    commat: '@',
+    quot: '"',
+    apos: "'",
+    amp: '&',
+    lt: '<',
+    gt: '>',
+  },
 };
 
 function decoded(text: string): TextReading | undefined {

@@ -31,6 +31,8 @@ const shapes: readonly { readonly name: string; readonly needle: string; readonl
     needle: '$',
     pattern: /\$(?:2[abxy]|5|6|7|y|argon2(?:id|i|d)|scrypt|pbkdf2-sha\d{1,3})\$[\w./$=,+-]{20,256}/g,
   },
+  { name: 'password hash', needle: '$', pattern: /\$(?:1|apr1)\$[\w./]{1,8}\$[\w./]{22}/g },
+  { name: 'password hash', needle: 'SHA', pattern: /\{S?SHA\d{0,3}\}[A-Za-z0-9+/]{24,128}={0,2}/g },
   { name: 'Resend', needle: 're_', pattern: /re_[A-Za-z0-9]{6,12}_[A-Za-z0-9]{20,48}/g },
   { name: 'Stripe client secret', needle: '_secret_', pattern: /(?:pi|seti|src|ek|cs_(?:live|test))_[A-Za-z0-9]{14,64}_secret_[A-Za-z0-9]{16,128}/g },
   { name: 'Firebase server key', needle: ':APA91b', pattern: /[\w-]{10,24}:APA91b[\w-]{100,180}/g },

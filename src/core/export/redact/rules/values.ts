@@ -63,6 +63,15 @@ function isMixedAtRandom(value: string): boolean {
   return parts.length >= 3 && value.length / parts.length < 2.6;
 }
 
+/** Whether a part of a value changes so often between letters, cases and digits that it is no name of a thing: `x7Kp2q9w`, but not `spacing-2xl`. */
+export const isMixed = (value: string): boolean =>
+  value.split(/[^A-Za-z\d]+/).some((part) => {
+    const pieces = part.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [];
+    const isLong = part.length >= 16;
+    const most = /\d/.test(part) ? (isLong ? 4 : 3.1) : isLong ? 3.5 : 2.6;
+    return part.length >= 8 && /[A-Za-z]/.test(part) && pieces.length >= 3 && part.length / pieces.length < most;
+  });
+
 /** Names after which even a word is more likely a key than anything else. A `token` may be a word of a language. */
 const alwaysKey = /(?:api|secret|secretaccess)key$/i;
 
