@@ -71,7 +71,7 @@ const units = [
   ...['Z2hwX2tLM2lJRWFSMURTMzBZ ', 'Z2hwX2tLM2lJRWFSMURTMzBZ', '6768705f', '67 68 ', 'a/-_', '\tTRUE\t/\tFALSE\t1\ta\tb'],
   ...['user,password\n', 'a,', '| password | x |\n', '| a ', 'password;', '| ---', '<tr><th>password</th>', '<tr', '<td>password', 'password  a  '],
   ...[
-    'INSERT (password) VALUES (',
+    "INSERT (a,password) VALUES (' ",
     'INSERT (password,a) VALUES (?,?)',
     'INSERT a ',
     'SET (',

@@ -1,4 +1,4 @@
-import { type Cell, cleaned, type Header, headerOf, maxCells, secretsInRow } from './cells.js';
+import { type Cell, cleaned, type Header, headerOf, secretsInRow } from './cells.js';
 import { runEnd, type TextSpan } from './span.js';
 
 /** Columns before values in SQL: `INSERT INTO users (name, password) VALUES (…), (…)`, `SET (name, password) = (…)`. */
@@ -47,7 +47,7 @@ function valuesOfSql(text: string, from: number, header: Header): Rows {
   const isMarked = rows.length > 0 && rows.every((row) => header.columns.every(({ at }) => mark.test(row[at]?.text ?? '')));
   const given = isMarked ? runEnd(text, end, beforeGiven) : end;
   if (given === end) return { rows, end };
-  const first = listAt(text, given);
+  const first = listAt(text, given, header.cells);
   const more = rowsFrom(text, first.end, header);
   return { rows: [first.cells, ...more.rows], end: more.end };
 }
@@ -58,7 +58,7 @@ function rowsFrom(text: string, from: number, header: Header): Rows {
   for (;;) {
     const start = runEnd(text, end, beforeRow);
     if (start === end) return { rows, end };
-    const list = listAt(text, start);
+    const list = listAt(text, start, header.cells);
     if (list.end === start || list.cells.length !== header.cells) return { rows, end };
     rows.push(list.cells);
     end = list.end;
@@ -85,11 +85,12 @@ function copiedRows(text: string, from: number, header: Header): Rows {
   }
 }
 
-const maxListLength = 16_384;
+const maxListLength = 8_192;
+const maxDepth = 6;
 const quote = /\\{0,8}["'`]/y;
 
-/** The cells of a list up to its end. A cell with a string is the first string in it: `crypt('…', gen_salt('bf'))`. */
-function listAt(text: string, from: number): { readonly cells: Cell[]; readonly end: number } {
+/** The cells of a list of `count` cells up to its end, or none. A cell with a string is the first string in it: `crypt('…', gen_salt('bf'))`. */
+function listAt(text: string, from: number, count: number): { readonly cells: Cell[]; readonly end: number } {
   const cells: Cell[] = [];
   let start = from;
   let string: Cell | undefined;
@@ -100,12 +101,14 @@ function listAt(text: string, from: number): { readonly cells: Cell[]; readonly 
     start = at + 1;
     string = undefined;
   };
-  for (let at = from; at < limit && cells.length < maxCells; ) {
+  for (let at = from; at < limit && cells.length < count && depth < maxDepth; ) {
     const opened = runEnd(text, at, quote);
     if (opened > at) {
       const end = stringEnd(text, opened, text.slice(at, opened), limit);
       string ??= { text: text.slice(opened, end), from: opened };
       at = end + opened - at;
+      // No list has a word right after a string. A list that does not end costs little.
+      if (/\w/.test(text[at] ?? '')) break;
       continue;
     }
     const one = text[at] ?? '';
