@@ -1,4 +1,4 @@
-import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, recent, type Timestamp, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, type Recent, type Timestamp, timestampOf } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
@@ -107,6 +107,8 @@ export interface ReadArtifactsOptions {
   readonly behind?: string | undefined;
   readonly clock: Clock;
   readonly newName: () => string;
+  /** Keeps recently read blocks in memory, decompressed, by number. */
+  readonly blocks: Recent<number, Uint8Array>;
   /** Rebuilds the bytes of a dropped cache; undefined if it cannot. */
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
 }
@@ -117,15 +119,13 @@ export interface ArtifactsOptions extends ReadArtifactsOptions {
   readonly onGone?: () => void;
 }
 
-const blockBudget = 16 * 1024 * 1024;
-
 type Place = Pick<ReadableDb['place'], 'isSame' | 'require'>;
 
 /** The place of the database now: another connection may replace it. */
 const placeNow = (db: ReadableDb): Place => ({ isSame: () => db.place.isSame(), require: () => db.place.require() });
 
 /** Opens the object store of a project for reading. */
-export function openReadArtifacts({ db, project, folder, behind, clock, newName, remake }: ReadArtifactsOptions): ReadArtifacts {
+export function openReadArtifacts({ db, project, folder, behind, clock, newName, blocks, remake }: ReadArtifactsOptions): ReadArtifacts {
   const shelf: ReadShelf = {
     db,
     project,
@@ -133,7 +133,7 @@ export function openReadArtifacts({ db, project, folder, behind, clock, newName,
     remake,
     caches: openCaches(folder, newName, placeNow(db), behind),
     packs: openPackFiles(db, folder, behind),
-    blocks: recent(blockBudget),
+    blocks,
     used: undefined,
     onGone: () => {},
   };
@@ -141,7 +141,7 @@ export function openReadArtifacts({ db, project, folder, behind, clock, newName,
 }
 
 /** Opens the object store of a project. */
-export function openArtifacts({ db, project, folder, behind, clock, newName, remake, onGone }: ArtifactsOptions): Artifacts {
+export function openArtifacts({ db, project, folder, behind, clock, newName, blocks, remake, onGone }: ArtifactsOptions): Artifacts {
   const shelf: Shelf = {
     db,
     project,
@@ -149,7 +149,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, rem
     remake,
     caches: openCaches(folder, newName, placeNow(db), behind),
     packs: openPacks(db, folder, newName, clock, behind),
-    blocks: recent(blockBudget),
+    blocks,
     used: undefined,
     onGone: onGone ?? (() => {}),
   };

@@ -71,8 +71,8 @@ const diagnostics = z.object({
   at: timestamp,
   /** The last lines of the application's log. It names events and codes, never content, titles or paths. */
   log: z.array(z.string()),
-  /** The caches of the open projects, in the thread that writes: what each holds, and its limit over all threads, in bytes. */
-  caches: z.array(z.object({ name: z.string(), bytes: count, limit: count })),
+  /** What each thread keeps in memory of the open projects, its limit, and what it keeps by kind, in bytes. All limits together are at most 300 MB. */
+  caches: z.array(z.object({ name: z.string(), bytes: count, limit: count, kinds: z.record(z.string(), count) })),
 });
 export type Diagnostics = z.output<typeof diagnostics>;
 

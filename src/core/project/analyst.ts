@@ -16,7 +16,7 @@ export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000
 
 /** Answers a question in this process. The process that a question may not block calls it elsewhere. */
 export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
-  const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, cacheShare: 1, live: () => new Set() });
+  const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, live: () => new Set() });
   const db = await openViews(opened.project.chain, place, ask.kind === 'dataset');
   try {
     switch (ask.kind) {

@@ -1,30 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
-import { type ArtifactNo, type Clock, recent } from '../base/index.js';
+import { type ArtifactNo, type Clock, cachePool, type Recent } from '../base/index.js';
 import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
+import type { DeltaOutline, ParsedDelta } from '../formats/index.js';
 import { type OpenDatabase, openDatabase, type ReadableDb } from '../store/index.js';
 import { type Seal, sealOfProcess } from '../trust/index.js';
 import type { Access } from './access.js';
 import type { ProjectManifest } from './manifest.js';
 import type { ReadProject } from './reading.js';
 
-const megabyte = 1024 * 1024;
+/** What all threads keep in memory of all open projects together, in bytes. */
+export const cacheBytes = 300 * 1024 * 1024;
+
+/** The parts of `cacheBytes`: of the thread that writes, of all threads that read together, and of each thread that imports or repacks, of which two may run. */
+export const cacheShares = { writer: 0.2, readers: 0.6, work: 0.1 } as const;
 
 /**
- * The caches of a project and their limits in bytes over all threads. `unit` is the number of bytes of one unit of weight: outlines and contexts are
- * weighed by entries. Parsed deltas take about twice their content.
+ * What a project keeps in memory. `unit` is the number of bytes of one unit of weight: outlines and contexts are weighed by entries. Parsed deltas
+ * take about twice their content. `part` is the part of a thread's cache that one kind may fill, so that one long list leaves the rest.
  */
-const limits = {
-  parsed: { bytes: 128 * megabyte, unit: 2 },
-  outlines: { bytes: 150 * megabyte, unit: 150 },
-  /** A context of 200,000 entries must fit into the part of one thread, because its pages are slices of it. */
-  placed: { bytes: 60 * megabyte, unit: 60 },
+const kinds = {
+  parsed: { unit: 2, part: 0.4 },
+  outlines: { unit: 150, part: 0.6 },
+  /** A context of 250,000 entries must fit into the part of one thread, because its pages are slices of it. */
+  placed: { unit: 60, part: 0.4 },
   /** Everything else that is derived from a project: graphs, sessions, measured windows. */
-  derived: { bytes: 256 * megabyte, unit: 1 },
+  derived: { unit: 1, part: 0.8 },
+  /** Blocks of objects, decompressed. */
+  blocks: { unit: 1, part: 0.2 },
 } as const;
 
-/** The caches of one process, which the chains of its connections share. */
-type ChainCaches = Pick<ReadChain, keyof typeof limits>;
+type CacheKind = keyof typeof kinds;
+
+/** The caches of one project in a thread, which the chains of its connections share. */
+interface ChainCaches extends Pick<ReadChain, Exclude<CacheKind, 'blocks'>> {
+  readonly blocks: Recent<number, Uint8Array>;
+}
 
 interface OpenCaches extends ChainCaches {
   forget(): void;
@@ -32,35 +43,45 @@ interface OpenCaches extends ChainCaches {
   close(): void;
 }
 
-/** The open caches of this thread. */
+/** The cache of this thread, which its open projects share. Without other threads, it is all of it. */
+const pool = cachePool(cacheBytes);
 const open = new Set<ChainCaches>();
 
-/** What the caches of the open projects hold in this thread, in bytes, and their limits. */
-export const cacheSizes = (): { name: string; bytes: number; limit: number }[] =>
-  (Object.keys(limits) as (keyof typeof limits)[]).map((name) => ({
-    name,
-    bytes: Math.round([...open].reduce((sum, caches) => sum + caches[name].weight() * limits[name].unit, 0)),
-    limit: limits[name].bytes,
-  }));
+/** Says which part of the memory for caches this thread may use. */
+export const shareCaches = (share: number): void => pool.setLimit(cacheBytes * share);
 
-/** Opens the caches of one process or thread. `share` is its part of the memory that all of them may use. */
-export function openCaches(share = 1): OpenCaches {
-  const budgetOf = ({ bytes, unit }: { readonly bytes: number; readonly unit: number }): number => (bytes * share) / unit;
-  const caches: ChainCaches = {
-    outlines: recent(budgetOf(limits.outlines)),
-    parsed: recent(budgetOf(limits.parsed)),
-    placed: recent(budgetOf(limits.placed)),
-    derived: recent(budgetOf(limits.derived)),
+/** What a thread keeps in memory of its open projects, in bytes, its limit, and what it keeps by kind. */
+export interface CacheSize {
+  readonly bytes: number;
+  readonly limit: number;
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+/** What this thread keeps in memory. */
+export function cacheSize(): CacheSize {
+  const names = Object.keys(kinds) as CacheKind[];
+  const sizes = names.map(
+    (name) => [name, Math.round([...open].reduce((sum, caches) => sum + caches[name].weight() * kinds[name].unit, 0))] as const,
+  );
+  return { bytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0), limit: Math.round(pool.limit()), kinds: Object.fromEntries(sizes) };
+}
+
+/** Opens the caches of a project in this thread. */
+export function openCaches(): OpenCaches {
+  const caches = {
+    outlines: pool.open<string, DeltaOutline>(kinds.outlines),
+    parsed: pool.open<string, ParsedDelta>(kinds.parsed),
+    placed: pool.open<string, Parameters<ReadChain['placed']['set']>[1]>(kinds.placed),
+    derived: pool.open<string, unknown>(kinds.derived),
+    blocks: pool.open<number, Uint8Array>(kinds.blocks),
   };
-  const forget = (): void => {
-    for (const name of Object.keys(limits) as (keyof typeof limits)[]) caches[name].clear();
-  };
+  const all = Object.values(caches);
   open.add(caches);
   return {
     ...caches,
-    forget,
+    forget: () => all.forEach((cache) => void cache.clear()),
     close: () => {
-      forget();
+      all.forEach((cache) => void cache.close());
       open.delete(caches);
     },
   };
@@ -106,7 +127,8 @@ function partsOf(
 export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
   const parts = partsOf(place, db);
   const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
-  const artifacts = openArtifacts({ db, newName: randomUUID, ...place, remake, onGone: place.forget });
+  const { blocks } = place.caches;
+  const artifacts = openArtifacts({ db, newName: randomUUID, ...place, blocks, remake, onGone: place.forget });
   const chain: WriteChain = { db, artifacts, ...parts };
   return chain;
 }
@@ -114,7 +136,9 @@ export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
 /** The chain of a connection that SQLite opened read-only. */
 export function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
   const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
-  const chain: ReadChain = { db, artifacts: openReadArtifacts({ db, newName: randomUUID, ...place, remake }), ...partsOf(place, db) };
+  const { blocks } = place.caches;
+  const artifacts = openReadArtifacts({ db, newName: randomUUID, ...place, blocks, remake });
+  const chain: ReadChain = { db, artifacts, ...partsOf(place, db) };
   return chain;
 }
 
@@ -143,15 +167,14 @@ export interface OpenedForReading {
 export interface ForReading {
   readonly clock: Clock;
   readonly usageSettings: () => string | undefined;
-  readonly cacheShare: number;
   readonly live: ReadProject['live'];
 }
 
 /** Opens a project for reading on this thread. @throws the errors of `openDatabase`. */
-export function openForReading(place: ReadPlace, { clock, usageSettings, cacheShare, live }: ForReading): OpenedForReading {
+export function openForReading(place: ReadPlace, { clock, usageSettings, live }: ForReading): OpenedForReading {
   const { file, objects, behind, project, machine, mark, ...about } = place;
   const db = openDatabase(file, { readonly: true, mark });
-  const caches = openCaches(cacheShare);
+  const caches = openCaches();
   const chain = readChain(db, { project, folder: objects, behind, clock, machine, usageSettings, caches, forget: caches.forget });
   return {
     project: { ...about, db, chain, live },

@@ -26,19 +26,41 @@ function marksIn(stand: string): Marks {
   return Object.fromEntries(areas.map((area, at) => [area, numbers[at] ?? -1]));
 }
 
+/** Looks that may fail in a row, for example while a repair replaces the database: half a minute. */
+const maxFailures = 100;
+
 /**
  * Streams changes of a project by any process, until the signal aborts. It holds no transaction between two checks, so
- * writers never wait for it.
+ * writers never wait for it. `chainNow` returns the chain of the project at each look, because a person may trust, repair or reopen it meanwhile.
  */
 export async function* changes(
-  chain: ReadChain,
+  chainNow: () => ReadChain,
   { after, since }: { readonly after?: number | undefined; readonly since?: string | undefined },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ProjectChange> {
+  let chain = chainNow();
   let state = stateOf(chain);
   let marks = since === undefined ? marksOf(chain) : marksIn(since);
   let cursor = after ?? lastCommit(chain);
   let first = true;
+  const hasChanged = (): boolean => {
+    const now = chainNow();
+    const isSame = now === chain && stateOf(now) === state;
+    chain = now;
+    return !isSame;
+  };
+  let failures = 0;
+  const look = (): boolean => {
+    try {
+      const found = hasChanged();
+      failures = 0;
+      return found;
+    } catch (error) {
+      failures += 1;
+      if (failures > maxFailures) throw error;
+      return false;
+    }
+  };
   while (!signal?.aborted) {
     const commits = commitsAfter(chain, cursor, maxAtOnce);
     cursor = commits.at(-1)?.seq ?? cursor;
@@ -47,8 +69,11 @@ export async function* changes(
     marks = now;
     if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed, stand: textOf(now) };
     first = false;
-    if (commits.length === maxAtOnce) continue;
-    while (!signal?.aborted && state === stateOf(chain)) await pause(lookMs, signal);
+    if (commits.length === maxAtOnce) {
+      chain = chainNow();
+      continue;
+    }
+    while (!signal?.aborted && !look()) await pause(lookMs, signal);
     state = stateOf(chain);
   }
 }

@@ -17,6 +17,7 @@ import { type ModelProvider, openQuestions, type Questions } from '../turns/inde
 import type { Accounts } from './accounts.js';
 import type { Analyst } from './ask.js';
 import { type CapturedProjects, openWanted } from './capture.js';
+import { type CacheSize, cacheShares, shareCaches } from './chains.js';
 import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
 import { findProjectIn, isProject } from './manifest.js';
@@ -90,6 +91,8 @@ export interface ReadingThreads {
   forget(path: string): void;
   /** Resolves when no thread has the project in a folder open, so that its database can be replaced. */
   leave(dir: string): Promise<void>;
+  /** What each of the threads keeps in memory. */
+  caches(): Promise<readonly CacheSize[]>;
 }
 
 /** The open projects of one process. Each is opened once, and all sessions share it. */
@@ -132,8 +135,6 @@ export interface Engine {
 }
 
 const recentKept = 20;
-/** The part of the memory for caches that the thread that writes uses. The rest belongs to the threads that read. */
-export const writerShare = 0.25;
 
 /** Readies the reading threads for a project. A program that has them stays open, so it also follows the agents' answers to forks further. */
 function startReading({ readers, isRunning }: EngineOptions, project: Project): void {
@@ -161,9 +162,9 @@ export function createEngine(options: EngineOptions): Engine {
     copies,
     usageSettings: () => ownUsageSettings(options.dataDir),
     seal: openSeal(options.dataDir),
-    cacheShare: options.readers && writerShare,
     onGone: options.readers?.forget,
   };
+  if (options.readers) shareCaches(cacheShares.writer);
   removeUnusedCopies(copies);
   removeLeftovers(temporaryPlaces());
   const hold = (project: Project): Project => {

@@ -9,6 +9,8 @@ import {
   makeFolderInside,
   makeFolders,
   makePrivateFolder,
+  namesIn,
+  removeInside,
   renameDurably,
   stampOf as stampOfFile,
   writeReason,
@@ -107,8 +109,6 @@ export interface OpenFolderOptions {
   readonly seal?: Seal | undefined;
   /** As in `ConnectionOptions`, for a thread of a process that has the seal. */
   readonly mark?: string | undefined;
-  /** The part of the memory for caches that this thread may use. */
-  readonly cacheShare?: number | undefined;
   /** Called when content was removed, so that other threads forget it too. */
   readonly onGone?: (() => void) | undefined;
 }
@@ -120,7 +120,7 @@ export interface OpenFolderOptions {
 export function openFolder(
   path: string,
   clock: Clock,
-  { busyMs, repair = false, restrict, copies, machine, usageSettings, seal, mark, cacheShare, onGone }: OpenFolderOptions = {},
+  { busyMs, repair = false, restrict, copies, machine, usageSettings, seal, mark, onGone }: OpenFolderOptions = {},
 ): ProjectFolder {
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
@@ -128,7 +128,7 @@ export function openFolder(
   const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies, mark: ownMark });
   const { db, access, rebuilt } = opened;
   if (isRecovered && access.mode === 'read-write') repairManifest(dir, said);
-  const caches = openCaches(cacheShare);
+  const caches = openCaches();
   db.onRollback(caches.forget);
   const forget = (): void => {
     caches.forget();
@@ -140,6 +140,7 @@ export function openFolder(
   const chain = writeChain(db, parts);
   let reading: { readonly db: OpenDatabase; readonly chain: ReadChain } | undefined;
   const reopenForReading = (): void => {
+    caches.blocks.clear();
     reading?.chain.artifacts.close();
     reading?.db.close();
     reading = undefined;
@@ -167,7 +168,7 @@ export function openFolder(
     ...(rebuilt && { rebuilt }),
     isStale: () => {
       if (access.mode === 'read-write') return !db.place.isSame();
-      if (access.reason === 'disk-full' && hasRoom(dir)) return true;
+      if (access.reason === 'disk-full' && hasRoom(dir, opened.needed)) return true;
       return opened.stamp !== stampOf(dir, readOnlyNow(dir, projectId, restrict));
     },
     close: () => {
@@ -196,6 +197,8 @@ interface OpenPlace {
   readonly rebuilt?: RebuiltFile | undefined;
   /** For a copy, the state of its original and the reason for reading only. */
   readonly stamp: string | undefined;
+  /** For a project that was not converted, the free space in bytes that its conversion needs. */
+  readonly needed?: number | undefined;
   /** Ends the use of the private copy, if there is one. */
   remove(): void;
 }
@@ -232,7 +235,8 @@ function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, c
   } catch (error) {
     const left = accessAfter(error, dir);
     if (!left) throw error;
-    return openCopy(dir, left, undefined, { copies, mark });
+    const { needed } = (error as StemmaError).data;
+    return { ...openCopy(dir, left, undefined, { copies, mark }), ...(typeof needed === 'number' && { needed }) };
   }
 }
 
@@ -271,7 +275,7 @@ function openOrRebuild(
     refuseEmptied(file);
     return openDatabase(file, {
       beside: [dirname(file), join(dirname(file), objects)],
-      backupPath: (from) => `${file}.format-${from}`,
+      backupPath: (from) => `${file}${beforeFormat}${from}`,
       mark,
       ...(busyMs !== undefined && { busyMs }),
     });
@@ -293,6 +297,14 @@ function openOrRebuild(
 function refuseEmptied(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 || backupPaths(dirname(file)).length === 0) return;
   throw corrupt(file, `${file} is ${existsSync(file) ? 'empty' : 'missing'}, and the project has backups: run "stemma fsck --repair" to restore it`);
+}
+
+/** The name of a copy that a conversion made goes on with this and the earlier format. */
+const beforeFormat = '.format-';
+
+/** Removes the copies of earlier formats, because a check has found no damage in what they were converted to. */
+export function removeEarlierFormats(dir: string): void {
+  for (const name of namesIn(dir)) if (new RegExp(`^${database}\\${beforeFormat}\\d+$`).test(name)) removeInside(dir, join(dir, name));
 }
 
 /** The backups of a project's database, newest first. */

@@ -47,8 +47,6 @@ export interface ForProjects {
   readonly usageSettings?: () => string | undefined;
   /** As in `ReadChain`. */
   readonly seal?: Seal | undefined;
-  /** The part of the memory for caches that this thread may use. */
-  readonly cacheShare?: number | undefined;
   /** Called with the path of a project of which content was removed. */
   readonly onGone?: ((path: string) => void) | undefined;
   /** The summarizers that a person turned on, by the folder of the project. */
@@ -72,7 +70,6 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     machine: machine.name,
     usageSettings: machine.usageSettings,
     seal: machine.seal,
-    cacheShare: machine.cacheShare,
     onGone: () => machine.onGone?.(folder.dir),
   });
   const { access, chain, projectId } = folder;

@@ -3,6 +3,7 @@ import { StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
 import { requireWrite } from './access.js';
+import { cacheShares, shareCaches } from './chains.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { derive, tidyUp, type UpkeepPart } from './upkeep.js';
 
@@ -37,6 +38,7 @@ export async function doWork(
   isStopped: () => boolean,
 ): Promise<void> {
   say({ kind: 'begun' });
+  shareCaches(cacheShares.work);
   try {
     const folder = openFolder(dir, systemClock, { mark });
     let result: unknown;

@@ -1,14 +1,16 @@
 import { StemmaError } from '../base/index.js';
-import { cacheSizes, resolveLink, updatesOf } from '../project/index.js';
+import { cacheSize, resolveLink, updatesOf } from '../project/index.js';
 import { machine } from './procedure.js';
 
 /** The procedures of `desktop`. */
 export const desktopRouter = {
   link: machine.desktop.link.handler(({ input, context: { session } }) => resolveLink(session, input.url)),
-  diagnostics: machine.desktop.diagnostics.handler(({ context: { session } }) => {
-    const { diagnostics } = session.engine.options;
+  diagnostics: machine.desktop.diagnostics.handler(async ({ context: { session } }) => {
+    const { diagnostics, readers } = session.engine.options;
     if (!diagnostics) throw new StemmaError('UNAVAILABLE', 'This engine knows nothing about its installation.');
-    return { ...diagnostics(), caches: cacheSizes() };
+    const reading = (await readers?.caches()) ?? [];
+    const caches = [{ name: readers ? 'writer' : 'engine', ...cacheSize() }, ...reading.map((size, at) => ({ name: `reader ${at + 1}`, ...size }))];
+    return { ...diagnostics(), caches: caches.map((each) => ({ ...each, kinds: { ...each.kinds } })) };
   }),
   updates: machine.desktop.updates.handler(({ context: { session } }) => updatesOf(session).settings()),
   setUpdates: machine.desktop.setUpdates.handler(({ input, context: { session } }) => updatesOf(session).set(input)),

@@ -25,7 +25,13 @@ export const projectRouter = {
     return { projectId, dir, trusted: true as const };
   }),
   info: reads.project.info.handler(({ context }) => projectInfo(context.project)),
-  changes: reads.project.changes.handler(({ input, context, signal }) => changes(context.chain, input, signal)),
+  changes: reads.project.changes.handler(({ input, context: { project, reading }, signal }) => {
+    const now = (): typeof project => {
+      const opened = reading.project();
+      return opened.dir === project.dir ? opened : project;
+    };
+    return changes(() => now().chain, input, signal);
+  }),
   settings: reads.project.settings.handler(({ context }) => settingsOf(context.chain)),
   setSettings: writes.project.setSettings.handler(({ input, context }) => changeSettings(context.chain, input)),
   storage: reads.project.storage.handler(({ context }) => inSteps(storageOf(context.project))),

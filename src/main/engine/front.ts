@@ -47,11 +47,13 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
       dataDir,
       agentRoots,
       place: places.get(dir),
+      projects: readers.size + 1,
       answer: (connection, frame) => connections.get(connection)?.send(frame),
       ask: (aid) => tell({ kind: 'aid', dir, aid }),
       giveUp: (connection, frame) => tell({ kind: 'frame', connection, frame }),
     });
     readers.set(dir, made);
+    for (const each of readers.values()) each.share(readers.size);
     return made;
   }
 
@@ -90,6 +92,9 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
         void (readers.get(dir)?.leave() ?? Promise.resolve()).then(() => tell({ kind: 'left', number }));
         return;
       }
+      case 'caches':
+        tell({ ...message, sizes: [...readers.values()].flatMap((each) => each.caches()) });
+        return;
       case 'failed':
         isStopping = true;
         say(message);

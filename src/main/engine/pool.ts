@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { StemmaError } from '../../core/base/index.js';
-import type { AgentRoot, DerivedKind, Offer, ReadPlace } from '../../core/project/index.js';
+import type { AgentRoot, CacheSize, DerivedKind, Offer, ReadPlace } from '../../core/project/index.js';
 import type { ProcedureKind } from '../../core/router/index.js';
 import type { Frame, FromEngine, ToEngine } from '../launch/index.js';
 
@@ -30,7 +30,9 @@ export type ToWriter =
   | ToEngine
   | { readonly kind: 'aid'; readonly dir: string; readonly aid: Aid }
   /** The threads that read a project have closed it. */
-  | { readonly kind: 'left'; readonly number: number };
+  | { readonly kind: 'left'; readonly number: number }
+  /** What the threads that read keep in memory. */
+  | { readonly kind: 'caches'; readonly number: number; readonly sizes: readonly CacheSize[] };
 
 /** Messages from the writer to the thread that answers. */
 export type FromWriter =
@@ -43,7 +45,9 @@ export type FromWriter =
   | { readonly kind: 'live'; readonly dir: string; readonly tips: readonly string[] }
   | { readonly kind: 'aided'; readonly dir: string; readonly reader: number; readonly number: number; readonly answer: AidAnswer }
   /** Asks the threads that read a project to close it, because its file is about to be replaced. */
-  | { readonly kind: 'leave'; readonly dir: string; readonly number: number };
+  | { readonly kind: 'leave'; readonly dir: string; readonly number: number }
+  /** Asks what the threads that read keep in memory. */
+  | { readonly kind: 'caches'; readonly number: number };
 
 /** What a thread that reads starts with. */
 export interface ReaderOrder {
@@ -51,6 +55,8 @@ export interface ReaderOrder {
   readonly dataDir: string;
   readonly agentRoots: readonly AgentRoot[];
   readonly place: ReadPlace | undefined;
+  /** The number of projects that have threads for reading: they share the memory for caches. */
+  readonly projects: number;
 }
 
 export type ToReader =
@@ -59,10 +65,12 @@ export type ToReader =
   | { readonly kind: 'place'; readonly place: ReadPlace | undefined }
   | { readonly kind: 'live'; readonly tips: readonly string[] }
   | { readonly kind: 'aided'; readonly number: number; readonly answer: AidAnswer }
+  | { readonly kind: 'share'; readonly projects: number }
   | { readonly kind: 'leave' };
 
 export type FromReader =
   | { readonly kind: 'ready' }
   | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame }
   | { readonly kind: 'ask'; readonly number: number; readonly connection: number; readonly question: AidQuestion }
+  | { readonly kind: 'caches'; readonly size: CacheSize }
   | { readonly kind: 'left' };

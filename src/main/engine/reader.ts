@@ -2,6 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
 import { StemmaError, systemClock } from '../../core/base/index.js';
 import {
+  cacheShares,
+  cacheSize,
   type OpenedForReading,
   openForReading,
   ownUsageSettings,
@@ -9,14 +11,11 @@ import {
   type ReadPlace,
   type ReadProject,
   requireProject,
-  writerShare,
+  shareCaches,
 } from '../../core/project/index.js';
 import { router } from '../../core/router/index.js';
 import type { Frame } from '../launch/index.js';
 import { type AidQuestion, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
-
-/** The part of the memory for caches that one of the threads that read may use. Together with the writer's part, all of them have one whole. */
-const cacheShare = (1 - writerShare) / mostReaders;
 
 /** An open project and the number of calls that read it. */
 interface Held extends OpenedForReading {
@@ -41,13 +40,21 @@ export function readForFront(): void {
   const all = new Set<Held>();
   let live: ReadonlySet<string> = new Set();
   let count = 0;
+  const share = (projects: number): void => shareCaches(cacheShares.readers / mostReaders / projects);
+  share(order.projects);
 
   const usageSettings = (): string | undefined => ownUsageSettings(order.dataDir);
   const hold = (at: ReadPlace): Held => {
-    const held = openForReading(at, { clock: systemClock, usageSettings, cacheShare, live: () => live as ReturnType<ReadProject['live']> });
+    const held = openForReading(at, { clock: systemClock, usageSettings, live: () => live as ReturnType<ReadProject['live']> });
     const counted = { ...held, calls: 0 };
     all.add(counted);
     return counted;
+  };
+  /** Ends the use of the open project, unless calls still read it. */
+  const leave = (): void => {
+    const before = opened;
+    opened = undefined;
+    if (before?.calls === 0) close(before);
   };
   const close = (held: Held): void => {
     if (all.delete(held)) held.close();
@@ -63,6 +70,8 @@ export function readForFront(): void {
     let held: Held | undefined;
     const openProject = (): ReadProject | undefined => {
       if (!place) return undefined;
+      // A repair by another process may have put another file in its place.
+      if (opened && !opened.project.db.place.isSame()) leave();
       opened ??= hold(place);
       held = opened;
       using(held);
@@ -103,6 +112,7 @@ export function readForFront(): void {
     };
     const ended = (): void => {
       for (const held of used) if (--held.calls === 0 && held !== opened) close(held);
+      say({ kind: 'caches', size: cacheSize() });
     };
     // The engine refuses frames that cannot be read. The thread that answers passes only those of oRPC.
     handler.message(socket, frame as string, { context: { reading: readingFor(connection, using) } }).then(ended, ended);
@@ -120,10 +130,8 @@ export function readForFront(): void {
         return;
       }
       case 'place': {
-        // Calls that still read, such as a long stream, end on the connection that they began with.
-        const before = opened;
-        opened = undefined;
-        if (before?.calls === 0) close(before);
+        // Calls that still read end on the connection that they began with.
+        leave();
         ({ place } = message);
         return;
       }
@@ -139,6 +147,9 @@ export function readForFront(): void {
         } else answer?.resolve(message.answer.result);
         return;
       }
+      case 'share':
+        share(message.projects);
+        return;
       case 'leave':
         // The file is about to be replaced, so nobody reads it any longer.
         opened = undefined;

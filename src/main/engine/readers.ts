@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { AgentRoot, ReadPlace } from '../../core/project/index.js';
+import type { AgentRoot, CacheSize, ReadPlace } from '../../core/project/index.js';
 import { built, type Frame } from '../launch/index.js';
-import { answeredBy, type CallFrame } from './frames.js';
+import { answeredBy, beginsStream, brokenStream, type CallFrame, continued, eventIn, stoppedBy } from './frames.js';
 import { type Aid, type AidAnswer, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
 /** The threads that read one project. */
@@ -22,6 +22,10 @@ export interface Readers {
   aided(reader: number, number: number, answer: AidAnswer): void;
   /** Resolves when every thread has closed the project. The next call opens it again. */
   leave(): Promise<void>;
+  /** Says how many projects have threads for reading, which share the memory for caches. */
+  share(projects: number): void;
+  /** What the threads keep in memory. */
+  caches(): CacheSize[];
   close(): void;
 }
 
@@ -29,6 +33,8 @@ export interface ReadersOptions {
   readonly dataDir: string;
   readonly agentRoots: readonly AgentRoot[];
   readonly place: ReadPlace | undefined;
+  /** As in `share`. */
+  readonly projects: number;
   answer(connection: number, frame: Frame): void;
   ask(aid: Aid): void;
   /** Takes a call whose threads ended twice without an answer. */
@@ -48,6 +54,8 @@ interface Open {
   readonly call: CallFrame;
   /** The threads that ended while they carried it out. */
   readonly lost: number;
+  /** For a stream that has begun, its latest event. A thread that ends takes no stream with it: another one continues it. */
+  readonly stream?: { latest: Frame | undefined };
 }
 
 interface Reader {
@@ -55,16 +63,20 @@ interface Reader {
   readonly worker: Worker;
   /** The calls without an answer, by connection and number. */
   readonly open: Map<string, Open>;
+  /** The streams that it sends, in the same way. */
+  readonly streams: Map<string, Open & Required<Pick<Open, 'stream'>>>;
   /** Whether it has started. */
   isReady: boolean;
   left: PromiseWithResolvers<void> | undefined;
+  /** What it keeps in memory, as it said last. */
+  cache: CacheSize | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
 /** Opens the threads that read a project. None starts before the first call. Long because all of it concerns the same list of threads. */
 export function openReaders(options: ReadersOptions): Readers {
   const { answer, ask, giveUp } = options;
-  let { place } = options;
+  let { place, projects } = options;
   let tips: readonly string[] = [];
   let readers: Reader[] = [];
   /** The calls that no thread has taken yet, in their order. */
@@ -80,9 +92,18 @@ export function openReaders(options: ReadersOptions): Readers {
     const { dataDir, agentRoots } = options;
     const worker = new Worker(built('engine', 'work.js'), {
       name: 'stemma-reader',
-      workerData: { kind: 'reader', dataDir, agentRoots, place } satisfies ReaderOrder,
+      workerData: { kind: 'reader', dataDir, agentRoots, place, projects } satisfies ReaderOrder,
     });
-    const reader: Reader = { number: ++started, worker, open: new Map(), isReady: false, left: undefined, idle: undefined };
+    const reader: Reader = {
+      number: ++started,
+      worker,
+      open: new Map(),
+      streams: new Map(),
+      isReady: false,
+      left: undefined,
+      cache: undefined,
+      idle: undefined,
+    };
     worker.on('message', (message: FromReader) => hear(reader, message));
     worker.on('error', () => {});
     worker.once('exit', () => lose(reader));
@@ -94,15 +115,38 @@ export function openReaders(options: ReadersOptions): Readers {
   function hear(reader: Reader, message: FromReader): void {
     if (message.kind === 'ready') reader.isReady = true;
     else if (message.kind === 'left') reader.left?.resolve();
+    else if (message.kind === 'caches') reader.cache = message.size;
     else if (message.kind === 'ask')
       ask({ reader: reader.number, number: message.number, connection: message.connection, question: message.question });
     else {
       const id = answeredBy(message.frame);
-      if (id !== undefined) reader.open.delete(`${message.connection} ${id}`);
-      answer(message.connection, message.frame);
+      if (id !== undefined) answered(reader, message.connection, id, message.frame);
+      else {
+        noteEvent(reader, message.connection, message.frame);
+        answer(message.connection, message.frame);
+      }
       if (id !== undefined) giveNext();
       rest(reader);
     }
+  }
+
+  /** Passes the answer of a call on. A stream that another thread continues has been answered already. */
+  function answered(reader: Reader, connection: number, id: string, frame: Frame): void {
+    const name = `${connection} ${id}`;
+    const call = reader.open.get(name);
+    reader.open.delete(name);
+    const begins = beginsStream(frame);
+    if (call && begins) reader.streams.set(name, { ...call, lost: 0, stream: call.stream ?? { latest: undefined } });
+    if (!call?.stream) answer(connection, frame);
+    else if (!begins) answer(connection, brokenStream(id));
+  }
+
+  function noteEvent(reader: Reader, connection: number, frame: Frame): void {
+    const event = eventIn(frame);
+    const name = `${connection} ${event?.id}`;
+    const found = event && reader.streams.get(name);
+    if (found && event.isLast) reader.streams.delete(name);
+    else if (found) found.stream.latest = frame;
   }
 
   /** Ends a further thread after an idle time. */
@@ -110,7 +154,7 @@ export function openReaders(options: ReadersOptions): Readers {
     clearTimeout(reader.idle);
     if (reader === readers[0]) return;
     reader.idle = setTimeout(() => {
-      if (reader.open.size === 0) forget(reader);
+      if (reader.open.size === 0 && reader.streams.size === 0) forget(reader);
     }, idleMs).unref();
   }
 
@@ -124,6 +168,7 @@ export function openReaders(options: ReadersOptions): Readers {
     readers = readers.filter((each) => each !== reader);
     reader.left?.resolve();
     if (isClosed) return;
+    for (const each of reader.streams.values()) waiting.push({ ...each, frames: each.frames.map((frame) => continued(frame, each.stream.latest)) });
     for (const open of reader.open.values())
       if (open.lost === 0) waiting.push({ ...open, lost: 1 });
       else for (const frame of open.frames) giveUp(open.connection, frame);
@@ -168,6 +213,8 @@ export function openReaders(options: ReadersOptions): Readers {
       giveNext();
     },
     continue: (connection, frame) => {
+      const stopped = stoppedBy(frame);
+      if (stopped !== undefined) for (const { streams } of readers) streams.delete(`${connection} ${stopped}`);
       for (const open of waiting) if (open.connection === connection) open.frames.push(frame);
       all({ kind: 'frame', connection, frame });
     },
@@ -176,7 +223,8 @@ export function openReaders(options: ReadersOptions): Readers {
     },
     end: (connection) => {
       waiting = waiting.filter((open) => open.connection !== connection);
-      for (const reader of readers) for (const [name, call] of reader.open) if (call.connection === connection) reader.open.delete(name);
+      for (const { open, streams } of readers)
+        for (const calls of [open, streams]) for (const [name, call] of calls) if (call.connection === connection) calls.delete(name);
       all({ kind: 'end', connection });
       giveNext();
     },
@@ -201,6 +249,11 @@ export function openReaders(options: ReadersOptions): Readers {
         }),
       );
     },
+    share: (given) => {
+      if (given !== projects) all({ kind: 'share', projects: given });
+      projects = given;
+    },
+    caches: () => readers.flatMap(({ cache }) => cache ?? []),
     close: () => {
       isClosed = true;
       clearTimeout(patience);

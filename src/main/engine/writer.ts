@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { StemmaError } from '../../core/base/index.js';
 import { contract, procedureNames } from '../../core/contract/index.js';
-import { type Project, prepare, type Session } from '../../core/project/index.js';
+import { type CacheSize, type Project, prepare, type Session } from '../../core/project/index.js';
 import { kindOf } from '../../core/router/index.js';
 import type { Aid, AidAnswer, FromWriter, ToWriter } from './pool.js';
 import { engineBehind } from './serve.js';
@@ -20,7 +20,8 @@ export function writeForFront(): void {
   const sessions = new Map<number, Session>();
   const open = new Map<string, { readonly project: Project; tips: string }>();
   const leaving = new Map<number, () => void>();
-  let leaves = 0;
+  const looking = new Map<number, (sizes: readonly CacheSize[]) => void>();
+  let count = 0;
 
   /** Says where a project is read, when it was opened or opened again. */
   const opened = (project: Project): void => {
@@ -30,9 +31,15 @@ export function writeForFront(): void {
   };
   const leave = (dir: string): Promise<void> => {
     const left = Promise.withResolvers<void>();
-    leaving.set(++leaves, left.resolve);
-    say({ kind: 'leave', dir, number: leaves });
+    leaving.set(++count, left.resolve);
+    say({ kind: 'leave', dir, number: count });
     return left.promise;
+  };
+  const caches = (): Promise<readonly CacheSize[]> => {
+    const answered = Promise.withResolvers<readonly CacheSize[]>();
+    looking.set(++count, answered.resolve);
+    say({ kind: 'caches', number: count });
+    return answered.promise;
   };
 
   const answer = engineBehind(
@@ -48,6 +55,7 @@ export function writeForFront(): void {
         if (known) say({ kind: 'place', dir: path, place: known.project.place });
       },
       leave,
+      caches,
       connected: (connection, session) => void sessions.set(connection, session),
       using: (connection, dir) => say({ kind: 'using', connection, dir }),
       ended: (connection) => void sessions.delete(connection),
@@ -99,6 +107,9 @@ export function writeForFront(): void {
     else if (message.kind === 'left') {
       leaving.get(message.number)?.();
       leaving.delete(message.number);
+    } else if (message.kind === 'caches') {
+      looking.get(message.number)?.(message.sizes);
+      looking.delete(message.number);
     } else answer(message);
   });
 }

@@ -27,7 +27,7 @@ test('[S22] the newest commits are found without reading the others', async () =
   commitsAfter(chain, 0, 10);
   restIsDue(chain);
   atOnce(keepRestPoints(chain));
-  await changes(chain, {}, undefined).next();
+  await changes(() => chain, {}, undefined).next();
   expect(broad).toEqual([]);
   chain.db.one('SELECT id FROM context WHERE project = 1');
   expect(broad).toHaveLength(1);

@@ -13,7 +13,7 @@ import { emptyChain, objectTotals } from '../../support/project.js';
 /** The areas that are reported as changed: at the start, and after each piece of work. */
 async function changedAfter(chain: WriteChain, ...works: (() => unknown)[]): Promise<ProjectChange['changed'][]> {
   const ending = new AbortController();
-  const stream = changes(chain, {}, ending.signal);
+  const stream = changes(() => chain, {}, ending.signal);
   const next = async () => ((await stream.next()).value as ProjectChange).changed;
   const reported = [await next()];
   for (const work of works) {
@@ -74,7 +74,7 @@ test('[K5] changes that a sum would hide are reported, and a stream continues wh
   const { stand } = await client.project.info({});
   const first = async (since?: string) => {
     const ending = new AbortController();
-    const { value } = await changes(chain, { since }, ending.signal).next();
+    const { value } = await changes(() => chain, { since }, ending.signal).next();
     return (value as ProjectChange).changed;
   };
   const set = (id: string, status: string) => chain.db.run('UPDATE agentTurn SET status = ? WHERE agentTurnId = ?', status, id);

@@ -174,6 +174,26 @@ describe('threads that read', () => {
   });
 });
 
+test('[S25] threads share 300 MB of caches for all projects, and diagnostics say so', { tags: 'long' }, async () => {
+  const { connect, client } = await engine();
+  for (let number = 1; number <= 2; number++) {
+    const own = connect();
+    await own.project.create({ dir: join(scratch(), `${number}.stemma`) });
+    for await (const _ of await own.import.run({ paths: [join(root, 'resources/sample')] }));
+    for (const { id } of await own.context.tips({})) await own.context.outline({ id });
+    const { caches } = await client.desktop.diagnostics({});
+    const readers = caches.filter(({ name }) => name.startsWith('reader'));
+    expect([readers.length >= number, caches.some(({ name }) => name === 'writer')]).toEqual([true, true]);
+    expect(readers.reduce((sum, { kinds }) => sum + (kinds.outlines ?? 0), 0)).toBeGreaterThan(0);
+    for (const { bytes, limit, kinds } of caches) {
+      expect(bytes).toBe(Object.values(kinds).reduce((sum, one) => sum + one, 0));
+      expect(bytes).toBeLessThanOrEqual(limit);
+    }
+    // Two further threads may import or repack at the same time.
+    expect(caches.reduce((sum, { limit }) => sum + limit, 0)).toBeLessThanOrEqual(0.8 * 300 * 1024 * 1024);
+  }
+});
+
 test('[S25] frames are read as far as their route needs', () => {
   const frame = '{"i":"12","p":{"u":"/context/show","b":{"json":{"id":"ctx-12345678"}}}}';
   expect(pathOf(frame, 1_000)).toEqual({ id: '12', path: 'context.show', about: 'ctx-12345678' });
