@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +7,9 @@ import { refOf } from '../../src/core/artifacts/index.js';
 import { type ContextId, systemClock } from '../../src/core/base/index.js';
 import { checkpoint, history, materializedBytes, show } from '../../src/core/chain/index.js';
 import { atOnce, backUpNow, checkProject, createProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
+import { formatVersion } from '../../src/core/store/index.js';
+import { registerSums, watchRows } from '../../src/core/store/sums.js';
+import { olderDatabase } from '../support/older.js';
 import { scratch } from '../support/project.js';
 import { delta } from './material.js';
 import { startWorker } from './workers.js';
@@ -51,6 +54,51 @@ describe.skipIf(!mounts)('a disk (needs to mount a tmpfs)', () => {
     expect(history(project.chain, ids.at(-1) as ContextId).length).toBeGreaterThanOrEqual(ids.length);
     expect(show(project.chain, commit(project, ids.at(-1) as ContextId, delta(2, 1))).parent).toBe(ids.at(-1));
     project.close();
+  });
+
+  test('[S8] without room for a copy leaves an earlier project unconverted and readable', async () => {
+    const disk = smallDisk(24) ?? '';
+    const dir = join(disk, 'p.stemma');
+    createProject({ dir, projectId: 'old' }, systemClock).close();
+    const old = new Database(olderDatabase(formatVersion - 1));
+    registerSums(old);
+    watchRows(old);
+    old.exec("INSERT INTO project (no, projectId, name, createdAt) VALUES (1, 'old', 'old', 0)");
+    // The database itself has room, and the copy does not.
+    old.exec('CREATE TABLE filled (bytes)');
+    old.exec(
+      'INSERT INTO filled SELECT zeroblob(1000000) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i FROM n)',
+    );
+    old.exec('DROP TABLE filled');
+    for (const name of readdirSync(dir).filter((name) => name.startsWith('derived') || name.startsWith('stemma.db-'))) rmSync(join(dir, name));
+    writeFileSync(join(dir, 'stemma.db'), old.serialize());
+    old.close();
+    const raw = new Database(join(dir, 'stemma.db'));
+    raw.pragma('journal_mode = WAL');
+    raw.close();
+    const before = readFileSync(join(dir, 'stemma.db'));
+    const names = readdirSync(dir);
+    const project = openProject(dir, systemClock);
+    expect(project.access).toMatchObject({
+      mode: 'read-only',
+      reason: 'disk-full',
+      message: expect.stringMatching(/format \d+ to \d+.* needs \d+ MB/),
+    });
+    expect(project.access).not.toMatchObject({ message: expect.stringMatching(/[.!]\s/) });
+    expect(project.chain.db.all('SELECT name FROM project')).toEqual([{ name: 'old' }]);
+    expect(() => commit(project, null, delta(1, 1))).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+    expect(project.isStale()).toBe(false);
+    expect([readFileSync(join(dir, 'stemma.db')).equals(before), readdirSync(dir)]).toEqual([true, names]);
+    expect(run('mount', '-o', 'remount,size=64m', disk)).toBe(true);
+    expect(project.isStale()).toBe(true);
+    project.close();
+    const converted = openProject(dir, systemClock);
+    expect(converted.access).toEqual({ mode: 'read-write' });
+    expect(show(converted.chain, commit(converted, null, delta(1, 1))).parent).toBeNull();
+    expect(existsSync(join(dir, `stemma.db.format-${formatVersion - 1}`))).toBe(true);
+    expect(atOnce(checkProject(converted)).problems).toEqual([]);
+    expect(readdirSync(dir).filter((name) => name.includes('format'))).toEqual([]);
+    converted.close();
   });
 
   test('[S7] that becomes read-only is reported, and nothing is lost', () => {

@@ -51,9 +51,9 @@ export function deniedWrite(dir: string, paths: readonly string[]): ReadOnly | u
 const enoughRoom = 1024 * 1024;
 
 /** Whether the disk of a project has free space, for a project whose disk was full. */
-export function hasRoom(dir: string): boolean {
+export function hasRoom(dir: string, needed = enoughRoom): boolean {
   const { bavail, bsize } = statfsSync(dir);
-  return bavail * bsize > enoughRoom;
+  return bavail * bsize > needed;
 }
 
 /** The read-only access to use after opening a database for writing failed. Undefined if the disk was not the cause. */
@@ -61,6 +61,8 @@ export function accessAfter(error: unknown, dir: string): ReadOnly | undefined {
   if (!(error instanceof StemmaError) || error.code !== 'UNAVAILABLE') return undefined;
   const reason = String(error.data.reason);
   if (!/^(disk full|ENOSPC|read-only|SQLITE_(CANTOPEN|IOERR_SHM).*)$/.test(reason)) return undefined;
+  // The conversion of an earlier format, which has not begun.
+  if (typeof error.data.needed === 'number') return readOnly('disk-full', error.message);
   // SQLite gives no reason why it cannot create the index of its log, so the free space decides.
   if (!hasRoom(dir)) return readOnly('disk-full', `the disk of ${dir} is full. Free some space and open it again`);
   return readOnly('permissions', `cannot write to ${dir} (${error.message})`);

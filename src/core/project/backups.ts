@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, StemmaError, timestampOf } from '../base/index.js';
 import type { BackupReport } from '../contract/index.js';
 import { areBackupsOn, backUp, lastTry, listBackups, noteTry, turnBackups } from '../integrity/index.js';
-import type { ProjectFolder } from './folder.js';
+import { type ProjectFolder, removeEarlierFormats } from './folder.js';
 import { database } from './manifest.js';
 import { inSteps } from './steps.js';
 
@@ -32,6 +32,8 @@ export function setBackups(store: Pick<Store, 'dir'>, on: boolean): BackupReport
 /** Makes a backup. If it cannot be verified, the older ones stay, and the report says why. */
 export async function backUpNow({ dir, db, chain }: Store): Promise<BackupReport> {
   const problem = await backUp({ dir, db, at: chain.clock(), newName: randomUUID, inSteps });
+  // The backup was checked as a whole, and takes the place of a copy of an earlier format.
+  if (problem === undefined) removeEarlierFormats(dir);
   return reportBackups({ dir }, problem && `the copy was not kept, because it is not intact (${problem}); run "stemma fsck" to see what is damaged`);
 }
 

@@ -2,13 +2,17 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTemporary } from '../files/index.js';
 import * as integrity from '../integrity/index.js';
-import { backupPaths, makeFolder, openFolder } from './folder.js';
+import { backupPaths, makeFolder, openFolder, removeEarlierFormats } from './folder.js';
 import type { Project } from './project.js';
 
 /** Checks an open project. For a kept copy of the database, checks a new copy: the original may have been damaged since. */
 export function* checkProject(project: Project): Generator<undefined, integrity.CheckResult> {
   const { access, dir, chain } = project;
-  if (access.mode === 'read-write') return yield* integrity.checkProject(project);
+  if (access.mode === 'read-write') {
+    const result = yield* integrity.checkProject(project);
+    if (result.ok) removeEarlierFormats(dir);
+    return result;
+  }
   const now = openFolder(dir, chain.clock, { restrict: () => access });
   try {
     return yield* integrity.checkProject(now);

@@ -1,5 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { StemmaError } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { definitionError } from './definitions.js';
@@ -7,6 +9,7 @@ import { changesDerived, type Derived, derivedFile, openDerived, readyToMove } f
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
 import { migrate } from './migrate.js';
+import { formatVersion } from './migrations/index.js';
 import { type OpenedPlace, placeAt } from './place.js';
 import { registerSums, type SummedInsert, summedInsert, type Value, watchRows } from './sums.js';
 
@@ -46,7 +49,7 @@ export function connectTo(file: string | Buffer, options: ConnectionOptions): Co
     return guardOpening(() => {
       migrate(raw, {
         transaction: (work) => raw.transaction(work).immediate(),
-        beforeMigration: (from) => backUp(raw, options.backupPath?.(from)),
+        beforeMigration: (from) => copyBefore(raw, from, options.backupPath?.(from)),
         ...(apart !== undefined && { readyToMove: () => readyToMove(raw, apart, options.mark) }),
       });
       if (!raw.readonly) watchRows(raw);
@@ -116,16 +119,42 @@ function connect(file: string | Buffer, options: ConnectionOptions): Database.Da
   });
 }
 
-/** Copies the database and its log to a file. The copy gets its final name only when it is complete and synced. */
-function backUp(raw: Database.Database, path: string | undefined): void {
-  if (path === undefined || existsSync(path)) return;
+/**
+ * Copies a database of an earlier format and its log to a file. The copy gets its final name only when it is complete and synced.
+ * @throws UNAVAILABLE if its disk has no room for the copy and the conversion. Nothing has changed then.
+ */
+function copyBefore(raw: Database.Database, from: number, path: string | undefined): void {
+  if (path === undefined) return;
+  requireRoom(raw, from, path);
   const beside = `${path}.part`;
   rmSync(beside, { force: true });
-  // SQLite writes into an empty file. One that it makes itself can be read by others.
-  writeNew(beside, '');
-  raw.prepare('VACUUM INTO ?').run(beside);
-  syncFile(beside);
-  renameDurably(beside, path);
+  try {
+    // SQLite writes into an empty file. One that it makes itself can be read by others.
+    writeNew(beside, '');
+    raw.prepare('VACUUM INTO ?').run(beside);
+    syncFile(beside);
+    renameDurably(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+/** Free space that a conversion leaves on its disk, in bytes. */
+const spareBytes = 1024 * 1024;
+
+/** A conversion may write each page of the database once more, into its log, beside the copy. */
+function requireRoom(raw: Database.Database, from: number, path: string): void {
+  const pragma = (name: string): number => raw.pragma(name, { simple: true }) as number;
+  const needed = 2 * pragma('page_count') * pragma('page_size') + spareBytes;
+  const { bavail, bsize } = statfsSync(dirname(path));
+  if (bavail * bsize >= needed) return;
+  const inMegabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MB`;
+  throw new StemmaError(
+    'UNAVAILABLE',
+    `Stemma keeps a copy of this project until its conversion from format ${from} to ${formatVersion} is checked, which needs ${inMegabytes(needed)} on the disk of ${dirname(path)}, where ${inMegabytes(bavail * bsize)} are free`,
+    { reason: 'disk full', needed },
+  );
 }
 
 /** Tables of objects, caches and counts, which a copy for reading may change. */

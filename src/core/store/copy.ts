@@ -1,5 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, statfsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -11,6 +22,7 @@ import {
   makeOwn,
   makeTemporary,
   namesIn,
+  openNamed,
   privateFile,
   processName,
   realPath,
@@ -85,8 +97,22 @@ const spareBytes = 64 * 1024 * 1024;
 /** Checks the free space first, because a file with holes may be much larger than any disk. @throws the error of a full disk. */
 function requireRoom(file: string, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
-  const needed = ['', '-wal'].reduce((sum, ending) => sum + (statSync(`${file}${ending}`, { throwIfNoEntry: false })?.size ?? 0), 0);
+  const size = ['', '-wal'].reduce((sum, ending) => sum + (statSync(`${file}${ending}`, { throwIfNoEntry: false })?.size ?? 0), 0);
+  // The copy of an earlier format is converted, which may write each page once more.
+  const needed = versionIn(file) < formatVersion ? 2 * size : size;
   if (bavail * bsize < needed + spareBytes) throw Object.assign(new Error(`there is no room for ${needed} bytes in ${folder}`), { code: 'ENOSPC' });
+}
+
+/** The format version in the header of a database. */
+function versionIn(file: string): number {
+  const header = Buffer.alloc(64);
+  const { fd } = openNamed(file);
+  try {
+    readSync(fd, header, 0, header.length, 0);
+  } finally {
+    closeSync(fd);
+  }
+  return header.readUInt32BE(60);
 }
 
 /** Copies a database and makes the copy writable, even if the original is read-only. */
