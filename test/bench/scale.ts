@@ -2,6 +2,7 @@
  * Large projects, and the cost of one call on them, each in a process of its own.
  *
  *   scale make KIND FOLDER SIZE     KIND is commits, entries, turns or sessions
+ *   scale derive FOLDER             derives its data again
  *   scale ask FOLDER PROCEDURE [INPUT…]
  *
  * `ask` opens the project in FOLDER like an engine and makes the call of each input in turn. It prints a list of milliseconds, processor
@@ -12,11 +13,11 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import type { Timestamp } from '../../src/core/base/index.js';
 import { addCommit } from '../../src/core/chain/index.js';
-import { createEngine, createSession, type Project } from '../../src/core/project/index.js';
+import { createEngine, createSession, type Engine, type Project } from '../../src/core/project/index.js';
 import { derive } from '../../src/core/project/upkeep.js';
 import { contextOf, router } from '../../src/core/router/index.js';
 import { loadPrices, loadTokenizer } from '../../src/core/usage/index.js';
-import { importAll, openEngine } from './engine.js';
+import { importAll } from './engine.js';
 import { largeSession, turns } from './material.js';
 import { peakKilobytes } from './peak.js';
 
@@ -52,7 +53,7 @@ function makeCommits({ chain }: Project, count: number): void {
 function makeSessions({ chain }: Project, folder: string, kind: Exclude<Kind, 'commits'>, size: number): void {
   const files = join(folder, 'files');
   mkdirSync(files, { recursive: true });
-  const shapes = { entries: { turns: Math.ceil(size / 30), calls: 14 }, turns: { turns: size, calls: 1 }, sessions: { turns: 5, calls: 8 } };
+  const shapes = { entries: { turns: Math.ceil(size / 30), calls: 14 }, turns: { turns: size, calls: 1 }, sessions: { turns: 10, calls: 19 } };
   const count = kind === 'sessions' ? size : 1;
   const paths = Array.from({ length: count }, (_, number) => join(files, `${String(number).padStart(8, '0')}-0000-4000-8000-000000000036.jsonl`));
   for (const [number, path] of paths.entries()) writeFileSync(path, largeSession(shapes[kind], number));
@@ -60,24 +61,32 @@ function makeSessions({ chain }: Project, folder: string, kind: Exclude<Kind, 'c
   rmSync(files, { recursive: true });
 }
 
-async function make(kind: Kind, folder: string, size: number): Promise<void> {
-  const project = openEngine(join(folder, 'project'));
-  if (kind === 'commits') makeCommits(project, size);
-  else makeSessions(project, folder, kind, size);
-  await Promise.all([loadPrices(), loadTokenizer()]);
-  // As the idle time after an import does.
-  for (const _ of derive(project.chain));
-  project.close();
-}
-
-async function ask(folder: string, procedure: string, inputs: readonly string[]): Promise<void> {
-  const engine = createEngine({
+/** An engine of the machine on which the project was made: derived data of another machine is not believed. */
+const engineOn = (folder: string): Engine =>
+  createEngine({
     dataDir: join(folder, 'data'),
     agentRoots: [],
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: process.platform,
   });
+
+async function make(kind: Kind, folder: string, size: number): Promise<void> {
+  const project = engineOn(folder).create({ dir: join(folder, 'project') });
+  if (kind === 'commits') makeCommits(project, size);
+  else makeSessions(project, folder, kind, size);
+  await deriveAll(project);
+}
+
+/** Derives data as the idle time after an import does. */
+async function deriveAll(project: Project): Promise<void> {
+  await Promise.all([loadPrices(), loadTokenizer()]);
+  for (const _ of derive(project.chain));
+  project.close();
+}
+
+async function ask(folder: string, procedure: string, inputs: readonly string[]): Promise<void> {
+  const engine = engineOn(folder);
   const session = createSession(engine);
   engine.trust(join(folder, 'project'));
   const project = session.use(engine.open(join(folder, 'project')));
@@ -91,13 +100,22 @@ async function ask(folder: string, procedure: string, inputs: readonly string[])
   for (const input of inputs.length > 0 ? inputs : ['{}']) {
     const given = JSON.parse(input.replaceAll(/\$(tip|first|session)/g, (_, name: keyof typeof ids) => ids[name]));
     const [from, cpu] = [performance.now(), process.cpuUsage()];
-    const answer = await call(given);
+    const answer = await firstOf(await call(given));
     const { user, system } = process.cpuUsage(cpu);
     answers.push({ ms: performance.now() - from, cpuMs: (user + system) / 1_000, bytes: (JSON.stringify(answer) ?? '').length });
   }
   console.log(JSON.stringify({ answers, startMegabytes, peakMegabytes: peakKilobytes() / 1024 }));
   engine.close();
   process.exit(0);
+}
+
+/** The first result of a stream, and any other answer whole. */
+async function firstOf(answer: unknown): Promise<unknown> {
+  if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
+  const stream = answer as AsyncIterableIterator<unknown>;
+  const { value } = await stream.next();
+  await stream.return?.(undefined);
+  return value;
 }
 
 /** The ids that inputs may name: the newest commit, the first one, and a session. */
@@ -110,5 +128,6 @@ function idsIn({ chain }: Project): { readonly tip: string; readonly first: stri
 
 const [work, ...words] = process.argv.slice(2);
 if (work === 'make') await make(words[0] as Kind, words[1] ?? '', Number(words[2]));
+else if (work === 'derive') await deriveAll(engineOn(words[0] ?? '').open(join(words[0] ?? '', 'project')));
 else if (work === 'ask') await ask(words[0] ?? '', words[1] ?? '', words.slice(2));
-else throw new Error('usage: scale make KIND FOLDER SIZE, or scale ask FOLDER PROCEDURE [INPUT…]');
+else throw new Error('usage: scale make KIND FOLDER SIZE, scale derive FOLDER, or scale ask FOLDER PROCEDURE [INPUT…]');

@@ -1,6 +1,6 @@
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
-import { type ParsedEntry, readerOf } from '../formats/index.js';
+import { outlineVersion, type ReadChain, saveOutline, type WriteChain } from '../chain/index.js';
+import { encodeOutline, outlineOfParsed, type ParsedDelta, type ParsedEntry, readerOf } from '../formats/index.js';
 import { indexable } from './words.js';
 
 /** Maximum number of indexed characters of a text: the words of huge outputs are mostly numbers. */
@@ -53,6 +53,7 @@ interface Row {
   readonly repeats: number;
   /** Bytes of its content. */
   readonly size: number;
+  readonly hasOutline: number;
 }
 
 function indexBatch(chain: WriteChain): void {
@@ -60,7 +61,13 @@ function indexBatch(chain: WriteChain): void {
     const rows = nextRows(chain);
     const wanted = rows.filter(({ repeats }) => !repeats);
     // Parses the whole batch before the inserts, because parsing between them would push the index out of the cache.
-    const entries = contentsOf(chain, wanted).flatMap((content, at) => (content ? entriesOf(wanted[at] as Row, content) : []));
+    const entries = contentsOf(chain, wanted).flatMap((content, at) => {
+      const row = wanted[at] as Row;
+      const parsed = content && readerOf(row.format).parse(content);
+      // An import stores the outlines. They are missing if derived data was begun anew.
+      if (parsed && !row.hasOutline) saveOutline(chain, row.artifact, row.format, encodeOutline(outlineOfParsed(parsed)));
+      return parsed ? entriesOf(row, parsed) : [];
+    });
     const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
     for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
     const last = rows.at(-1);
@@ -76,7 +83,8 @@ function indexBatch(chain: WriteChain): void {
 function nextRows(chain: ReadChain): Row[] {
   const rows = chain.db.all<Row>(
     // A snapshot with a parent repeats the content of its deltas.
-    `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+    `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size,
+            EXISTS (SELECT 1 FROM outline o WHERE o.artifact = c.artifact AND o.format = c.format AND o.parser = ${outlineVersion}) AS hasOutline
        FROM context c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${batch.commits}`,
     { project: chain.project },
   );
@@ -117,10 +125,9 @@ interface IndexedEntry {
 const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
 const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
 
-const entriesOf = ({ seq, format }: Row, content: Uint8Array): IndexedEntry[] =>
-  readerOf(format)
-    .parse(content)
-    .entries.map((entry, place) => ({
+const entriesOf = ({ seq }: Row, { entries }: ParsedDelta): IndexedEntry[] =>
+  entries
+    .map((entry, place) => ({
       seq,
       place,
       kind: entry.kind,

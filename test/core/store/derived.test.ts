@@ -2,6 +2,8 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, tr
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Project } from '../../../src/core/project/index.js';
+import { derive } from '../../../src/core/project/upkeep.js';
 import { derivedName, isDerivedName, openDatabase } from '../../../src/core/store/index.js';
 import { type Desk, desk } from '../../support/desk.js';
 import { root } from '../../support/machine.js';
@@ -125,6 +127,20 @@ test.each(harms)('[S27] answers are the same if the derived file is %s while the
   await stemma.call.context.update({ id: tip?.id ?? '', tags: ['kept'] });
   expect((await stemma.call.context.show({ id: tip?.id ?? '' })).tags).toEqual(['kept']);
   stemma.engine.close();
+});
+
+test('[S27] background work derives everything anew, outlines included', async () => {
+  const { dir, stemma, dataDir } = await imported();
+  stemma.engine.close();
+  removeAll(dir);
+  const again = await reopened(dataDir, dir);
+  const { chain } = again.engine.held(dir) as Project;
+  const missing = (): unknown =>
+    chain.db.one("SELECT COUNT(*) AS n FROM context c WHERE c.type = 'delta' AND NOT EXISTS (SELECT 1 FROM outline o WHERE o.artifact = c.artifact)");
+  expect(missing()).not.toEqual({ n: 0 });
+  for (const _ of derive(chain));
+  expect(missing()).toEqual({ n: 0 });
+  again.engine.close();
 });
 
 test('[S27] what another machine wrote into the derived file is not believed', { tags: 'long' }, async () => {
