@@ -45,13 +45,14 @@ const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean):
 
 function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline[], hidden: boolean): PlacedEntries {
   const elided = elisionsOf(outlines);
-  const places = contributing.flatMap((step, at) =>
-    (outlines[at]?.entries ?? []).flatMap((outline, index): EntryPlace[] => {
-      if (outline.hidden && !hidden) return [];
+  // A loop: with a list for each entry, a context of 250,000 entries takes half a second longer.
+  const places: EntryPlace[] = [];
+  for (const [at, step] of contributing.entries())
+    for (const [index, outline] of (outlines[at]?.entries ?? []).entries()) {
+      if (outline.hidden && !hidden) continue;
       const text = outline.kind === 'tool_result' && outline.toolCallId !== undefined ? elided.get(outline.toolCallId) : undefined;
-      return [{ step, index, outline, ...(text !== undefined && { elided: text }) }];
-    }),
-  );
+      places.push(text === undefined ? { step, index, outline } : { step, index, outline, elided: text });
+    }
   return { places, toolNames: toolNamesOf(places) };
 }
 
@@ -77,18 +78,13 @@ const summed = (rows: OutlineRow[]): { total: number; tokens: number; rows: Outl
 const rowsOf = (places: readonly EntryPlace[], prompts: ReadonlySet<EntryPlace>): OutlineRow[] =>
   places.map((place) => {
     const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
-    return {
-      key,
-      role,
-      kind,
-      tokens: tokensOf(place),
-      commit: place.step.id,
-      ...(head !== undefined && { head }),
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(isError && { isError }),
-      ...(hidden && { hidden }),
-      ...(prompts.has(place) && { prompt: true as const }),
-    };
+    const row: { -readonly [Field in keyof OutlineRow]: OutlineRow[Field] } = { key, role, kind, tokens: tokensOf(place), commit: place.step.id };
+    if (head !== undefined) row.head = head;
+    if (toolCallId !== undefined) row.toolCallId = toolCallId;
+    if (isError) row.isError = isError;
+    if (hidden) row.hidden = hidden;
+    if (prompts.has(place)) row.prompt = true;
+    return row;
   });
 
 /** A context of more commits takes seconds to read. */
@@ -197,12 +193,11 @@ export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generato
 }
 
 /** Tool names by call id, because results do not name their tool. */
-const toolNamesOf = (places: readonly EntryPlace[]): ReadonlyMap<string, string> =>
-  new Map(
-    places.flatMap(({ outline }) =>
-      outline.kind === 'tool_call' && outline.toolCallId && outline.head ? [[outline.toolCallId, outline.head] as const] : [],
-    ),
-  );
+function toolNamesOf(places: readonly EntryPlace[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { outline } of places) if (outline.kind === 'tool_call' && outline.toolCallId && outline.head) names.set(outline.toolCallId, outline.head);
+  return names;
+}
 
 function parsedEntryAt(chain: ReadChain, place: EntryPlace): ParsedEntry {
   const entry = parsedOf(chain, place.step.artifact, place.step.format).entries[place.index];

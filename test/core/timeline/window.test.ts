@@ -52,3 +52,16 @@ test('[C34] the window of a long transcript is that of the whole, and reads only
   expect(total).toBe(whole.total);
   expect(rows.map(({ length: _, silence: __, ...message }) => message)).toEqual(all?.messages.slice(700, 720));
 });
+
+test('[C34] a transcript with more messages than an answer holds is refused without a window', () => {
+  const chain = long(2);
+  const [tip] = tips(chain, {});
+  if (!tip) throw new Error('nothing was imported');
+  contextTimeline(chain, { id: tip.id });
+  const [found] = [...Array(4).keys()].flatMap((seq) => chain.placed.get(`${seq + 1} compaction false`) ?? []);
+  const [place] = found?.places ?? [];
+  if (!place) throw new Error('the context has no entries');
+  const many = { places: Array.from({ length: 100_001 }, () => place), toolNames: new Map<string, string>() };
+  const large = { ...chain, placed: { ...chain.placed, get: () => many } };
+  expect(() => contextTimeline(large, { id: tip.id })).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', data: { field: 'window' } }));
+});

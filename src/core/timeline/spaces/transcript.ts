@@ -1,6 +1,14 @@
-import { type ContextId, defined, timestampOf } from '../../base/index.js';
+import { badRequest, type ContextId, timestampOf } from '../../base/index.js';
 import { commitOf, entries, kept, lineage, outlineRows, type ReadChain } from '../../chain/index.js';
-import type { Entry, InputOf, OutlineRow, TimelineInput, TimelineMessage, TimelineRows } from '../../contract/index.js';
+import {
+  type Entry,
+  type InputOf,
+  most,
+  type OutlineRow,
+  type TimelineInput,
+  type TimelineMessage,
+  type TimelineRows,
+} from '../../contract/index.js';
 import { toolClassOf } from '../../formats/index.js';
 import { windowOf } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
@@ -14,14 +22,26 @@ const pageSize = 200;
 
 type Query = InputOf<'timeline.transcript'>;
 
-/** Any commit's context as a timeline. Writes nothing. */
+/** Any commit's context as a timeline. Writes nothing. @throws BAD_REQUEST for a context with more messages than an answer holds, unless it asks for a window. */
 export function contextTimeline(chain: ReadChain, query: Query): RunTimeline & { readonly total: number } {
   const budget = query.budget ?? defaultTranscriptBudget;
   const part = query.window ? partOf(chain, query.id, (total) => ({ from: total - budget, to: total })) : undefined;
+  if (!query.window) requireFewMessages(chain, query.id);
   const input = { ...(part ?? inputOf(chain, query.id)), budget };
   const shown = query.window ? inWindow(input) : input;
   return { input: shown, rendered: renderTimeline(shown), total: input.history?.messages.length ?? 0 };
 }
+
+function requireFewMessages(chain: ReadChain, id: ContextId): void {
+  const messages = outlineRows(chain, { id }).rows.filter(isMessage).length;
+  if (messages > most.list)
+    throw badRequest(
+      'window',
+      `This context has ${messages} messages, and one answer holds at most ${most.list}. Ask with window, and read the messages with timeline.rows.`,
+    );
+}
+
+const isMessage = ({ kind }: OutlineRow): boolean => kind !== 'thinking' && kind !== 'event';
 
 type Pages = InputOf<'timeline.rows'>;
 
@@ -90,7 +110,7 @@ function partOf(chain: ReadChain, given: ContextId, wanted: (messages: number) =
   const commit = commitOf(chain, given);
   const { rows } = outlineRows(chain, { id: commit.id });
   if (rows.length < fewEntries) return undefined;
-  const messages = rows.flatMap(({ kind }, at) => (kind === 'thinking' || kind === 'event' ? [] : [at]));
+  const messages = rows.flatMap((row, at) => (isMessage(row) ? [at] : []));
   const isPrompt = ({ role, kind }: OutlineRow): boolean => (kind === 'text' && role === 'user') || (kind === 'image' && role !== 'assistant');
   const prompt = messages.findLastIndex((at) => isPrompt(rows[at] as OutlineRow));
   const trigger = prompt < 0 ? messages.length - 1 : prompt;
@@ -125,11 +145,12 @@ function partOf(chain: ReadChain, given: ContextId, wanted: (messages: number) =
 }
 
 /** An entry of which only the sender is shown. */
-const withoutText = ({ key, role, kind, tokens, toolCallId, commit }: OutlineRow, toolName: string | undefined): Entry => ({
-  ...{ key, role, kind, tokens },
-  ...defined({ toolCallId, toolName }),
-  source: { commit, index: 0 },
-});
+function withoutText({ key, role, kind, tokens, toolCallId, commit }: OutlineRow, toolName: string | undefined): Entry {
+  const entry: Entry = { key, role, kind, tokens, source: { commit, index: 0 } };
+  if (toolCallId !== undefined) entry.toolCallId = toolCallId;
+  if (toolName !== undefined) entry.toolName = toolName;
+  return entry;
+}
 
 /** The tool calls of a context: which start agents, which results name no call, and the tool of each. */
 function callsIn(chain: ReadChain, commit: ReturnType<typeof commitOf>, rows: readonly OutlineRow[]) {
