@@ -195,7 +195,8 @@ export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generato
 /** Tool names by call id, because results do not name their tool. */
 function toolNamesOf(places: readonly EntryPlace[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  for (const { outline } of places) if (outline.kind === 'tool_call' && outline.toolCallId && outline.head) names.set(outline.toolCallId, outline.head);
+  for (const { outline } of places)
+    if (outline.kind === 'tool_call' && outline.toolCallId && outline.head) names.set(outline.toolCallId, outline.head);
   return names;
 }
 

@@ -122,7 +122,10 @@ export function openDatabase(file: string | Buffer, options: ConnectionOptions =
     get place() {
       return connection.place;
     },
-    close: () => connection.raw.close(),
+    close: () => {
+      connection.raw.close();
+      connection.derived.closed();
+    },
     copyTo: async (path) => {
       connection.place.require();
       await connection.raw.backup(path, { progress: () => pagesAtOnce });

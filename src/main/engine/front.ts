@@ -8,6 +8,10 @@ import { pathOf } from './frames.js';
 import type { FromWriter, ToWriter } from './pool.js';
 import { openReaders, type Readers } from './readers.js';
 
+/** Milliseconds that threads get to close their projects before the engine ends. */
+const leaveMs = 500;
+const leaveTime = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, leaveMs));
+
 /** A connection of a window or a script: where its answers go, and the project that it opened last. */
 interface Connection {
   readonly send: (frame: Frame) => void;
@@ -155,7 +159,8 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
         return;
       case 'stop':
         isStopping = true;
-        tell(message);
+        // The writer closes last, so that SQLite folds the logs into the files.
+        void Promise.race([Promise.all([...readers.values()].map((each) => each.leave())), leaveTime()]).then(() => tell(message));
         return;
       default:
         tell(message);

@@ -93,9 +93,24 @@ const harms: readonly (readonly [string, (file: string) => void])[] = [
   ],
 ];
 
+/** Changes a byte in the middle of each page: SQLite itself notices none of them. */
+function flip(file: string): void {
+  const bytes = readFileSync(file);
+  for (let at = 5_000; at < bytes.length; at += 4_096) bytes[at] = (bytes[at] ?? 0) ^ 4;
+  writeFileSync(file, bytes);
+}
+
 /** What only another program does to the file, while Stemma does not have it open. */
 const changes: typeof harms = [
   ...harms,
+  ['with flipped bits', flip],
+  [
+    'with a page of zeros',
+    (file) => {
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(0, bytes.length - 8_192, bytes.length - 4_096));
+    },
+  ],
   [
     'without two of its tables',
     (file) => {

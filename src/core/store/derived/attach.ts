@@ -2,12 +2,13 @@ import { lstatSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn, writeNew } from '../../files/index.js';
 import { longPath } from '../../system/index.js';
+import { breakSeal, isChanged } from './seal.js';
 import { definitionList, definitionsIn, derivedLayout, derivedTables } from './tables.js';
 
 /** The name of the file for derived data, beside the database. */
 export const derivedName = `derived-${derivedLayout}.db`;
 /** Names of such files of every layout, logs included. */
-export const isDerivedName = (name: string): boolean => /^derived-\d+\.db(?:-wal|-shm|-journal)?$/.test(name);
+export const isDerivedName = (name: string): boolean => /^derived-\d+\.db(?:-wal|-shm|-journal|-seal)?$/.test(name);
 
 /** The file for what is derived from a database. */
 export const derivedFile = (file: string): string => join(dirname(file), derivedName);
@@ -40,7 +41,8 @@ export function attachForWriting(raw: SqliteDriver, file: string | undefined, ma
   if (file !== undefined)
     for (const isAnew of [false, true])
       try {
-        if (isAnew || !isRegular(file)) begin(file);
+        if (isAnew || !isRegular(file) || isChanged(file)) begin(file);
+        breakSeal(file);
         attach(raw, file);
         settle(raw, mark);
         return true;
@@ -66,7 +68,7 @@ export function begin(file: string): void {
 /** Attaches derived data to a connection that only reads; empty tables in memory if the file cannot be used. Returns whether a file is attached. */
 export function attachForReading(raw: SqliteDriver, file: string | undefined, mark: string | undefined): boolean {
   try {
-    if (file !== undefined && isRegular(file)) {
+    if (file !== undefined && isRegular(file) && !isChanged(file)) {
       raw.prepare('ATTACH ? AS derived').run(longPath(file));
       if (isSound(raw, mark)) return true;
     }

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { identityAt, isSameFile } from '../../files/index.js';
 import type { OpenedPlace } from '../place.js';
 import { attachForReading, attachForWriting, detach, leaveMemory, removeDerived, writeFromSql } from './attach.js';
+import { seal } from './seal.js';
 import { derivedTables } from './tables.js';
 
 /** The derived data of an open connection. */
@@ -14,6 +15,8 @@ export interface Derived {
   refresh(): void;
   /** After an error that says damage: if the damage is in derived data, begins it anew and returns true. */
   heal(): boolean;
+  /** Call it after the connection was closed. */
+  closed(): void;
   /** Stores how far the record has come. Call it before the commit of a transaction that changed derived data. */
   follow(): void;
 }
@@ -66,6 +69,9 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
         // Other programs keep the file open, which only Windows forbids to remove.
       }
       return reopen();
+    },
+    closed: () => {
+      if (file !== undefined && isStored && !raw.readonly && place.isSame()) seal(file);
     },
     follow: () => {
       if (isStored) raw.prepare(writeFromSql).run(mark ?? null);
