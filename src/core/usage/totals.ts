@@ -59,8 +59,14 @@ const chosen = `t.project = :project AND t.session IN (SELECT value FROM json_ea
  * whose sums changed.
  */
 export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): readonly string[] {
-  if (sessions.size === 0) return [];
-  const named = { project: chain.project, sessions: JSON.stringify([...sessions]) };
+  // Most sessions have none, and the comparison is dear.
+  const summed = chain.db.all<{ session: string }>(
+    'SELECT DISTINCT session FROM usageTotal WHERE project = ? AND session IN (SELECT value FROM json_each(?))',
+    chain.project,
+    JSON.stringify([...sessions]),
+  );
+  if (summed.length === 0) return [];
+  const named = { project: chain.project, sessions: JSON.stringify(summed.map(({ session }) => session)) };
   const totals = chain.db.all<Compared>(
     `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
                        SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output
