@@ -151,7 +151,7 @@ export function sessionFile(bytes: number, seed: number): string {
   let parent: string | null = null;
   for (let size = 0, number = 0; size < bytes; number++) {
     const resultLength = (): number => Math.min(60_000, 400 / (1 - next()) ** 1.2);
-    const shape: Shape = { calls: 8 + Math.floor(next() * 12), resultLength, structured: true, writeResult };
+    const shape: Shape = { calls: 8 + Math.floor(next() * 12), resultLength, structured: true, writeResult, session: `b${seed}` };
     const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, shape);
     parts.push(made.text);
     size += made.text.length;
