@@ -1,13 +1,19 @@
-import { appendFileSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, cpSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
+import { root } from '../../support/machine.js';
 import { commits, complaints, entries, highlightedWords, place, sessionRow, sheet } from '../../support/window.js';
+
+/** A history with half of a character in it, which a model refuses. */
+const lone = 'test/fixtures/cases/lone-surrogate/5b903727-4af8-42c3-a02d-f796d54b645e.jsonl';
 
 test('[W5] rename, pin, tag, archive and delete with undo, and the file of the agent stays', async ({ page, machine }) => {
   const met = complaints(page);
   const folder = machine.giveHistory();
   const file = join(folder, '9dec3024-c217-4237-8dba-1d670b433c80.jsonl');
   const bytes = readFileSync(file);
+  const broken = join(folder, basename(lone));
+  cpSync(join(root, lone), broken);
   const { url } = await machine.web();
   await page.goto(url);
   await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
@@ -47,6 +53,18 @@ test('[W5] rename, pin, tag, archive and delete with undo, and the file of the a
   expect(readFileSync(file)).toEqual(bytes);
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(sessionRow(page, /The jam/)).toBeVisible();
+
+  // A session that a model would refuse: each change is shown before it is made, and the fork is handed to the agent.
+  await choose(/The jam/, 'Repair & continue…');
+  await expect(sheet(page)).toContainText('Nothing in this session would be refused by a model.');
+  await expect(sheet(page).getByRole('button', { name: 'Repair & continue' })).toBeDisabled();
+  await page.keyboard.press('Escape');
+  await choose(/ask me/, 'Repair & continue…');
+  await expect(sheet(page)).toContainText('The fork gets 1 change. The session itself stays as it is.');
+  await expect(sheet(page).getByRole('listitem')).toContainText('Half of a character');
+  await sheet(page).getByRole('button', { name: 'Repair & continue' }).click();
+  await expect(page.getByRole('dialog', { name: /^Resume/ })).toBeVisible();
+  expect(readFileSync(broken)).toEqual(readFileSync(join(root, lone)));
   expect(met).toEqual([]);
 });
 

@@ -141,19 +141,24 @@ function Tools({ slices, range, chosen }: PanelProps) {
     results: 0,
   });
   if (all.results === 0) return null;
+  const rate = `${((all.errors / all.results) * 100).toFixed(1)}, ${say.exact(all.errors)} of ${say.exact(all.results)}`;
   const worst = Math.max(...ordered.slice(0, mostTools).map(([, { errors, results }]) => errors / results), Number.EPSILON);
   return (
     <section>
       <h3 className="row">
         <span className="grow">Errors per 100 tool calls</span>
-        <button
-          type="button"
-          className="link-button"
-          title="List the failed tool calls"
-          onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))}
-        >
-          {((all.errors / all.results) * 100).toFixed(1)}, {say.exact(all.errors)} of {say.exact(all.results)}
-        </button>
+        {all.errors === 0 ? (
+          <span className="muted">{rate}</span>
+        ) : (
+          <button
+            type="button"
+            className="link-button"
+            title="List the failed tool calls"
+            onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))}
+          >
+            {rate}
+          </button>
+        )}
       </h3>
       <ul className="usage-rates">
         {ordered.slice(0, mostTools).map(([tool, { errors, results }]) => (
