@@ -170,6 +170,35 @@ describe('replies of Claude Code', () => {
     expect(sumsOf(imported([claudeFile, grown]))).toMatchObject({ calls: 4, input: 3_000 + 7_520, output: 277 });
   });
 
+  test('[N24] searches and hour-long cache writes of helpers have their own prices', () => {
+    const haiku = {
+      ...{ inputTokens: 7_000, outputTokens: 70, cacheReadInputTokens: 0, cacheCreationInputTokens: 10_000, costUSD: 0.04435 },
+      ...{ cacheCreationEphemeral5mInputTokens: 4_000, cacheCreationEphemeral1hInputTokens: 6_000, webSearchRequests: 2 },
+    };
+    const opus = {
+      inputTokens: 1_000,
+      outputTokens: 100,
+      cacheReadInputTokens: 0,
+      cacheCreationInputTokens: 0,
+      webSearchRequests: 3,
+      costUSD: 0.0375,
+    };
+    const state = { type: 'cost-state', sessionId, timestamp: at(100), modelUsage: { 'claude-opus-4-8': opus, 'claude-haiku-4-5-20251001': haiku } };
+    // The reply names one of its three searches: the others stand in no line.
+    const lines = [...turn(1, { input_tokens: 1_000, output_tokens: 100, server_tool_use: { web_search_requests: 1 } }), state];
+    const chain = imported([claudeFile, lines]);
+    expect(sumsOf(chain)).toEqual({ calls: 3, input: 18_000, output: 170, cost: (0.0375 + 0.04435).toFixed(4) });
+    expect(
+      usageCalls(chain, {})
+        .calls.map(({ serverTools, beside }) => [serverTools?.webSearch, beside !== undefined])
+        .sort(),
+    ).toEqual([
+      [1, false],
+      [2, true],
+      [2, true],
+    ]);
+  });
+
   test('[N20] the same session in two files counts once, in each order', () => {
     const usage = { input_tokens: 1_000, output_tokens: 100 };
     const whole = [...turn(1, usage), ...turn(2, usage), ...turn(3, usage)];

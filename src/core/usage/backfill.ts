@@ -11,7 +11,7 @@ import { priceFew } from './prices.js';
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
-const readerVersion = 8;
+const readerVersion = 9;
 const versionName = 'usage version';
 
 /** The commits per transaction, and the bytes after which a transaction ends early, because other writers wait for it. */

@@ -1,5 +1,5 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { besidePrefix, type CallCount } from '../formats/index.js';
+import { besidePrefix, type CallCount, type CallTerms } from '../formats/index.js';
 
 /** A sum that an agent wrote, beside the sum of the calls that it covers. */
 interface Compared {
@@ -20,6 +20,9 @@ interface Compared {
   readonly ownCacheRead: number;
   readonly ownCacheWrite: number;
   readonly ownOutput: number;
+  /** Cache writes for an hour, and searches, that the calls do not have. Null where the agent did not write how long its writes are kept. */
+  readonly longWrites: number | null;
+  readonly searches: number;
   /** Calls whose output was not recorded. */
   readonly unknown: number;
 }
@@ -29,13 +32,26 @@ export function storeTotal(
   chain: WriteChain,
   context: number,
   session: string,
-  { model, input, cacheRead, cacheWrite, output, total }: CallCount,
+  { model, input, cacheRead, cacheWrite, cacheWrite1h, output, total }: CallCount,
 ): void {
   chain.db.run(
-    `INSERT INTO usageTotal (project, session, model, context, input, cacheRead, cacheWrite, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO usageTotal (project, session, model, context, input, cacheRead, cacheWrite, output, cost, cacheWrite1h, webSearch)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET context = excluded.context, input = excluded.input, cacheRead = excluded.cacheRead, cacheWrite = excluded.cacheWrite,
-       output = excluded.output, cost = excluded.cost WHERE excluded.context >= context`,
-    ...[chain.project, session, model ?? '', context, input, cacheRead, cacheWrite, output, total?.cost ?? null],
+       output = excluded.output, cost = excluded.cost, cacheWrite1h = excluded.cacheWrite1h, webSearch = excluded.webSearch WHERE excluded.context >= context`,
+    ...[
+      chain.project,
+      session,
+      model ?? '',
+      context,
+      input,
+      cacheRead,
+      cacheWrite,
+      output,
+      total?.cost ?? null,
+      cacheWrite1h,
+      total?.webSearch ?? null,
+    ],
   );
 }
 
@@ -69,7 +85,8 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   const named = { project: chain.project, sessions: JSON.stringify(summed.map(({ session }) => session)) };
   const totals = chain.db.all<Compared>(
     `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
-                       SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output
+                       SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output,
+                       SUM(cacheWrite1h) AS cacheWrite1h, SUM(webSearch) AS webSearch
                   FROM usageTotal t WHERE ${chosen} AND t.input IS NOT NULL GROUP BY project, session, ${bare('model')}),
           t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = s.project AND u.session = s.session
                              AND u.subagent = '' AND u.context <= s.context) AS at FROM s)
@@ -78,7 +95,8 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
             IFNULL((SELECT u.key FROM usageCall u WHERE ${covered} ORDER BY u.at DESC LIMIT 1), '') AS key,
             IFNULL((SELECT u.agent FROM usageCall u WHERE ${covered} LIMIT 1), '') AS agent,
             IFNULL(SUM(u.input), 0) AS ownInput, IFNULL(SUM(u.cacheRead), 0) AS ownCacheRead, IFNULL(SUM(u.cacheWrite), 0) AS ownCacheWrite,
-            IFNULL(SUM(u.output), 0) AS ownOutput, COUNT(u.no) - COUNT(u.output) AS unknown
+            IFNULL(SUM(u.output), 0) AS ownOutput, t.cacheWrite1h - IFNULL(SUM(u.cacheWrite1h), 0) AS longWrites,
+            IFNULL(t.webSearch - IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0), 0) AS searches, COUNT(u.no) - COUNT(u.output) AS unknown
        FROM t LEFT JOIN usageCall u ON ${covered} AND (t.bare = '' OR ${bare('u.model')} = t.bare)
       GROUP BY t.session, t.bare`,
     named,
@@ -98,12 +116,15 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
       // The output of replies that were only seen streaming is part of the agent's sum, and of no call.
       total.unknown > 0 ? 0 : total.output - total.ownOutput,
     ];
-    const isMore = rest.every((count) => count >= 0) && rest.some((count) => count > 0) && total.key !== '';
+    const isMore = rest.every((count) => count >= 0) && (rest.some((count) => count > 0) || total.searches > 0) && total.key !== '';
+    const longWrites = total.longWrites === null ? null : Math.min(Math.max(total.longWrites, 0), rest[2] ?? 0);
+    const terms = total.searches > 0 ? JSON.stringify({ serverTools: { webSearch: total.searches } } satisfies CallTerms) : null;
     if (isMore)
       chain.db.run(
-        `INSERT INTO usageCall (project, call, context, key, session, agent, subagent, model, at, prompt, input, cacheRead, cacheWrite, output)
-         VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 'calls that stand in no line', ?, ?, ?, ?)`,
-        ...[chain.project, id, total.context, total.key, total.session, total.agent, total.model, total.at, ...rest],
+        `INSERT INTO usageCall (project, call, context, key, session, agent, subagent, model, at, prompt, input, cacheRead, cacheWrite, output,
+                                cacheWrite1h, terms)
+         VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 'calls that stand in no line', ?, ?, ?, ?, ?, ?)`,
+        ...[chain.project, id, total.context, total.key, total.session, total.agent, total.model, total.at, ...rest, longWrites, terms],
       );
     if (isMore || removed > 0) changed.add(total.session);
   }

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
 import {
+  type AgentTotal,
   besidePrefix,
   type CallCount,
   type CallPart,
@@ -119,7 +120,7 @@ function totalsIn(record: JsonObject): CallPart | undefined {
   const { modelUsage } = record;
   if (!isObject(modelUsage)) {
     const counts = isObject(record.usage) ? countsOfUsage(record.usage) : noCounts;
-    return all === null && counts === noCounts ? undefined : { others: [totalPart('', counts, all)] };
+    return all === null && counts === noCounts ? undefined : { others: [totalPart('', counts, { cost: all, webSearch: null })] };
   }
   return {
     others: Object.entries(modelUsage).flatMap(([model, usage]) =>
@@ -131,11 +132,11 @@ function totalsIn(record: JsonObject): CallPart | undefined {
                 input: usage.inputTokens,
                 cacheRead: usage.cacheReadInputTokens,
                 cacheWrite: usage.cacheCreationInputTokens,
-                cacheWrite1h: undefined,
+                cacheWrite1h: usage.cacheCreationEphemeral1hInputTokens,
                 output: usage.outputTokens,
                 reasoning: undefined,
               }),
-              numberAt(usage, 'costUSD'),
+              { cost: numberAt(usage, 'costUSD'), webSearch: countOrNull(usage.webSearchRequests) },
             ),
           ]
         : [],
@@ -145,9 +146,14 @@ function totalsIn(record: JsonObject): CallPart | undefined {
 
 const numberAt = (value: JsonObject, name: string): number | null => (typeof value[name] === 'number' ? (value[name] as number) : null);
 
-function totalPart(model: string, counts: CallTokens, cost: number | null): CallPart {
+function countOrNull(value: Json | undefined): number | null {
+  const count = countIn(value);
+  return count === 'refused' ? null : count;
+}
+
+function totalPart(model: string, counts: CallTokens, total: AgentTotal): CallPart {
   const id = `total:${model}`;
-  return { reply: { id, key: id as ParsedEntry['key'], model, ...counts, isFinal: true, total: { cost } } };
+  return { reply: { id, key: id as ParsedEntry['key'], model, ...counts, isFinal: true, total } };
 }
 
 /** The facts of one record about calls. `entries` are the entries of the record. */

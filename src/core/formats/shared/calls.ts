@@ -58,6 +58,8 @@ export interface CallCount extends CallTokens {
 /** A sum that an agent wrote. */
 export interface AgentTotal {
   readonly cost: number | null;
+  /** The searches that the provider made; null where the agent did not write them. */
+  readonly webSearch: number | null;
 }
 
 /** What a price depends on beside the model and the tokens, where it was recorded. */

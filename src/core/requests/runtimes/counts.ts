@@ -87,7 +87,7 @@ function totalsIn(entries: readonly ParsedEntry[]): CallCount[] {
   return [...new Map(totals.map((entry) => [entry.author, entry] as const)).values()].map((entry): CallCount => {
     const { key, author = '', usage } = entry;
     const { input = null, cacheRead = null, cacheWrite = null, output = null } = usage ?? noCounts;
-    return { ...noCounts, id: `total:${author}`, key, model: author, input, cacheRead, cacheWrite, output, total: { cost: null } };
+    return { ...noCounts, id: `total:${author}`, key, model: author, input, cacheRead, cacheWrite, output, total: { cost: null, webSearch: null } };
   });
 }
 

@@ -1,5 +1,5 @@
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 2;
+export const derivedLayout = 3;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
@@ -365,6 +365,9 @@ CREATE TABLE usageTotal (
   cacheWrite INTEGER,
   output     INTEGER,
   cost       REAL,
+  -- The part of the cache writes that is kept for an hour, and the searches; null where the agent did not write them.
+  cacheWrite1h INTEGER,
+  webSearch    INTEGER,
   PRIMARY KEY (project, session, model)
 ) WITHOUT ROWID;
 
