@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { usageCalls, usageSessions } from '../../../src/core/usage/index.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
+import { reordered } from '../../support/reordered.js';
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
 const cases = join(fixtures, 'cases');
@@ -192,3 +193,21 @@ test('[F43] threads of Amp and logs of Droid', () => {
   expect(read(join(fixtures, 'amp'))).toMatchObject({ agents: ['amp'] });
   expect(read(join(fixtures, 'droid-stream'))).toMatchObject({ agents: ['droid'] });
 });
+
+test.each(['codex-exec-json/out.jsonl', 'gemini-stream-json/gemini.jsonl', 'gemini-stream-json/cursor.jsonl', 'claude-stream-json/out.jsonl'])(
+  '[F43] %s after what a terminal printed, and with its members in another order',
+  (name) => {
+    const path = join(scratch(), basename(name));
+    const text = readFileSync(join(cases, name), 'utf8');
+    // A result that is JSON is shown as it stands.
+    const readShort = (one: string) => {
+      const { said, tokens } = read(one);
+      return { tokens, said: said.map((line) => line.replace(/\{.*/, '{')) };
+    };
+    const right = readShort(join(cases, name));
+    for (const changed of [`Reading additional input from stdin...\n\n${text}`, reordered(text)]) {
+      writeFileSync(path, changed);
+      expect(readShort(path)).toEqual(right);
+    }
+  },
+);

@@ -11,6 +11,7 @@ import { atOnce } from '../../../src/core/project/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
+import { reordered } from '../../support/reordered.js';
 import { root } from '../../support/source.js';
 
 const fixture = (name: string): string => join(root, 'test', 'fixtures', 'mapped', name);
@@ -91,6 +92,21 @@ describe('[F43] the mappings that Stemma brings along', () => {
     const [tip] = tips(chain, {});
     const [call] = entries(chain, { id: tip?.id as never, stop: 'root' }).entries.filter(({ kind }) => kind === 'tool_call');
     expect(Object.keys(call?.arguments as object)).toEqual(['command', 'path', 'file_text']);
+  });
+
+  test.each(expected)('$file says the same with the members of its objects in another order', ({ file, count }) => {
+    const path = join(scratch(), file);
+    writeFileSync(path, reordered(readFileSync(fixture(file), 'utf8')));
+    const [own, other] = [fixture(file), path].map((one) => {
+      const chain = emptyChain();
+      importInto(chain, one);
+      const tip = tips(chain, {})[0]?.id as ContextId;
+      return entries(chain, { id: tip, stop: 'root' })
+        .entries.filter(({ kind }) => kind !== 'event')
+        .map(({ kind, role, text, toolName }) => ({ kind, role, text, toolName }));
+    });
+    expect(own).toHaveLength(count);
+    expect(other).toEqual(own);
   });
 
   test.each(expected)('$file is read, and comes back byte for byte', ({ file, agent, count, first, pairs, usage, machine = null }) => {

@@ -12,7 +12,7 @@ export const log: DocumentReader = {
   recognize: (head) => {
     const text = textOf(head);
     return (
-      /^\uFEFF?\s*(?:\[\s*)?\{/.test(text) &&
+      /^\uFEFF?(?:(?![ \t]*[[{]).*\n){0,20}\s*(?:\[\s*)?\{/.test(text) &&
       /"subtype":\s*"init"/.test(text) &&
       /"session_id":/.test(text) &&
       /"(?:tools":\s*\[|claude_code_version")/.test(text) &&

@@ -1,3 +1,4 @@
+import { isObject, type Json, parseJson } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
 import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
@@ -14,29 +15,63 @@ const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping
 
 const log = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins, read: readLog, ofLines: true });
 
+/** The first record of a file of lines. What a terminal printed before it is skipped. Undefined if it is longer than the beginning. */
+function firstRecord(head: string): Json | undefined {
+  for (const line of head.split('\n', mostNoise)) {
+    if (!line.trimStart().startsWith('{')) continue;
+    return parseJson(line);
+  }
+  return undefined;
+}
+const mostNoise = 20;
+
+/** Members of a first record, in any order: any value, or one that matches. Of a record that is cut off, the names of those before the cut are enough. */
+const opens =
+  (members: Readonly<Record<string, RegExp | true>>, ...without: readonly string[]): BuiltIn['begins'] =>
+  (head) => {
+    const record = firstRecord(head);
+    if (!isObject(record)) {
+      const isCut = /^\s*\{[^\n]*$/.test(head) && !without.some((name) => head.includes(`"${name}":`));
+      return isCut && Object.keys(members).every((name) => head.includes(`"${name}":`));
+    }
+    return (
+      Object.entries(members).every(([name, value]) => (value === true ? name in record : isLike(record[name], value))) &&
+      !without.some((name) => name in record)
+    );
+  };
+
+const isLike = (value: Json | undefined, pattern: RegExp): boolean =>
+  (typeof value === 'string' || typeof value === 'number') && pattern.test(`${value}`);
+
+/** What the beginning of a document contains, in any order. */
+const contains =
+  (start: RegExp, ...parts: readonly RegExp[]): BuiltIn['begins'] =>
+  (head) =>
+    start.test(head) && parts.every((part) => part.test(head));
+
 /** The built-in mappings, each with a pattern for the beginning of its tool's files. The first mapping that recognizes a file reads it. */
 export const builtIns: readonly BuiltIn[] = [
-  one(openHands, (head) => /^\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"timestamp"\s*:[^{}]*"source"\s*:\s*"(?:user|agent|environment)"/.test(head)),
-  one(openHandsEvents, (head) => /^\{"id":"[^"]*","timestamp":"[^"]*","source":"(?:user|agent|environment)"/.test(head)),
-  one(antigravity, (head) => /^\{"step_index":\d+,"source":"[A-Z_]+","type":"[A-Z_]+"/.test(head)),
+  one(openHands, contains(/^\s*\[\s*\{\s*"/, /"timestamp"\s*:/, /"source"\s*:\s*"(?:user|agent|environment)"/, /"(?:action|observation)"\s*:\s*"/)),
+  one(openHandsEvents, opens({ id: /./, timestamp: /^\d/, source: /^(?:user|agent|environment)$/, kind: true })),
+  one(antigravity, opens({ step_index: /^\d+$/, source: /^[A-Z_]+$/, type: /^[A-Z_]+$/ })),
   one(sweAgent, (head, path) => path.endsWith('.traj') || /^\s*\{\s*"(?:environment|trajectory|history)"\s*:/.test(head)),
   one(miniSweAgent, (head, path) => path.endsWith('.traj.json') && /^\s*\{/.test(head)),
-  one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"role"/.test(head)),
-  one(droid, (head) => /^\{"type":"session_start","id":"[^"]*"/.test(head)),
-  one(codexExec, (head) => /^\s*\{"type":\s*"thread\.started",\s*"thread_id"/.test(head)),
-  log(geminiStream, (head) => /^\s*\{"type":\s*"init",.{0,200}"session_id":/.test(head)),
-  one(cursorStream, (head) => /^\s*\{"type":\s*"system",\s*"subtype":\s*"init"/.test(head) && !/^[^\n]*"(?:uuid|tools)"/.test(head)),
-  log(droidStream, (head) => /^\s*\{"type":\s*"system",\s*"session_id":/.test(head)),
-  one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"v"/.test(head)),
-  one(continueCli, (head) => /^\s*\{\s*"sessionId"\s*:/.test(head) && /"history"\s*:\s*\[/.test(head)),
-  one(kiro, (head) => /^\s*\{\s*"conversation_id"\s*:/.test(head) && /"history"\s*:\s*\[/.test(head)),
+  one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"/.test(head) && head.includes('"role"')),
+  one(droid, opens({ type: /^session_start$/, id: true })),
+  one(codexExec, opens({ type: /^thread\.started$/, thread_id: true })),
+  log(geminiStream, opens({ type: /^init$/, session_id: true })),
+  one(cursorStream, opens({ type: /^system$/, subtype: /^init$/, session_id: true }, 'uuid', 'tools')),
+  log(droidStream, opens({ type: /^system$/, session_id: true, model: true }, 'subtype', 'uuid', 'tools')),
+  one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"/.test(head)),
+  one(continueCli, contains(/^\s*\{\s*"/, /"sessionId"\s*:/, /"history"\s*:\s*\[/)),
+  one(kiro, contains(/^\s*\{\s*"/, /"conversation_id"\s*:/, /"history"\s*:\s*\[/)),
   { mapping: aider, begins: isAider, read: readAider, beside: { name: '.aider.chat.history.md', other: '.aider.input.history' } },
   { mapping: specStory, begins: isSpecStory, read: readSpecStory },
-  one(kimi, (head) => /^\{"type":"metadata","protocol_version":/.test(head)),
+  one(kimi, opens({ type: /^metadata$/, protocol_version: true })),
   one(adk, (head, path) => /"(?:invocation_id|invocationId)"\s*:/.test(head) || (path.endsWith('.session.json') && /"events"\s*:/.test(head))),
   one(openAiAgentsState, (head) => /^\s*\{\s*"\$schemaVersion"\s*:\s*"1\./.test(head)),
   one(managedAgents, (head) => /^\s*\["client\.beta\.sessions\./.test(head)),
-  one(pydanticAi, (head) => /^\s*\[\s*\{\s*"(?:kind|parts)"\s*:/.test(head) && head.includes('"part_kind"')),
+  one(pydanticAi, contains(/^\s*\[\s*\{\s*"/, /"(?:kind|parts)"\s*:/, /"part_kind"\s*:/)),
   one(vercelAi, (head) => /^\s*\[\s*\{/.test(head) && /"role"\s*:\s*"(?:user|system|assistant)"/.test(head) && /"parts"\s*:\s*\[/.test(head)),
 ];
 
