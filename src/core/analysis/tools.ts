@@ -48,6 +48,16 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
   }
 }
 
+const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
+         (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM context c`;
+
+/** Stores the tool calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
+export function countTools(chain: WriteChain, commits: readonly CommitSeq[]): void {
+  const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
+  const changed = rows.filter((row) => storeTools(chain, row)).map(({ session }) => session);
+  sumTools(chain, new Set(changed));
+}
+
 function storeBatch(chain: WriteChain): void {
   const { db, project } = chain;
   if (derivedProgressOf(chain, versionName) !== readerVersion) {
@@ -56,9 +66,7 @@ function storeBatch(chain: WriteChain): void {
     setDerivedProgress(chain, versionName, readerVersion);
   }
   const rows = db.all<Row>(
-    `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
-            (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-       FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+    `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
     derivedProgressOf(chain, progressName),
     project,
   );

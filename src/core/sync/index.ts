@@ -3,6 +3,7 @@
 // This folder does no network calls. `Hub` is the interface of the other side; main/hub implements it.
 
 export { fixedFields } from './commits.js';
+export { countOnHub } from './counted.js';
 export type { Hub, HubRole, ManagedHub, ObjectFacts, PendingSignIn, WholeObject } from './hub.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { inOrder, type Reference, referencesOf } from './order.js';

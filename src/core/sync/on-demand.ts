@@ -1,10 +1,10 @@
-import { elsewhere, type Held, theHub } from '../artifacts/index.js';
+import { elsewhere, type Held, refOfHash, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
 import { outlineVersion, type ReadChain, rememberParsed, type WriteChain } from '../chain/index.js';
 import { receivedOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
-import type { Hub } from './hub.js';
+import { type Hub, objectsAtOnce } from './hub.js';
 import { type SentObject, unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 
@@ -194,6 +194,24 @@ async function fetchLarge(chain: WriteChain, hub: Hub, ref: ArtifactRef): Promis
   if (!about?.parts) return false;
   await fetchInParts(chain, hub, ref, about);
   return true;
+}
+
+/** Fetches objects that only the hub holds, and stores them. What the hub has no more is left out. Returns the number of bytes. */
+export async function fetchObjectsOf(chain: WriteChain, hub: Hub, missing: readonly Held[]): Promise<number> {
+  const { artifacts } = chain;
+  let bytes = 0;
+  for (let left = missing; left.length > 0; ) {
+    const found = await objectsFrom(hub, left.slice(0, objectsAtOnce));
+    artifacts.transaction(() => {
+      for (const { hash, bytes } of found) artifacts.restore(artifacts.find(refOfHash(Buffer.from(hash, 'hex'))), bytes);
+    });
+    bytes += found.reduce((sum, one) => sum + one.bytes.length, 0);
+    const [first] = left;
+    if (found.length === 0 && first) await fetchLarge(chain, hub, first.ref);
+    const got = new Set(found.length === 0 ? [first?.ref] : found.map(({ hash }) => `blake3:${hash}`));
+    left = left.filter(({ ref }) => !got.has(ref));
+  }
+  return bytes;
 }
 
 const noItems = (kind: string, _: JsonObject): string => kind;

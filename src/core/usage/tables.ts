@@ -1,7 +1,4 @@
-import { type ArtifactNo, StemmaError } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
-import { readerOf } from '../formats/index.js';
-import { requireContents } from './backfill.js';
 import { agentOf, quarterMs } from './facts.js';
 
 /** How a column is stored. A time is a number of milliseconds since 1970. */
@@ -22,9 +19,8 @@ const dayMs = 86_400_000;
 /** The number of rows to read together. Each group of months is one scan of the table. */
 const rowsAtOnce = 500_000;
 
-/** Every fact of a project, one partition after the other. A partition holds all facts of its month, so that writing it again replaces it. */
+/** Every fact of a project that is counted, one partition after the other. A partition holds all facts of its month, so that writing it again replaces it. */
 export function* factPartitions(chain: ReadChain): Generator<FactPartition> {
-  requireContents(chain);
   yield* callPartitions(chain);
   yield* sessionPartitions(chain);
   yield* toolPartitions(chain);
@@ -131,69 +127,26 @@ const toolColumns: Names = [
   ['result_tokens', 'count'],
 ];
 
-interface Commit {
-  readonly id: string;
-  readonly session: string | null;
-  readonly template: string;
-  readonly format: string;
-  readonly artifact: ArtifactNo;
-  readonly createdAt: number;
-}
-
-function* toolPartitions({ db, project, artifacts }: ReadChain): Generator<FactPartition> {
+function* toolPartitions({ db, project }: ReadChain): Generator<FactPartition> {
   const counts = db.all<{ day: number; rows: number }>(
     `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`,
     project,
   );
   for (const { from, to } of spans(counts)) {
-    const commits = db.all<Commit>(
-      `SELECT id, sessionId AS session, template, format, artifact, createdAt FROM context
-        WHERE project = ? AND type = 'delta' AND createdAt >= ? AND createdAt < ? ORDER BY seq`,
+    const rows = db.each<Record<string, Value> & { readonly template: string }>(
+      `SELECT c.sessionId AS session, c.template, c.id AS "commit", IFNULL(t.callId, '') AS call, t.name AS tool, t.at, t.tokens AS argument_tokens,
+              t.isError = 1 AS failed, t.resultTokens AS result_tokens, c.createdAt AS committed
+         FROM context c JOIN usageTool t ON t.context = c.seq WHERE c.project = ? AND c.createdAt >= ? AND c.createdAt < ? ORDER BY c.seq, t.no`,
       project,
       from,
       to,
     );
-    // A result may be in a later commit of the same period.
-    const called = new Map<string, Record<string, Value>>();
-    const rows: Record<string, Value>[] = [];
-    for (const commit of commits) {
-      const bytes = contentOf(artifacts, commit.artifact);
-      const { entries } = bytes ? readerOf(commit.format).parse(bytes) : { entries: [] };
-      for (const { kind, toolCallId = '', toolName, at, tokens, isError } of entries) {
-        const id = `${commit.session} ${toolCallId}`;
-        if (kind === 'tool_call') {
-          const { session, id: name, createdAt } = commit;
-          const time = at === undefined ? createdAt : Date.parse(at);
-          const call = {
-            session,
-            ...agentOf(commit.template),
-            commit: name,
-            call: toolCallId,
-            tool: toolName ?? null,
-            at: time,
-            committed: createdAt,
-          };
-          const row = { ...call, argument_tokens: tokens, is_error: null, result_tokens: null };
-          called.set(id, row);
-          rows.push(row);
-        } else if (kind === 'tool_result') {
-          const row = called.get(id);
-          if (row) Object.assign(row, { is_error: isError === true, result_tokens: tokens });
-        }
-      }
-    }
-    yield* partitioned('tool_calls', toolColumns, rows, ({ committed }) => committed as number);
+    yield* partitioned('tool_calls', toolColumns, withAgents(rows), ({ committed }) => committed as number);
   }
 }
 
-/** The content of a commit; undefined if it is damaged or expired. */
-function contentOf(artifacts: ReadChain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
-  try {
-    return artifacts.read(no);
-  } catch (error) {
-    if (error instanceof StemmaError && error.code !== 'UNAVAILABLE') return undefined;
-    throw error;
-  }
+function* withAgents(rows: Iterable<Record<string, Value> & { readonly template: string }>): Generator<Record<string, Value>> {
+  for (const row of rows) yield { ...row, ...agentOf(row.template), is_error: row.failed === null ? null : row.failed === 1 };
 }
 
 interface Month {

@@ -77,7 +77,7 @@ export function addTeamCommands(program: Command): void {
     .command('facts <address>')
     .description('write the usage facts of a hub project as Parquet files, one per table and month; existing files are replaced')
     .requiredOption('--to <place>', 'a folder, or s3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment')
-    .option('--data <dir>', 'folder for the clone that the facts are read from', 'stemma-facts')
+    .option('--data <dir>', 'folder of the records and counts, for the next run', 'stemma-facts')
     .option(...tokenOption)
     .addOption(jsonOption())
     .action(writeFacts);

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { type BasicType, parquetWriteBuffer } from 'hyparquet-writer';
-import type { ReadChain } from '../../core/chain/index.js';
+import { theHub } from '../../core/artifacts/index.js';
+import type { ReadChain, WriteChain } from '../../core/chain/index.js';
 import { makeFolders } from '../../core/files/index.js';
-import { createProject, openProject } from '../../core/project/index.js';
+import { createProject, openProject, roots } from '../../core/project/index.js';
 import { type BackingStore, openStore } from '../../core/replicas/index.js';
-import { pull } from '../../core/sync/index.js';
-import { type FactPartition, factPartitions, prepareUsage } from '../../core/usage/index.js';
+import { countOnHub, pull } from '../../core/sync/index.js';
+import { type FactPartition, factPartitions } from '../../core/usage/index.js';
 import { hubAt, openLogins } from '../team/index.js';
 import { placeOf } from './start.js';
 
@@ -18,31 +19,45 @@ interface FactsOptions {
   readonly token: string | undefined;
   /** The destination: a folder, or `s3://bucket/prefix?…` with the credentials of the environment. */
   readonly to: string;
-  /** The folder of the clone from which the facts are read. It is kept for the next run. */
+  /** The folder of the records and counts. It is kept, so that the next run reads only what is new. */
   readonly data: string;
   readonly dataDir: string;
+  /** Bytes of fetched contents after which they are freed. */
+  readonly mostBytes?: number;
 }
 
 /** The numbers of written files and rows, by table. */
 export type WrittenFacts = Readonly<Record<string, { readonly files: number; readonly rows: number }>>;
 
 /**
- * Brings a clone of a hub's project up to date and writes its usage facts as Parquet. Running it again replaces the files, so nothing is counted
- * twice. @throws the errors of a pull; UNAVAILABLE if the destination does not answer.
+ * Writes the usage facts of a hub's project as Parquet, from its records and from the contents of one session after the other. Running it again
+ * replaces the files, so nothing is counted twice. @throws the errors of a pull; UNAVAILABLE if the destination does not answer.
  */
-export async function exportFacts({ hub, project, token, to, data, dataDir }: FactsOptions): Promise<WrittenFacts> {
+export async function exportFacts({ hub, project, token, to, data, dataDir, mostBytes = 128 * 1024 * 1024 }: FactsOptions): Promise<WrittenFacts> {
   const dir = join(data, `${project}.stemma`);
   makeFolders(data);
   const clone = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir, name: project }, Date.now);
   const store = openStore('facts', placeOf(to), { from: 'environment' });
   try {
-    await pull(clone.chain, hubAt({ hub, project, token }, openLogins(dataDir)));
-    await prepareUsage(clone.chain);
+    const from = hubAt({ hub, project, token }, openLogins(dataDir));
+    await pull(clone.chain, from, { onDemand: true });
+    await countOnHub(clone.chain, from, freeing(clone.chain, mostBytes));
     return await writeFacts(clone.chain, project, store);
   } finally {
     store.close();
     clone.close();
   }
+}
+
+/** Frees what was fetched from time to time, so that the project holds records and counts, and the contents of a few sessions at most. */
+function freeing(chain: WriteChain, mostBytes: number): (bytes: number) => void {
+  let fetched = 0;
+  return (bytes) => {
+    fetched += bytes;
+    if (fetched < mostBytes) return;
+    for (const _ of chain.artifacts.gc({ roots, budgetBytes: 0, replicas: [theHub] }));
+    fetched = 0;
+  };
 }
 
 /** Writes every partition to `facts/TABLE/project=NAME/month=MONTH/part.parquet`. */
