@@ -58,6 +58,9 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   await page.getByRole('table', { name: 'Usage by model' }).getByTitle('List 3 calls').first().click();
   const result = page.getByRole('region', { name: 'Result' });
   await expect(result).toContainText('3 rows');
+  await page.goBack();
+  await page.getByTitle('List the calls with a price').click();
+  await expect(result).toContainText('3 rows');
 
   // SQL: a statement that writes is refused, and a result is drawn.
   const statement = page.getByRole('textbox', { name: 'SQL statement' });

@@ -28,6 +28,8 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
       <Figure
         name="Cost"
         value={measuredSum(sums, 'cost')}
+        opens="List the calls with a price"
+        onOpen={sums.calls > sums.unpriced ? list('cost IS NOT NULL') : undefined}
         change={before && changePercent(sums.cost, before.cost)}
         isGood={before && sums.cost < before.cost}
       >
@@ -38,7 +40,13 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
           </button>
         )}
       </Figure>
-      <Figure name="Tokens counted" value={tokensIn(sums)} change={before && changePercent(counted, tokensOf(before))}>
+      <Figure
+        name="Tokens counted"
+        value={tokensIn(sums)}
+        change={before && changePercent(counted, tokensOf(before))}
+        opens="List the calls with counted tokens"
+        onOpen={counted > 0 ? list('coalesce(input_tokens, cache_read_tokens, cache_write_tokens, output_tokens) IS NOT NULL') : undefined}
+      >
         <span className="usage-parts" aria-hidden>
           {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} className={fill} style={{ flexGrow: n }} />)}
         </span>
@@ -64,6 +72,8 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
       <Figure
         name="Lost to cache misses"
         value={dollars(sums.loss)}
+        opens="List the cache misses"
+        onOpen={sums.misses > 0 ? list('cache_miss') : undefined}
         change={before && changePercent(sums.loss, before.loss)}
         isGood={before && sums.loss < before.loss}
       >
@@ -88,6 +98,8 @@ function ErrorFigure({ sums, before, range, chosen }: FiguresProps) {
     <Figure
       name="Errors per 100 tool calls"
       value={rate === undefined ? '–' : rate.toFixed(1)}
+      opens="List the failed tool calls"
+      onOpen={sums.errors > 0 ? list('is_error') : undefined}
       change={
         rate !== undefined && oldRate != null
           ? `${rate > oldRate ? '+' : rate < oldRate ? '−' : ''}${Math.abs(rate - oldRate).toFixed(1)}`
@@ -109,13 +121,29 @@ function ErrorFigure({ sums, before, range, chosen }: FiguresProps) {
   );
 }
 
-function Figure(props: { name: string; value: string; change: string | undefined; isGood?: boolean | undefined; children: ReactNode }) {
-  const { name, value, change, isGood, children } = props;
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly change: string | undefined;
+  readonly isGood?: boolean | undefined;
+  /** What a click on the value opens. */
+  readonly opens: string;
+  readonly onOpen: (() => void) | undefined;
+  readonly children: ReactNode;
+}
+
+function Figure({ name, value, change, isGood, opens, onOpen, children }: FigureProps) {
   return (
     <section className="usage-figure" aria-label={name}>
       <h3 className="muted">{name}</h3>
       <p className="row baseline gap-6">
-        <b className="usage-big">{value}</b>
+        {onOpen ? (
+          <button type="button" className="usage-ask usage-big" title={opens} onClick={onOpen}>
+            <b>{value}</b>
+          </button>
+        ) : (
+          <b className="usage-big">{value}</b>
+        )}
         {change && <span className={isGood ? 'tone-good small' : 'muted small'}>{change}</span>}
       </p>
       <div className="usage-notes small muted">{children}</div>
