@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Runtime, SessionRow } from '../../../core/contract/index.js';
+import type { Runtime, SessionChange, SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agentIds, Button, Failure, Loading, ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { dismiss, go, refreshProject, show, useOpenDir, useQuery } from '../../state';
@@ -17,6 +17,23 @@ const kinds: Readonly<Record<string, string>> = {
   torn_line: 'A torn line',
   broken_parent: 'A missing parent',
 };
+
+/** The kinds of entries, with which the text of an entry begins. */
+const entryKind = /^(?:text|thinking|tool_call|tool_result|image|summary|event) ?/;
+const ofLines: ReadonlySet<string> = new Set(['torn_line', 'broken_parent']);
+
+/** A change: what is wrong, what becomes of it, and the text. */
+function Change({ kind, before, after }: SessionChange) {
+  const outcome = kind === 'broken_parent' ? 'follows the record before it' : after === null ? 'is left out' : 'becomes';
+  const text = before.replace(entryKind, '');
+  return (
+    <li>
+      <strong>{kinds[kind] ?? kind}</strong> <span className="muted">{outcome}</span>
+      {after !== null && <p className="mono">{after.replace(entryKind, '')}</p>}
+      {text !== '' && <p className={ofLines.has(kind) ? 'muted small' : 'mono muted'}>{after === null ? text : `before: ${text}`}</p>}
+    </li>
+  );
+}
 
 /** Shows each change of a repair before it is made, makes a fork with only these changes, and hands it to the agent. */
 export function RepairSheet({ session }: { session: SessionRow }) {
@@ -60,11 +77,8 @@ export function RepairSheet({ session }: { session: SessionRow }) {
               : `The fork gets ${say.plural(changes.length, 'change')}. The session itself stays as it is.`}
           </p>
           <ul className="repair-changes">
-            {changes.map(({ key, kind, before, after }) => (
-              <li key={`${key} ${kind}`}>
-                <strong>{kinds[kind] ?? kind}</strong> <span className="mono">{before}</span>{' '}
-                <span className="muted">{after === null ? 'is left out' : 'becomes'}</span> {after !== null && <span className="mono">{after}</span>}
-              </li>
+            {changes.map((change) => (
+              <Change key={`${change.key} ${change.kind}`} {...change} />
             ))}
           </ul>
         </>
