@@ -1,4 +1,4 @@
-// The cases with other ids, times, versions, line ends, orders and ends: each has its values all the same.
+// The cases with other ids, times, versions, line ends, orders and ends: each has its right values.
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

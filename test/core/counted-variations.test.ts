@@ -61,7 +61,7 @@ describe('replies of Claude Code', () => {
       { type: 'message', input_tokens: 23_000, output_tokens: 1_000 },
     ];
     const chain = imported([claudeFile, turn(1, { input_tokens: 23_000, output_tokens: 1_000, iterations })]);
-    // 5 and 25 dollars a million, a tenth of that for what was read from the cache.
+    // 5 and 25 dollars a million, a tenth of that for a cache read.
     const cost = (123_000 * 5 + 80_000 * 0.5 + 4_500 * 25) / million;
     expect(sumsOf(chain)).toEqual({ calls: 2, input: 203_000, output: 4_500, cost: cost.toFixed(4) });
     expect(usageCalls(chain, {}).calls.map(({ beside, window, model }) => [beside, window, model])).toEqual([

@@ -31,7 +31,7 @@ export function repairSession(chain: WriteChain, { sessionId, kinds, principal, 
   const faults = found.faults.filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const changes = [
     ...faults.map(({ key, kind, before, after }): SessionChange => ({ key, kind, before, after: after === null ? null : shown(after) })),
-    // A fork is made of what was read, so it has neither the damaged lines nor the missing links.
+    // A fork consists of the entries that were imported, so it has neither the damaged lines nor the missing links.
     ...flaws.map((flaw): SessionChange => ({ key: `line:${flaw.line}` as EntryKey, kind: flaw.kind, before: saidOf(flaw), after: null })),
   ];
   if (dryRun || changes.length === 0) return { commit: null, changes };

@@ -18,7 +18,7 @@ import {
 import { type Delta, type EarlierDeltas, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
 import { isReplayed, type Origin, originIn } from './replay.js';
 
-/** The agent's running sums of a thread. The input includes what was read from the cache and written to it. */
+/** The agent's running sums of a thread. The input includes cache reads and cache writes. */
 export interface ThreadTotals {
   readonly input: number;
   readonly cacheRead: number;
