@@ -23,7 +23,7 @@ const entryKind = /^(?:text|thinking|tool_call|tool_result|image|summary|event) 
 const ofLines: ReadonlySet<string> = new Set(['torn_line', 'broken_parent']);
 
 /** A change: what is wrong, what becomes of it, and the text. */
-function Change({ kind, before, after }: SessionChange) {
+function Change({ change: { kind, before, after } }: { change: SessionChange }) {
   const outcome = kind === 'broken_parent' ? 'follows the record before it' : after === null ? 'is left out' : 'becomes';
   const text = before.replace(entryKind, '');
   return (
@@ -78,7 +78,7 @@ export function RepairSheet({ session }: { session: SessionRow }) {
           </p>
           <ul className="repair-changes">
             {changes.map((change) => (
-              <Change key={`${change.key} ${change.kind}`} {...change} />
+              <Change key={`${change.key} ${change.kind}`} change={change} />
             ))}
           </ul>
         </>
