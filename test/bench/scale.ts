@@ -71,6 +71,12 @@ const engineOn = (folder: string): Engine =>
     platform: process.platform,
   });
 
+function openIn(engine: Engine, folder: string): Project {
+  const dir = join(folder, 'project');
+  engine.trust(dir);
+  return engine.open(dir);
+}
+
 async function make(kind: Kind, folder: string, size: number): Promise<void> {
   const project = engineOn(folder).create({ dir: join(folder, 'project') });
   if (kind === 'commits') makeCommits(project, size);
@@ -88,8 +94,7 @@ async function deriveAll(project: Project): Promise<void> {
 async function ask(folder: string, procedure: string, inputs: readonly string[]): Promise<void> {
   const engine = engineOn(folder);
   const session = createSession(engine);
-  engine.trust(join(folder, 'project'));
-  const project = session.use(engine.open(join(folder, 'project')));
+  const project = session.use(openIn(engine, folder));
   const ids = idsIn(project);
   const client = createRouterClient(router, { context: contextOf(session) });
   const call = procedure.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], client) as (
@@ -128,6 +133,6 @@ function idsIn({ chain }: Project): { readonly tip: string; readonly first: stri
 
 const [work, ...words] = process.argv.slice(2);
 if (work === 'make') await make(words[0] as Kind, words[1] ?? '', Number(words[2]));
-else if (work === 'derive') await deriveAll(engineOn(words[0] ?? '').open(join(words[0] ?? '', 'project')));
+else if (work === 'derive') await deriveAll(openIn(engineOn(words[0] ?? ''), words[0] ?? ''));
 else if (work === 'ask') await ask(words[0] ?? '', words[1] ?? '', words.slice(2));
 else throw new Error('usage: scale make KIND FOLDER SIZE, scale derive FOLDER, or scale ask FOLDER PROCEDURE [INPUT…]');

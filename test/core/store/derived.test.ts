@@ -144,6 +144,31 @@ test.each(harms)('[S27] answers are the same if the derived file is %s while the
   stemma.engine.close();
 });
 
+test('[S27] a file that was closed is used again, and is sealed meanwhile', async () => {
+  const { dir, stemma, dataDir } = await imported();
+  await answers(stemma);
+  const calls = (): unknown => {
+    const raw = new Database(fileIn(dir), { readonly: true });
+    try {
+      return raw.prepare('SELECT COUNT(*) FROM usageCall').pluck().get();
+    } finally {
+      raw.close();
+    }
+  };
+  const [stored, seal] = [calls(), `${fileIn(dir)}-seal`];
+  expect(stored).toBeGreaterThan(0);
+  stemma.engine.close();
+  for (let times = 0; times < 2; times++) {
+    expect([statSync(seal).mode & 0o777, existsSync(`${fileIn(dir)}-wal`)]).toEqual([0o600, false]);
+    const again = await reopened(dataDir, dir);
+    expect([calls(), existsSync(seal)]).toEqual([stored, false]);
+    // Another connection that closes earlier does not seal a file that is in use.
+    openDatabase(join(dir, 'stemma.db')).close();
+    expect(existsSync(seal)).toBe(false);
+    again.engine.close();
+  }
+});
+
 test('[S27] background work derives everything anew, outlines included', async () => {
   const { dir, stemma, dataDir } = await imported();
   stemma.engine.close();
