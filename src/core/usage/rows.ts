@@ -93,12 +93,15 @@ export interface CallScope {
 
 const selectFrom = `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts} FROM usageCall u`;
 
+/** The order of calls. The few calls of a session are sorted: the index of times would read the calls of the whole project for each session. */
+const oldestFirst = (sessionId: string | undefined): string => `ORDER BY ${sessionId === undefined ? 'u.at' : '+u.at'}, u.context, u.no`;
+
 /** A page of the calls of a session and its subagents, or of the whole project, oldest first. Each call once. SQLite reads no other rows. */
 export function callPage(chain: ReadChain, scope: CallScope, offset: number, limit: number): { readonly total: number; readonly rows: CallRow[] } {
   const { sql, values } = conditionsOf(chain, scope);
   return {
     total: chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0,
-    rows: chain.db.all<CallRow>(`${selectFrom} WHERE ${sql} ORDER BY u.at, u.context, u.no LIMIT ? OFFSET ?`, ...values, limit, offset),
+    rows: chain.db.all<CallRow>(`${selectFrom} WHERE ${sql} ${oldestFirst(scope.sessionId)} LIMIT ? OFFSET ?`, ...values, limit, offset),
   };
 }
 
@@ -121,7 +124,7 @@ export const callsMadeIn = (chain: ReadChain, commit: CommitSeq): CallRow[] =>
 export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
   chain.db.all<CallRow>(
     `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}
-       FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ORDER BY u.at, u.context, u.no`,
+       FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ${oldestFirst(sessionId)}`,
     { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
   );
 
