@@ -2,9 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { WriteChain } from '../../src/core/chain/index.js';
+import type { ContextId } from '../../src/core/base/index.js';
+import { tips, type WriteChain } from '../../src/core/chain/index.js';
 import { listSessions } from '../../src/core/sessions/index.js';
-import { loadPrices } from '../../src/core/usage/index.js';
+import { loadPrices, usageOfContext, usageSeries } from '../../src/core/usage/index.js';
 import { usageCalls, usageSessions } from '../support/counted.js';
 import { importInto } from '../support/imports.js';
 import { emptyChain, scratch } from '../support/project.js';
@@ -396,6 +397,23 @@ describe('rollouts of Codex', () => {
       [meta(), started('t1'), context('t1', 'gpt-5.5'), ask('One'), say('One'), count([1_000, 0, 10], [1_000, 0, 10], 123_456)],
     ]);
     expect(listSessions(chain, {}).sessions).toMatchObject([{ limit: 123_456, peakTokens: 1_000 }]);
+  });
+
+  test.each([
+    ['gpt-5.5', 150_000, 272_000],
+    ['gpt-5.5', 300_000, 1_050_000],
+    ['unheard-of-model', 150_000, null],
+    ['gpt-5.5', 2_000_000, null],
+  ])('[N25] a count above the recorded window means another one: %s with %i', (model, input, limit) => {
+    const chain = imported([
+      name(thread),
+      [meta(), started('t1'), context('t1', model), ask('One'), say('One'), count([input, 0, 10], [input, 0, 10], 123_456)],
+    ]);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ limit, peakTokens: input }]);
+    const id = tips(chain, {})[0]?.id as ContextId;
+    expect(usageOfContext(chain, id)).toMatchObject({ counted: input, limit });
+    expect(usageSeries(chain, id).calls).toMatchObject([{ counted: input, limit }]);
+    expect(usageCalls(chain, { id }).calls).toMatchObject([{ window: input, limit }]);
   });
 
   test('[N20] sums that go back are named, and nothing is lost', () => {

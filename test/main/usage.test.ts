@@ -109,6 +109,7 @@ test('[N10] stemma compaction prints what was counted and what the summary does 
   expect(shown).toMatch(/not mentioned: 1 of 1 file, /);
   expect(shown).toMatch(/file +\/repo\/src\/login\.ts: read/);
   const [id = ''] = /ctx-[0-9a-f]+/.exec(shown) ?? [];
+  expect(await stemma('show', id)).toContain('400 tokens counted');
   expect(JSON.parse(await stemma('compaction', id, '--json'))).toMatchObject([{ commit: id, totals: [{ kind: 'file', lost: 1 }, {}, {}, {}] }]);
   expect(JSON.parse(await stemma('compaction', id.replace('ctx-', ''), '--json', '--limit', '0'))).toMatchObject([{ lost: [] }]);
 });

@@ -49,6 +49,16 @@ test('[N15] shares of a request say on hover what is estimated and what is not r
   expect(titlesIn(html)).toEqual(['Estimated from the length of the text: about 1,234 tokens', 'Not recorded in the request']);
 });
 
+test('[N15] a compaction shows the count of the call after it, as its row does, and no share is above 100 %', () => {
+  const text = (usage: UsageContext, big: boolean): string =>
+    renderToStaticMarkup(<Window usage={usage} estimate={2_430} big={big} />).replace(/<[^>]*>/g, '');
+  const compaction = { ...counted, counted: null, notRecorded: null, next: { counted: 49_386, requestId: 'r' }, limit: 200_000 };
+  const edited = { ...counted, counted: null, estimated: 3_000, since: { counted: 1_000, edited: 2_000 } };
+  expect(text(compaction, false)).toBe('49,386 counted, 25% of 200,000');
+  expect(text(compaction, true)).toBe('49,386 tokens, counted, 25% of the 200,000 of m');
+  expect(text(edited, true)).toBe('≈ 3,000 tokens, 1,000 counted ≈ +2,000, more than 2,000');
+});
+
 test('[N15] no number is shown until the count arrives', () => {
   const html = renderToStaticMarkup(<Window usage="loading" estimate={500} big />) + renderToStaticMarkup(<TokenLegend rows={[]} usage="loading" />);
   expect(html).toContain('Counting tokens…');

@@ -23,6 +23,8 @@ export const usageContext = z.object({
   estimated: count,
   /** Only for a context after an edit: the counted total of the last call before it and its reply, and the estimate of what has changed since. */
   since: z.object({ counted: count, edited: z.int(), requestId: name.optional() }).optional(),
+  /** Only for a compaction: the counted input of the first call after it, with the system prompt, the tools and the next prompt. */
+  next: z.object({ counted: count, requestId: name }).optional(),
   /** The window of the model; null for an unknown model. */
   limit: count.nullable(),
   model: z.string().nullable(),

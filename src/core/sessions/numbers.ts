@@ -1,7 +1,7 @@
 import type { CommitSeq } from '../base/index.js';
 import { type ReadChain, runsOf } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
-import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
+import { callsByCommit, moneyOf, windowOfCall } from '../usage/index.js';
 import type { Cluster } from './clusters.js';
 import type { Forest } from './forest.js';
 
@@ -71,7 +71,7 @@ export function numbersOf(
         ? { ...noNumbers, models: [...models].sort(), isOnHub: true as const }
         : {
             peakTokens: peak,
-            limit: limit ?? limitOf(chain, model, peak),
+            limit: windowOfCall(chain, { windowLimit: limit, model }, peak),
             cost: moneyOf(priced > 0 ? cost : null, whole === calls),
             models: [...models].sort(),
           },

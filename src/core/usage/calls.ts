@@ -3,7 +3,7 @@ import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
-import { limitOf } from './limits.js';
+import { windowOfCall } from './limits.js';
 import { type PlacedCall, placedCalls, placedPage } from './placed.js';
 import { moneyOf } from './prices.js';
 import { type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
@@ -71,7 +71,7 @@ function shown(chain: ReadChain, call: PlacedCall, { idOf, recordedId }: Request
       ...(reasoning !== null && { reasoning }),
     },
     window,
-    limit: call.windowLimit ?? limitOf(chain, model, window),
+    limit: windowOfCall(chain, call, window),
     added: window === null || windowBefore === null || isBeside(call) ? null : window - (windowBefore ?? 0),
     cost: priced(call),
     waitMs: waitOf(call),

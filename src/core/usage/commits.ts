@@ -7,7 +7,8 @@ import { countedInput } from './context.js';
 import { continuedFrom } from './continued.js';
 import { isCounted } from './facts.js';
 import { moneyOf } from './prices.js';
-import { callsIn, isBeside, peakOfCalls, windowsOf } from './rows.js';
+import { isBeside, peakOfCalls, windowsOf } from './rows.js';
+import { callAfter, maxPassed } from './window.js';
 
 /** The calls of one model whose replies appear first in a commit. */
 export interface CommitCalls {
@@ -81,9 +82,6 @@ interface Link {
   readonly type: string;
 }
 
-/** The most commits without a call to skip when searching for a call. */
-const maxPassed = 64;
-
 /** The counted inputs of the last call before a compaction and of the first call after it. */
 export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
   const select = 'SELECT seq, parent, type FROM context WHERE';
@@ -95,16 +93,9 @@ export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly
     const link = linkOf(at);
     at = link && link.type === 'delta' ? link.parent : null;
   }
-  let after: number | undefined;
-  let next = compaction;
-  for (let passed = 0; after === undefined && passed < maxPassed; passed++) {
-    const child = chain.db.one<Link>(`${select} parent = ? ORDER BY seq LIMIT 1`, next);
-    if (child?.type !== 'delta') break;
-    const first = callsIn(chain, [child.seq])[0];
-    after = first && (windowOf(first) ?? undefined);
-    next = child.seq;
-  }
-  return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+  const next = callAfter(chain, compaction);
+  const after = next && windowOf(next);
+  return { ...(before !== undefined && { before }), ...(after != null && { after }) };
 }
 
 /** The graph of commits with the counts of the providers. */

@@ -8,11 +8,11 @@ import { factorsOf } from './calibrate.js';
 import { windowBefore } from './context-sums.js';
 import { type Continued, continuedFrom, continuedWith } from './continued.js';
 import { measuresAlong } from './delta-measures.js';
-import { limitOf } from './limits.js';
+import { windowOfCall } from './limits.js';
 import { type MeasuredWindow, openWindow, partsOf, statedMeasures, type WindowState } from './parts.js';
 import { type CallRow, requestIds } from './rows.js';
 import { hasTokenizer } from './tokenizer.js';
-import { lastCallOf } from './window.js';
+import { callAfter, lastCallOf } from './window.js';
 
 /** Returns the tokens of a context: the provider's count, and the tokens by kind of content. @throws NOT_FOUND for an unknown commit. */
 export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
@@ -20,7 +20,9 @@ export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
   const tip = commitOf(chain, id);
   const call = lastCallOf(chain, tip);
   const continued = call ? undefined : continuedFrom(chain, tip);
-  return continued ? afterEdit(chain, continued) : usageAt(chain, tip, call);
+  if (continued) return afterEdit(chain, continued);
+  const next = !call && tip.type === 'compaction' ? callAfter(chain, tip.seq) : undefined;
+  return next ? { ...usageAt(chain, tip, undefined), ...sentNext(chain, next) } : usageAt(chain, tip, call);
 }
 
 /** The tokens of a context that a call has seen, or of one about which nothing was counted. */
@@ -33,11 +35,18 @@ function usageAt(chain: ReadChain, tip: Pick<ContextRow, 'id'>, call: CallRow | 
     counted,
     ...(call && ids && { requestId: ids.idOf(call) }),
     estimated: parts.reduce((sum, { tokens }) => sum + Math.round(tokens), 0),
-    limit: call?.windowLimit ?? limitOf(chain, call?.model ?? null, counted),
+    limit: call ? windowOfCall(chain, call, counted) : null,
     model: call?.model ?? null,
     ...partsOf(parts, counted, factors ? 'calibrated' : 'estimated'),
     ...(call?.flaw != null && { flaw: call.flaw }),
   };
+}
+
+/** What was counted for the first call after a compaction, which is the figure of that compaction. */
+function sentNext(chain: ReadChain, call: CallRow): Pick<UsageContext, 'next' | 'limit' | 'model'> {
+  const counted = windowOf(call) as number;
+  const requestId = requestIds(chain, [call]).idOf(call);
+  return { next: { counted, requestId }, limit: windowOfCall(chain, call, counted), model: call.model };
 }
 
 /** The tokens of a context that no call has seen: what was counted before the edit, and the estimate of what changed since. */
@@ -73,7 +82,7 @@ export function usageOfFork(chain: ReadChain, { id, at, text }: { id: ContextId;
   return {
     estimated: continued ? Math.max(0, Math.round(continued.counted + continued.edited)) : sum,
     since: continued ? { counted: Math.round(continued.counted), edited: Math.round(continued.edited) } : null,
-    limit: continued ? (continued.call.windowLimit ?? limitOf(chain, continued.call.model, windowOf(continued.call))) : null,
+    limit: continued ? windowOfCall(chain, continued.call, windowOf(continued.call)) : null,
   };
 }
 

@@ -2,7 +2,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { isCounted, quarterMs } from './facts.js';
-import { limitOf } from './limits.js';
+import { windowOfCall } from './limits.js';
 import { type PlacedCall, placedCalls } from './placed.js';
 import { requestIds } from './rows.js';
 
@@ -97,7 +97,7 @@ function storeCall(chain: WriteChain, call: PlacedCall, recordedId: Parameters<t
     cause ?? null,
     lostTokens ?? null,
     lostCost?.amount ?? null,
-    call.windowLimit ?? limitOf(chain, call.model, window),
+    windowOfCall(chain, call, window),
     askedAt === null || endedAt === null || endedAt <= askedAt ? null : endedAt - askedAt,
   );
 }

@@ -7,7 +7,7 @@ import { factorsOf } from './calibrate.js';
 import { usageOfContext } from './context.js';
 import { type DeltaMeasure, measuresAlong } from './delta-measures.js';
 import type { Factors } from './fit.js';
-import { limitOf } from './limits.js';
+import { windowOfCall } from './limits.js';
 import { type Measured, type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
 import { placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds } from './rows.js';
@@ -40,7 +40,7 @@ export function usageSeries(chain: ReadChain, id: ContextId): UsageSeries {
         requestId: idOf(call),
         replyKey: call.key,
         counted,
-        limit: call.windowLimit ?? limitOf(chain, call.model, counted),
+        limit: windowOfCall(chain, call, counted),
         parts: partKinds.map((kind) => parts.find((part) => part.kind === kind)?.tokens ?? 0),
         notRecorded,
         ...(at > 0 && cuts !== points[at - 1]?.cuts && { cut: true as const }),

@@ -1,7 +1,8 @@
-import type { ContextId, EntryKey } from '../base/index.js';
+import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import { type ContextRow, commitAt, newestFirst, outlineOf, outlineRows, parsedOf, type ReadChain } from '../chain/index.js';
 import type { Kind, OutlineRow, PartKind, Role } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
+import { windowOf } from '../requests/index.js';
 import { type CallRow, callsIn } from './rows.js';
 
 /** The kind of an entry's content, for bars and charts. */
@@ -22,6 +23,22 @@ export function lastCallOf(chain: ReadChain, tip: ContextRow): CallRow | undefin
     const last = row.forked ? calls.findLast((call) => sawAll(chain, row, call)) : calls.at(-1);
     if (last) return last;
     if (row.forked && hasContent(chain, row)) return undefined;
+  }
+  return undefined;
+}
+
+/** The most commits without a call to skip when searching for a call. */
+export const maxPassed = 64;
+
+/** The first counted call after a compaction; undefined if there is none before the next one. */
+export function callAfter(chain: ReadChain, compaction: CommitSeq): CallRow | undefined {
+  let at = compaction;
+  for (let passed = 0; passed < maxPassed; passed++) {
+    const child = chain.db.one<{ seq: CommitSeq; type: string }>('SELECT seq, type FROM context WHERE parent = ? ORDER BY seq LIMIT 1', at);
+    if (child?.type !== 'delta') return undefined;
+    const first = callsIn(chain, [child.seq])[0];
+    if (first && windowOf(first) !== null) return first;
+    at = child.seq;
   }
   return undefined;
 }

@@ -256,7 +256,8 @@ const words: Readonly<Record<NonNullable<UsageCall['cache']['cause']>, string>> 
 };
 
 /** The tokens of a context, with their share of the window: the provider's count, else the estimate. */
-export function windowLine({ counted: tokens, limit, estimated }: UsageContext): string {
+export function windowLine({ counted, next, limit, estimated }: UsageContext): string {
+  const tokens = counted ?? next?.counted ?? null;
   if (tokens === null) return `≈${number(estimated)} tokens, not counted by a provider`;
   return `${number(tokens)} tokens counted${limit === null ? '' : `, ${Math.round((tokens / limit) * 100)}% of ${number(limit)}`}`;
 }

@@ -5,7 +5,7 @@ import { judgeCompaction } from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { history, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
-import { usageCompaction } from '../../../src/core/usage/index.js';
+import { countedGraph, usageCompaction, usageOfContext } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -61,6 +61,20 @@ const linesOf = (summary: string): string[] => {
   const { chain, id } = compactionOf(compacted(summary));
   return usageCompaction(chain, { id }).lost.map(({ kind, text }) => `${kind} ${text}`);
 };
+
+test('[N10] a compaction has one figure in the chain, in its loss and as a context: the input of the first call after it', () => {
+  const { chain, id } = compactionOf(compacted('We worked.'));
+  const row = countedGraph(chain, { offset: 0, limit: 50 }).rows.find(({ commit }) => commit.id === id);
+  expect(row?.compacted?.after).toBe(400);
+  expect(usageCompaction(chain, { id }).after.counted).toBe(400);
+  expect(usageOfContext(chain, id)).toMatchObject({ counted: null, next: { counted: 400 }, notRecorded: null });
+});
+
+test('[N10] a compaction that no counted call followed has an estimate only', () => {
+  const { chain, id } = compactionOf(compacted('We worked.').slice(0, -2));
+  expect(usageOfContext(chain, id)).toMatchObject({ counted: null });
+  expect(usageOfContext(chain, id)).not.toHaveProperty('next');
+});
 
 test('[N10] a compaction names files, decisions, errors and results that its summary does not', () => {
   const { chain, id } = compactionOf(compacted('We worked.'));
