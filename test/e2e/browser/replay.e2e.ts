@@ -84,6 +84,9 @@ test('a chain is replayed, and a turn runs again on the recording and on a real 
   await expect(page.getByRole('region', { name: 'Diff', exact: true })).toContainText('no common ancestor');
   const change = page.getByRole('status').filter({ hasText: /^Change/ });
   await expect(change).toHaveText(/^Change 1 of \d+$/);
+  // The whole bar is one line.
+  const [tabs, steps] = [await page.getByRole('radiogroup', { name: 'Compared' }).boundingBox(), await change.boundingBox()];
+  expect((tabs?.y ?? 0) + (tabs?.height ?? 0)).toBeGreaterThan((steps?.y ?? 0) + (steps?.height ?? 0) / 2);
   await differences.press('j');
   await expect(change).toHaveText(/^Change 2 of \d+$/);
   await page.getByRole('button', { name: 'Previous difference' }).click();

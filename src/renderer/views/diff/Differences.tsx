@@ -88,7 +88,7 @@ export const Steps = ({ list: { toNext, differing, at } }: { list: DifferenceLis
 
 /** A link to the last common ancestor of the compared commits. */
 export const Ancestor = ({ base }: { base: ContextId | null }) => (
-  <span className="muted">
+  <span className="muted diff-ancestor">
     {base ? (
       <>
         common ancestor{' '}
