@@ -2,7 +2,7 @@ import { CircleDashed, Hourglass, Play } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../client';
 import { askToLaunch } from '../forms';
-import { Button, say } from '../parts';
+import { Button, Loading, say } from '../parts';
 import { go, refreshProject, useKeptQuery, useNavigation, useProject } from '../state';
 import { JobList, useJobGroups } from '../views/jobs';
 import { NewSpace, SpaceList, useSpaces } from '../views/timeline';
@@ -10,7 +10,7 @@ import { PageLinks } from './PageLinks';
 
 /** What agents do in the project: runs by state, turns that wait, spaces, and the pages with everything else. */
 export function View({ project }: { project: string }) {
-  const { groups, ended, now, reload } = useJobGroups(project);
+  const { groups, ended, now, reload, loading } = useJobGroups(project);
   const route = useNavigation((state) => state.route);
   const [allEnded, setAllEnded] = useState(false);
   const hidden = allEnded ? 0 : Math.max(0, ended.length - shownEnded);
@@ -35,6 +35,7 @@ export function View({ project }: { project: string }) {
             Show {hidden} more
           </Button>
         )}
+        {loading && <Loading what="Loading the runs" lines={4} />}
         <WaitingTurns project={project} />
         <Spaces project={project} />
       </div>

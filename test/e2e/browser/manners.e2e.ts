@@ -190,6 +190,30 @@ test('an address of something that does not exist shows an error and a way out',
   await expect(page.getByRole('treegrid', { name: 'Sessions' })).toBeVisible();
 });
 
+test('a list of sessions that cannot be read says so at once, and Try again reads it', { tag: '@long' }, async ({ page, shared }) => {
+  let isBroken = false;
+  await page.routeWebSocket('**/rpc', (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const text = message.toString();
+      if (!isBroken || !text.includes('/session/list')) return server.send(message);
+      const json = { defined: false, code: 'INTERNAL', status: 500, message: 'The list broke' };
+      socket.send(JSON.stringify({ i: JSON.parse(text).i, p: { s: 500, b: { json } } }));
+    });
+  });
+  const { origin } = shared.host;
+  const project = await shared.open(page, 'Histories');
+  isBroken = true;
+  await page.goto('about:blank');
+  await page.goto(`${origin}/#/sessions?project=${encodeURIComponent(project)}`);
+  const alert = view(page).getByRole('alert');
+  await expect(alert).toContainText('The list broke');
+  await expect(page.locator('.skeleton')).toHaveCount(0);
+  isBroken = false;
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('treegrid', { name: 'Sessions' })).toBeVisible();
+});
+
 test('canvases follow a change of the system theme', { tag: '@long' }, async ({ page, shared }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await shared.open(page, 'Histories');

@@ -145,7 +145,12 @@ function Place({ project, commit }: { project: string; commit: ShownCommit }) {
 
 /** The work of the agent in this commit, and its cost. */
 function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: ShownCommit }) {
-  if (!facts) return <div className="work-facts placeholder" aria-hidden />;
+  if (!facts)
+    return (
+      <div className="work-facts placeholder">
+        <p className="loading-words muted">Loading the figures…</p>
+      </div>
+    );
   const { model, ms, counted, cost, tools } = facts;
   return (
     <div className="work-facts">

@@ -22,7 +22,12 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   const tools = useMemo(() => toolCounts(own), [own]);
   const lastReply = own.findLast((row) => row.role === 'assistant' && row.kind === 'text')?.head;
   if (query.status === 'failed') return <Unread what="This context" error={query.error} onRetry={query.retry} />;
-  if (!outline) return <div className="inspector-inside stack placeholder" aria-hidden />;
+  if (!outline)
+    return (
+      <div className="inspector-inside stack placeholder">
+        <p className="loading-words muted">Loading the context…</p>
+      </div>
+    );
   const firstOwn = outline.rows.findIndex((row) => row.commit === commit.id);
   return (
     <div className="inspector-inside stack">

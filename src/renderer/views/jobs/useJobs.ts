@@ -29,6 +29,7 @@ export function useJobGroups(project: string) {
     ended: groups.find(({ name }) => name === endedGroup)?.jobs ?? [],
     now,
     reload,
+    loading: query.status === 'loading',
   };
 }
 
