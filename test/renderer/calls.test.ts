@@ -135,7 +135,10 @@ test('[W56] the limit line is at the window of the last model', () => {
     parts: [],
     notRecorded: null,
   });
-  const limitOf = (...limits: (number | null)[]): number | null => stackOf({ kinds: [], basis: 'counted', calls: limits.map(called) }).limit;
+  const stack = (...limits: (number | null)[]) => stackOf({ kinds: [], basis: 'counted', calls: limits.map(called) });
+  const limitOf = (...limits: (number | null)[]): number | null => stack(...limits).limit;
+  // The share of a call is of its own window.
+  expect(stack(1_000_000, null, 200_000).windows).toEqual([1_000_000, null, 200_000]);
   expect([limitOf(200_000, 1_000_000), limitOf(200_000, null), limitOf(null)]).toEqual([1_000_000, 200_000, null]);
   expect(topOf(80_000, 200_000)).toBeGreaterThan(200_000);
   expect(topOf(79_999, 200_000)).toBeLessThan(200_000);

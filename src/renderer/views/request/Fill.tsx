@@ -34,6 +34,7 @@ export function Fill({ series, marks, chosen, onChoose }: FillProps) {
   const at = pointed ?? stack.ids.indexOf(chosen);
   const tokens = stack.tokens[at];
   const counted = stack.counted[at] ?? null;
+  const window = stack.windows[at] ?? null;
   return (
     <section className="fill-what" aria-label="Context window by call">
       <Chart stack={stack} marks={marks} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
@@ -55,7 +56,7 @@ export function Fill({ series, marks, chosen, onChoose }: FillProps) {
           <span title={counted === null ? basis.notRecorded : `${basis.counted}: the input of the call`}>
             {counted === null ? 'count not recorded' : <i className="fill-line" />}
             {counted !== null && ` ${say.exact(counted)} counted`}
-            {counted !== null && stack.limit !== null && `, ${say.percent(counted / stack.limit)}`}
+            {counted !== null && window !== null && `, ${say.percent(counted / window)}`}
           </span>
         </p>
       )}

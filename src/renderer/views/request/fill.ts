@@ -18,6 +18,9 @@ export interface Stack {
   /** For each layer, its top at each call: its own tokens plus those of all layers below it. */
   readonly heights: readonly (readonly number[])[];
   readonly counted: readonly (number | null)[];
+  /** The window of each call. */
+  readonly windows: readonly (number | null)[];
+  /** The window of the last call. */
   readonly limit: number | null;
   /** Places of the first calls after a compaction. */
   readonly cuts: readonly number[];
@@ -41,6 +44,7 @@ export function stackOf({ kinds, calls, basis }: UsageSeries): Stack {
     tokens,
     heights,
     counted: calls.map(({ counted }) => counted),
+    windows: calls.map(({ limit }) => limit),
     limit: calls.at(-1)?.limit ?? calls.findLast(({ limit }) => limit !== null)?.limit ?? null,
     cuts: calls.flatMap(({ cut }, at) => (cut ? [at] : [])),
     basis,
