@@ -49,7 +49,7 @@ test('[N15] shares of a request say on hover what is estimated and what is not r
   expect(titlesIn(html)).toEqual(['Estimated from the length of the text: about 1,234 tokens', 'Not recorded in the request']);
 });
 
-test('[N15] a compaction shows the count of the call after it, as its row does, and no share is above 100 %', () => {
+test('[N15] a compaction shows the count of the call after it, and no share is above 100 %', () => {
   const text = (usage: UsageContext, big: boolean): string =>
     renderToStaticMarkup(<Window usage={usage} estimate={2_430} big={big} />).replace(/<[^>]*>/g, '');
   const compaction = { ...counted, counted: null, notRecorded: null, next: { counted: 49_386, requestId: 'r' }, limit: 200_000 };

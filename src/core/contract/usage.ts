@@ -16,10 +16,7 @@ export const usageContext = z.object({
   counted: count.nullable(),
   /** The call that `counted` belongs to. */
   requestId: name.optional(),
-  /**
-   * The sum of the parts' estimates. For a context after an edit, which no call has seen: what was counted before the edit, plus the estimate of what
-   * was added, minus that of what was removed.
-   */
+  /** The sum of the parts' estimates; after an edit, what was counted before it and the estimate of what was added and removed since. */
   estimated: count,
   /** Only for a context after an edit: the counted total of the last call before it and its reply, and the estimate of what has changed since. */
   since: z.object({ counted: count, edited: z.int(), requestId: name.optional() }).optional(),

@@ -62,7 +62,7 @@ const linesOf = (summary: string): string[] => {
   return usageCompaction(chain, { id }).lost.map(({ kind, text }) => `${kind} ${text}`);
 };
 
-test('[N10] a compaction has one figure in the chain, in its loss and as a context: the input of the first call after it', () => {
+test('[N10] a compaction has one figure everywhere: the input of the first call after it', () => {
   const { chain, id } = compactionOf(compacted('We worked.'));
   const row = countedGraph(chain, { offset: 0, limit: 50 }).rows.find(({ commit }) => commit.id === id);
   expect(row?.compacted?.after).toBe(400);
