@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { readZip } from '../../src/core/evidence/zip.js';
-import { importableFormats, unzstd } from '../../src/core/formats/index.js';
+import { importableFormats, unzstd, zipList } from '../../src/core/formats/index.js';
 import { atOnce, checkProject } from '../../src/core/project/index.js';
 import { receivedIn } from '../../src/main/otlp/decode.js';
 import { decoded } from '../../src/main/proxy/decode.js';
@@ -29,6 +29,17 @@ function imported(zip: Buffer) {
   const project = emptyProject();
   return { project, path, ...importInto(project.chain, path) };
 }
+
+test.each([
+  ['stored', 0, (content: Buffer) => content],
+  ['deflated', 8, deflateRawSync],
+  ['compressed with Zstandard', 93, zstdCompressSync],
+] as const)('[T15] an entry that is %s and holds more than its archive says is not read', (_, method, pack) => {
+  const content = Buffer.alloc(mebibyte, 'a');
+  const entryOf = (length: number) => zipList(rawZip([{ name: 'a.json', content: pack(content), method, length }]))?.[0];
+  expect(entryOf(mebibyte)?.read()).toHaveLength(mebibyte);
+  expect(() => entryOf(100)?.read()).toThrow();
+});
 
 describe('[T15] an archive whose directory lies', () => {
   test(
