@@ -145,7 +145,7 @@ test('[Q7] wrong rules are named at every door, and the others go on', { tags: '
   }
 });
 
-test('[V2] a pack with a path outside is no pack, and nothing of it is written', async () => {
+test('[V2] a pack with a path outside is no pack, and nothing of it is written', { tags: 'long' }, async () => {
   const { own, dir, doors } = world;
   const [tip] = JSON.parse((await own.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];
   const pack = own.path('pack.zip');

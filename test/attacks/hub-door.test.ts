@@ -138,7 +138,7 @@ describe('the door of a hub', () => {
     }
   });
 
-  test('[E64] calls that wait for their token keep no turns of their address', async () => {
+  test('[E64] calls that wait for their token keep no turns of their address', { tags: 'long' }, async () => {
     const address = await limited({
       token: { running: 1, waiting: 40, budgetMs: 60_000, refill: 4 },
       address: { running: 2, waiting: 0, budgetMs: 300_000, refill: 16 },

@@ -68,7 +68,7 @@ describe.each(['as Node has it', 'without an authorizer'])('SQL over the views, 
     expect(await laterRefusal(client.analysis.sql({ sql }))).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'sql' } });
   });
 
-  test('[Q1] a table is named, and names in texts and of columns are allowed', async () => {
+  test('[Q1] a table is named, and names in texts and of columns are allowed', { tags: 'long' }, async () => {
     const { client } = await imported('usage');
     expect(await laterRefusal(client.analysis.sql({ sql: 'SELECT hash FROM artifact' }))).toMatchObject({ message: /reads the table artifact/ });
     const texts =

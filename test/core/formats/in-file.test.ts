@@ -93,7 +93,7 @@ test('[F50] a text that ends at the border of two parts is read whole', () => {
   }
 });
 
-test('[F10, F50] documents with broken brackets or too much beside their lists do no harm', () => {
+test('[F10, F50] documents with broken brackets or too much beside their lists do no harm', { tags: 'long' }, () => {
   for (const text of ['{"a":{"b":[}}]', '{"a":{"b":[1,]}}', '[[[', ']]', '{"a":', '"', '{"a":{"b":["', '{"a":{"b":[{]}]}}']) valuesOf(text);
   expect(() => valuesOf(`{"c":"${'y'.repeat(33 * 1024 * 1024)}"}`)).toThrow(ShellTooLarge);
 });

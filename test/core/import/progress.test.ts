@@ -8,7 +8,7 @@ import { heldClock } from '../../support/project.js';
 
 const usage = { input_tokens: 1_000, output_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-test('an import says how far it is; sessions appear with their prices, the newest folder first', async () => {
+test('an import says how far it is; sessions appear with their prices, the newest folder first', { tags: 'long' }, async () => {
   await loadPrices();
   // Each look at the clock takes a while, so that the files need several transactions.
   const held = heldClock();

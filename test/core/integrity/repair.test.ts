@@ -128,7 +128,7 @@ describe('a repair', () => {
     );
   });
 
-  test('[T24] a changed summary leaves every context readable, and brings back the imported one', () => {
+  test('[T24] a changed summary leaves every context readable, and brings back the imported one', { tags: 'long' }, () => {
     const what = { kind: 'row', table: 'context', place: 0.1, column: 18 / 27 } as const;
     const { result, after, project } = repaired([what], scratch());
     onTestFinished(() => project.close());

@@ -105,7 +105,7 @@ describe('a thread that works in a project', () => {
     expect(await importWith(client, folder)).toMatchObject({ commits: 2 });
   });
 
-  test('[S19] a thread that dies in the middle fails the import and leaves complete files', async () => {
+  test('[S19] a thread that dies in the middle fails the import and leaves complete files', { tags: 'long' }, async () => {
     // Small files share a transaction.
     const folder = filesOf(2, 3, 'x'.repeat(400_000));
     const { project } = engineWith(undefined);

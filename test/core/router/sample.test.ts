@@ -15,7 +15,7 @@ import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 import { root } from '../../support/source.js';
 
-test('[W38] the sample fills every view with one story, once', async () => {
+test('[W38] the sample fills every view with one story, once', { tags: 'long' }, async () => {
   const chain = emptyChain(Date.now);
   importInto(chain, join(root, 'resources', 'sample'));
   await writeSampleStory(chain);
@@ -56,7 +56,7 @@ test('[W38] the sample fills every view with one story, once', async () => {
   expect(graph(chain, { offset: 0, limit: 500 }).rows).toHaveLength(commits);
 });
 
-test('[R6] the sample has recorded calls with digests, and no turn with output has no call', async () => {
+test('[R6] the sample has recorded calls with digests, and no turn with output has no call', { tags: 'long' }, async () => {
   const chain = emptyChain(Date.now);
   importInto(chain, join(root, 'resources', 'sample'));
   await writeSampleStory(chain);

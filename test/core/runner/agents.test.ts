@@ -215,7 +215,7 @@ describe('[U2] a command-line agent is offered the tools that a model with its p
   };
   const ofProject = ['search', 'entries', 'materialize', 'sql', 'card_get', 'box_cards', 'space_messages', 'ticket_list'];
 
-  test('without a permission, those for its own run, boxes, spaces and delegation', async () => {
+  test('without a permission, those for its own run, boxes, spaces and delegation', { tags: 'long' }, async () => {
     for (const mcp of [await orderOf(undefined), await orderOf({})]) {
       expect(mcp?.permitted).toEqual(
         expect.arrayContaining(['send_message', 'read_messages', 'enter_space', 'get_my_runs', 'handover_delegate', 'card_add']),

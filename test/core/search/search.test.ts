@@ -118,7 +118,7 @@ test('real histories are searched whole', () => {
   expect(hits.every((hit) => hit.matches.length > 0)).toBe(true);
 });
 
-test('ASCII words are marked at the same places as words of other scripts', () => {
+test('ASCII words are marked at the same places as words of other scripts', { tags: 'long' }, () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'B', 'b', '_', '1', ' ', '-', '.', '"'), maxLength: 60 });
   fc.assert(
     fc.property(letters, letters, (text, question) => {

@@ -63,7 +63,7 @@ describe('prices of many calls', () => {
     expect(before).toContainEqual({ call: expect.any(String), cost: expect.any(Number) });
   });
 
-  test('[N6] pricing that was interrupted continues at the next question', async () => {
+  test('[N6] pricing that was interrupted continues at the next question', { tags: 'long' }, async () => {
     const chain = chainWithCalls();
     expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
     ownPrice(chain, 7);

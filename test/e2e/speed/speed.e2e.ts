@@ -14,6 +14,8 @@ const large = join(root, '..', 'shared', 'transcripts', 'claude-code', 'entire-0
 const views = ['sessions', 'chain', 'context', 'calls', 'replay', 'compare', 'run', 'timeline', 'compose'];
 /** Milliseconds until a view of the 18 MB session can be read, and until a context of 250,000 entries can. */
 const maxViewMs = 300;
+/** W20. */
+const maxFirstVisitMs = 350;
 const maxContextMs = 1_500;
 /** Frames slower than this were dropped. */
 const slowFrame = 20;
@@ -141,7 +143,11 @@ test('W13, W18: each view of the 18 MB session can be read within 300 ms', async
         times.push(await timeTo(page, `#/${view}?${query}`));
       }
     }
-    note(`${view === 'calls' ? 'W13 ' : ''}${view} of the 18 MB session, first visit, ms`, middle(first), maxViewMs);
+    note(
+      `${view === 'calls' ? 'W13 ' : ''}${view} of the 18 MB session, first visit, ms`,
+      middle(first),
+      view === 'calls' ? maxViewMs : maxFirstVisitMs,
+    );
     note(`W18 ${view} of the 18 MB session, second visit, ms`, middle(second), maxViewMs);
   }
 });

@@ -71,7 +71,7 @@ describe('access to a hub', () => {
     }
   });
 
-  test('[E9] each role may do its own actions and nothing more', async () => {
+  test('[E9] each role may do its own actions and nothing more', { tags: 'long' }, async () => {
     const chain = chainWith('by a pusher');
     createTicket(chain, { title: 'a finding', type: 'task', body: '' });
     const as = async (role: Parameters<typeof tokenFor>[1]): Promise<Hub> => hub.project('open', await tokenFor('open', role));

@@ -139,7 +139,7 @@ describe('isolation of projects', () => {
     expect(await valuesOf(`SELECT no AS value FROM token WHERE no = ${tokens[0]} AND revoked_at IS NULL`)).toHaveLength(1);
   });
 
-  test('[E8] [E62] the role of a project has a policy on every table, and no right too many', async () => {
+  test('[E8] [E62] the role of a project has a policy on every table, and no right too many', { tags: 'long' }, async () => {
     const role = 'stemma_project';
     type Right = { readonly name: string; readonly guarded: boolean; readonly has: boolean };
     const tables = await hub.query<Right>(

@@ -47,7 +47,7 @@ function person(dataDir = scratch()) {
 const readerOf = async (project: string): Promise<string> => (await hub.client().members.add({ project, name: 'r', role: 'reader' })).token;
 
 describe('a hub project that is open without a clone', () => {
-  test('[E36] records are there at once, contents are fetched when they are read and stay', async () => {
+  test('[E36] records are there at once, contents are fetched when they are read and stay', { tags: 'long' }, async () => {
     const mine = emptyChain();
     importInto(mine, join(import.meta.dirname, '../../fixtures/codex'), join(import.meta.dirname, '../../fixtures/pi'));
     createTicket(mine, { title: 'Look at it', type: 'task', body: '' });

@@ -64,7 +64,7 @@ describe('the queries of a hub', () => {
     expect(statements.mock.calls.map(([text]) => String(text)).filter((text) => /"(?:item|object|pack)"/.test(text))).toEqual([]);
   });
 
-  test('[E70] the line of a share link is walked once, not for each page; its news appear', async () => {
+  test('[E70] the line of a share link is walked once, not for each page; its news appear', { tags: 'long' }, async () => {
     const chain = emptyChain();
     let parent: string | null = null;
     for (let i = 0; i < 30; i++) parent = commitText(chain, `turn ${i}`, parent).id;

@@ -41,7 +41,7 @@ function projectWithSpace(): WriteChain {
 }
 
 describe('spaces of a team', () => {
-  test('[E44] members, messages and runs that have ended arrive as they are', async () => {
+  test('[E44] members, messages and runs that have ended arrive as they are', { tags: 'long' }, async () => {
     const [mine, theirs] = [projectWithSpace(), emptyChain()];
     const team = await hub.project('spaces');
     const { started } = say(mine, 'ann', 'please look');

@@ -125,7 +125,7 @@ function filled(unit: string, length: number): string {
 }
 
 describe('[T61] hostile texts of 256 KB', () => {
-  test.each(some(texts, 4))('linear time for $name', async ({ text }) => {
+  test.each(some(texts, 2))('linear time for $name', async ({ text }) => {
     expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: true })))).toBeLessThan(maxMs);
   });
 

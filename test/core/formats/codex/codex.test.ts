@@ -114,7 +114,7 @@ describe('a session', () => {
     );
   });
 
-  test('[F13] a fork cut after any entry and its file hold exactly the entries so far', () => {
+  test('[F13] a fork cut after any entry and its file hold exactly the entries so far', { tags: 'long' }, () => {
     const chain = emptyChain();
     const { tips: ends } = importInto(chain, main);
     const tip = ends.at(-1) as ContextId;
