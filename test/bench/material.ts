@@ -123,7 +123,7 @@ export function turns(count: number, seed = 1, write: Writer = prose): string[] 
   return all;
 }
 
-/** An agent reads the same files again: a result is often an earlier one of these last, with another line. */
+/** An agent reads the same files again: a result often repeats one of the last ones, with a few other words. */
 const remembered = 24;
 const shareOfRepeats = 0.6;
 

@@ -8,9 +8,9 @@ export interface Guard {
   qualified(sql: string): string;
   /** Hides the tables. Call it when the views exist. */
   hide(): void;
-  /** What the statement does that is not allowed; undefined if nothing. */
+  /** What the statement does that it may not do; undefined if nothing. */
   refusal(sql: string): string | undefined;
-  /** The hidden table that a statement reads, which SQLite could not compile for that reason or another. */
+  /** The hidden table that a statement reads, if SQLite could not compile it. */
   hiddenIn(sql: string, error: unknown): string | undefined;
 }
 
@@ -94,7 +94,7 @@ interface Token {
 const token =
   /[ \t\n\f\r]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(?<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|\[[^\]]*\])|(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|(?<sign>[0-9][\w$]*|[-+*/%<>=!|&~(),;.?])/y;
 
-/** Divides a statement as SQLite does. Returns what is wrong with it if another reading is possible. */
+/** Divides a statement into words and signs as SQLite does. Returns what is wrong with a statement that SQLite could divide otherwise. */
 function tokensOf(sql: string): readonly Token[] | string {
   // SQLite ends at a zero byte, and takes a byte order mark as a space.
   if (/[\0\ufeff]/.test(sql)) return 'contains a zero byte or a byte order mark';
