@@ -165,6 +165,15 @@ describe('a hostile hub', () => {
     },
   );
 
+  test('[E53] a hub has no id under which this machine keeps something of its own', async () => {
+    const { address, answers } = await hostileHub();
+    const client = await connected(address);
+    for (const id of ['redacted copies', '../x', '', 'x'.repeat(101)]) {
+      answers['sync/hello'] = { ...(honest['sync/hello'] as object), id };
+      await expect(client.team.push({})).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    }
+  });
+
   test('[E53] an answer of an older hub, without the newer fields, is accepted', async () => {
     const { address, answers } = await hostileHub();
     const client = await connected(address);

@@ -44,12 +44,25 @@ const line = text(lengths.line);
 /** An id that Stemma or an agent made. */
 const id = named(lengths.name);
 const cardOrBox = named(200);
-const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** What lists add up, so that the sum of millions of rows is still an exact number. */
+const count = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+const tokens = requestTokens.extend({ input: count.nullable(), output: count.nullable(), cacheRead: count.nullable(), cacheWrite: count.nullable() });
+/** Bytes of a file: no import takes a larger one. */
+const size = z
+  .number()
+  .int()
+  .min(0)
+  .max(4 * 1024 ** 3);
 /** A time in milliseconds since 1970, with a year of four digits. */
 const time = z.number().int().min(Date.parse('0000-01-01T00:00:00.000Z')).max(Date.parse('9999-12-31T23:59:59.999Z'));
 const flag = z.literal([0, 1]);
-const amount = z.number().min(0).nullable();
-const ms = z.number().min(0);
+const amount = z.number().min(0).max(1e9).nullable();
+/** Milliseconds between two times. */
+const ms = z.number().min(0).max(1e12);
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits');
 const bytes = z.string().regex(/^([0-9a-f]{2})*$/, 'must be bytes in hexadecimal');
 const ticketId = z.string().regex(/^tkt-[0-9a-f]{1,64}$/, 'must be tkt- and hex digits');
@@ -81,7 +94,7 @@ const ownCall = z.object({
   messages: z.array(z.string().max(lengths.name)).max(1_000_000),
   at: time,
   ms,
-  tokens: requestTokens,
+  tokens,
   cost: amount,
   stop: z.string().nullable(),
 });
@@ -103,7 +116,7 @@ const cardBefore = z.object({
   metadata: json(object),
   authorId: z.string(),
 });
-const reply = z.object({ tokens: requestTokens, ms: ms.nullable(), cost: amount, stop: z.string().nullable() });
+const reply = z.object({ tokens, ms: ms.nullable(), cost: amount, stop: z.string().nullable() });
 const status = z.enum(ticketStatuses);
 const optional = {
   name: name.nullable(),
@@ -141,7 +154,8 @@ export const bodies = {
   },
   contextVersion: { context: hash, at: time, author: optional.name, summary: text(100_000).nullable(), tags: tags.nullable() },
   started: { context: hash, toolCallId: id },
-  template: { name, version: count.min(1), artifact: hash, author: optional.name, createdAt: time },
+  // Its list names it with its version.
+  template: { name: named(lengths.name - 20), version: count.min(1), artifact: hash, author: optional.name, createdAt: time },
   instantiation: { template: name, context: optional.commit, principal: optional.name, machine: optional.name, at: time },
   blackboard: { context: hash, at: time, state: json(object), contexts: json(object).nullable() },
   modelRun: {
@@ -190,15 +204,15 @@ export const bodies = {
     sourceId: id,
     path: named(32_768),
     format,
-    size: count,
+    size,
     hash: bytes,
-    resumeAt: count,
+    resumeAt: size,
     resumeHash: bytes,
     sessionId: optional.name,
     title: optional.line,
     cwd: text(32_768).nullable(),
     tips: listOf(hash),
-    pieces: listOf(hash, count, count),
+    pieces: listOf(hash, size, size),
     importedAt: time,
   },
   card: {
@@ -348,7 +362,7 @@ export const bodies = {
     waitSpace: optional.row,
     waitFor: optional.name,
     waitUntil: optional.time,
-    waitMs: optional.count,
+    waitMs: ms.int().nullable(),
     waits: count,
     resumed: json(resume).nullable(),
     context: optional.commit,

@@ -69,12 +69,12 @@ export const itemsAtOnce = 2_000;
 /** Maximum number of objects in one call. */
 export const objectsAtOnce = 10_000;
 
-/** Groups objects so that no group has more than `bytesAtOnce`, unless it is one object. */
+/** Groups objects so that no group has more than `bytesAtOnce`, unless it is one object, or more objects than one call may have. */
 export function* inGroups<T extends { readonly size: number }>(objects: Iterable<T>): Generator<T[]> {
   let group: T[] = [];
   let bytes = 0;
   for (const object of objects) {
-    if (group.length > 0 && bytes + object.size > bytesAtOnce) {
+    if (group.length >= objectsAtOnce || (group.length > 0 && bytes + object.size > bytesAtOnce)) {
       yield group;
       [group, bytes] = [[], 0];
     }

@@ -25,6 +25,8 @@ const lengthBytes = 4;
 const maxRatio = 1_000;
 /** A parcel of this size may have any ratio: it is one part of an object, which may be empty space. */
 const freeBytes = 40 * 1024 * 1024;
+/** The most items and objects of a parcel, and the most lists and members of their JSON: each costs time and memory, however well it packs. */
+const maxCounts = { items: 20_000, objects: 100_000, json: { levels: 200, members: 5_000_000 } } as const;
 /** Compression levels. `soon` is for data that a person waits for: packing is faster, and the result slightly larger. */
 const levels = { small: 6, soon: 1 } as const;
 
@@ -60,9 +62,14 @@ export interface UnpackedParcel extends Parcel {
 export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string, most: number = maxParcelBytes): UnpackedParcel {
   const bytes = decompressed(packed, most);
   const end = lengthBytes + (bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : bytes.readUInt32BE(0));
-  const header = end <= bytes.length && isBounded(bytes.subarray(lengthBytes, end)) ? parseJson(bytes.toString('utf8', lengthBytes, end)) : undefined;
+  const header =
+    end <= bytes.length && isBounded(bytes.subarray(lengthBytes, end), maxCounts.json)
+      ? parseJson(bytes.toString('utf8', lengthBytes, end))
+      : undefined;
   if (!isObject(header) || !Array.isArray(header.items) || !Array.isArray(header.objects))
     throw badRequest('parcel', 'The parcel has no valid header.');
+  requireFew('items', header.items.length);
+  requireFew('objects', header.objects.length);
   const items = header.items.map((item): SentItem => {
     const [kind, body, sender] = Array.isArray(item) ? item : [];
     if (typeof kind !== 'string' || !isObject(body)) throw badRequest('parcel', 'An item of the parcel has no kind or no content.');
@@ -80,6 +87,10 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
     return { hash, contentType, bytes: content };
   });
   return { items, objects, size: bytes.length };
+}
+
+function requireFew(what: 'items' | 'objects', count: number): void {
+  if (count > maxCounts[what]) throw badRequest('parcel', `The parcel has ${count} ${what}, and ${maxCounts[what]} are allowed.`);
 }
 
 /** Who sent an item, as the hub names them. */

@@ -67,7 +67,9 @@ export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => fals
     const from = known.pulled();
     const page = await hub.items(from);
     if (!Number.isSafeInteger(page.seq) || page.seq < from || (page.seq === from && !page.isLast)) throw stuck(from, page.seq);
-    await storePage(work, hub, unpackParcel(page.parcel, keyOf, maxPageBytes).items, () => known.setPulled(page.seq));
+    const { items } = unpackParcel(page.parcel, keyOf, maxPageBytes);
+    if (items.length === 0 && !page.isLast) throw stuck(from, page.seq);
+    await storePage(work, hub, items, () => known.setPulled(page.seq));
     if (page.isLast) break;
   }
   return { ...work.total, refused: work.refused.list() };

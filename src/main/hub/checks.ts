@@ -45,6 +45,14 @@ const bound: Readonly<Record<string, ReadonlySet<string>>> = {
   experimentResult: new Set(),
 };
 
+/** What an item belongs to, by its column. Whoever holds a share link adds these to what came through the link only: they change what they belong to. */
+const owners: Readonly<Record<string, string>> = {
+  ticketDependency: 'ticket',
+  ticketVersion: 'ticket',
+  ticketEvent: 'ticket',
+  ticketAnswer: 'event',
+};
+
 /**
  * Checks every item of a parcel before anything is stored: its schema, its references, the digest of a commit, and whether the sender may replace
  * what the hub holds. A bad item is refused by name, and so is what refers to it; nothing else is.
@@ -52,17 +60,17 @@ const bound: Readonly<Record<string, ReadonlySet<string>>> = {
 export async function checkItems(tx: InProject, holder: GrantHolder, items: readonly SentItem[], sent: ReadonlySet<string>): Promise<CheckedParcel> {
   const refused: UnstoredItem[] = [];
   const refuse = ({ kind, key }: SentItem, reason: string): void =>
-    void refused.push({ kind, key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
+    void refused.push({ kind: kind.slice(0, 64), key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
   const valid = items.filter((item) => {
     const problem = ruleOf(item.kind)
       ? problemOf(item.kind, item.body)?.message
-      : `This hub does not know items of the kind ${item.kind}. Update the hub.`;
+      : `This hub does not know items of the kind ${item.kind.slice(0, 64)}. Update the hub.`;
     if (problem !== undefined) refuse(item, problem);
     return problem === undefined;
   });
   const ordered = inOrder(valid).map((item): NamedItem => ({ item, name: nameOf(item.kind, item.key) }));
   const firsts = await firstVersions(tx, ordered);
-  const held = await heldNames(tx, ordered);
+  const held = await heldRows(tx, ordered);
   const objects = new Set([...sent, ...(await heldObjects(tx, ordered, sent))]);
   const accepted: NamedItem[] = [];
   for (const named of ordered) {
@@ -72,7 +80,7 @@ export async function checkItems(tx: InProject, holder: GrantHolder, items: read
     if (problem !== undefined) refuse(item, problem);
     else {
       accepted.push(named);
-      held.add(id);
+      if (!held.has(id)) held.set(id, holder.no);
       if (!firsts.has(id)) firsts.set(id, { kind: item.kind, body: item.body, by: holder.no });
     }
   }
@@ -81,7 +89,8 @@ export async function checkItems(tx: InProject, holder: GrantHolder, items: read
 
 /** What the hub holds, and what this parcel brings. */
 interface Present {
-  readonly held: ReadonlySet<string>;
+  /** The token that first sent each row, by the row's name in hexadecimal. */
+  readonly held: ReadonlyMap<string, number | null>;
   readonly objects: ReadonlySet<string>;
 }
 
@@ -92,7 +101,16 @@ function problemWith(item: SentItem, holder: GrantHolder, first: Version | undef
   if (object !== undefined) return `It needs the object ${object}, which the hub does not hold. Send it first.`;
   if (item.kind === 'context' && !isDigestOf(item.body))
     return `The commit ${item.key} does not match its digest: its content, parent, time or template has changed.`;
-  return first && replacementProblem(item, holder, first);
+  return linkProblem(item, holder, held) ?? (first && replacementProblem(item, holder, first));
+}
+
+/** Why the holder of a share link may not add an item: it would change what somebody else made. */
+function linkProblem({ kind, key, body }: SentItem, { shared, no }: GrantHolder, held: Present['held']): string | undefined {
+  const column = owners[kind];
+  if (shared === null || column === undefined) return undefined;
+  const owner = ruleOf(kind)?.refs?.[column] ?? '';
+  if (held.get(nameOf(owner, String(body[column])).toString('hex')) === no) return undefined;
+  return `A share link changes only the tickets that it added: ${kind} ${key} belongs to a ticket of somebody else.`;
 }
 
 /** Why the sender may not replace the first version of an item with this one. */
@@ -141,19 +159,21 @@ async function firstVersions(tx: InProject, items: readonly NamedItem[]): Promis
   return new Map(rows.map(({ name, kind, body, by }) => [name.toString('hex'), { kind, by, body: JSON.parse(body.toString()) as JsonObject }]));
 }
 
-/** The names of the referenced rows that the hub holds. */
-async function heldNames(tx: InProject, items: readonly NamedItem[]): Promise<Set<string>> {
+/** The referenced rows that the hub holds: who sent each first, by name in hexadecimal. */
+async function heldRows(tx: InProject, items: readonly NamedItem[]): Promise<Map<string, number | null>> {
   const names = new Map(
     items.flatMap(({ item }) => referencesOf(item).map(({ kind, key }) => nameOf(kind, key))).map((name) => [name.toString('hex'), name]),
   );
-  if (names.size === 0) return new Set();
+  if (names.size === 0) return new Map();
   const rows = await tx
     .selectFrom('item')
-    .select('name')
-    .distinct()
+    .distinctOn('name')
+    .select(['name', 'by'])
     .where(sql<boolean>`name = any(${allOf([...names.values()])}::bytea[])`)
+    .orderBy('name')
+    .orderBy('seq')
     .execute();
-  return new Set(rows.map(({ name }) => name.toString('hex')));
+  return new Map(rows.map(({ name, by }) => [name.toString('hex'), by]));
 }
 
 /** The objects of items that the hub holds or held: retention removes contents and keeps what names them. */

@@ -35,7 +35,8 @@ export async function pageOfItems(tx: InProject, after: number, view: ShareView 
   const newest = view ? (view.seqs.at(-1) ?? 0) : await newestSeq(tx);
   return {
     seq,
-    isLast: seq >= newest,
+    // An item that arrived since is on the next page of somebody who asks again.
+    isLast: rows.length === 0 || seq >= newest,
     items: rows.map(
       ({ kind, body, sender, isLink }): SentItem => ({
         kind,
@@ -63,8 +64,9 @@ export function openCommitFormats(): CommitFormats {
       const known = held.get(project) ?? { upTo: 0, formats: new Set<string>() };
       held.set(project, known);
       if (names.every((name) => known.formats.has(name))) return known.formats;
+      // Not read as JSON: PostgreSQL refuses a NUL in any text of it. The quotes of a text have a backslash before them, so only the column matches.
       const { rows } = await sql<{ format: string | null; seq: string }>`
-        SELECT convert_from(body, 'UTF8')::json ->> 'format' AS format, max(seq) AS seq FROM item
+        SELECT substring(convert_from(body, 'UTF8') from '"format":"([a-z0-9-]+)"') AS format, max(seq) AS seq FROM item
          WHERE seq > ${String(known.upTo)}::bigint AND kind = 'context' GROUP BY 1`.execute(tx);
       for (const { format, seq } of rows) {
         if (format !== null) known.formats.add(format);

@@ -53,23 +53,50 @@ async function addMember(
       .values({ hash, name: input.name, role: input.role, project, expires_at, revoked_at: null, identity, made_by: holder.no })
       .returning('no')
       .executeTakeFirstOrThrow();
-    // A new role is the same person, who keeps what they made.
-    if (earlier.length > 0)
-      await tx
-        .updateTable('token')
-        .set({ made_by: no })
-        .where(
-          'made_by',
-          'in',
-          earlier.map((row) => row.no),
-        )
-        .execute();
+    const ended = await takeOver(
+      tx,
+      { no, role: input.role, expiresAt: expires_at },
+      earlier.map((row) => row.no),
+    );
     await tx
       .insertInto('audit')
-      .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: '1' })
+      .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: String(1 + ended.length), what: whatEnded(ended) })
       .execute();
     return { id: no, token };
   });
+}
+
+/**
+ * Gives what a person made to their new role, because a new role is the same person. What the new role could not make ends, and the rest ends no later
+ * than the role. Returns what ended.
+ */
+async function takeOver(
+  tx: Transaction<Tables>,
+  { no, role, expiresAt }: { readonly no: number; readonly role: HubRole; readonly expiresAt: Date | null },
+  earlier: readonly number[],
+): Promise<Made[]> {
+  if (earlier.length === 0) return [];
+  const mayStay = (isLink: boolean): boolean => (isLink ? allows({ role }, 'write') && allows({ role }, 'read') : allows({ role }, 'administer'));
+  const made = await tx
+    .updateTable('token')
+    .set({ made_by: no })
+    .where('made_by', 'in', earlier)
+    // Somebody who gives themselves a new role made it.
+    .where('no', '<>', no)
+    .where('revoked_at', 'is', null)
+    .returning(['no', 'shared'])
+    .execute();
+  const ended = await endMadeBy(
+    tx,
+    no,
+    made.filter(({ shared }) => mayStay(shared !== null)).map((row) => row.no),
+  );
+  if (expiresAt !== null)
+    await sql`
+      WITH RECURSIVE below (no) AS (
+        SELECT no FROM token WHERE made_by = ${no} UNION SELECT t.no FROM token t JOIN below b ON t.made_by = b.no
+      ) UPDATE token SET expires_at = least(expires_at, ${expiresAt}) WHERE no IN (SELECT no FROM below) AND revoked_at IS NULL`.execute(tx);
+  return ended;
 }
 
 /** When a token ends: no later than that of its maker. */

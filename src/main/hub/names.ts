@@ -24,7 +24,8 @@ export function namesOfItems(items: readonly { readonly kind: string; readonly s
 
 /** Refused items for the audit log: the first ones by kind and the beginning of their name. */
 export function namesOfRefused(items: readonly { readonly kind: string; readonly key: string }[]): string {
-  const named = items.slice(0, namedObjects).map(({ kind, key }) => `${kind} ${key.replaceAll('\0', '').slice(0, namedDigits * 2)}`);
+  const short = (text: string): string => text.slice(0, namedDigits * 2).replaceAll('\0', '');
+  const named = items.slice(0, namedObjects).map(({ kind, key }) => `${short(kind)} ${short(key)}`);
   return `${named.join(', ')}${items.length > namedObjects ? ` and ${items.length - namedObjects} more` : ''}`;
 }
 

@@ -5,14 +5,21 @@ import type { InProject } from './database.js';
 export const newestSeq = async (tx: InProject): Promise<number> =>
   Number((await tx.selectFrom('item').select('seq').orderBy('project', 'desc').orderBy('seq', 'desc').limit(1).executeTakeFirst())?.seq ?? 0);
 
-/** The digest of the newest version of each named item, by name in hexadecimal. */
-export async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<ReadonlyMap<string, string>> {
+/** The items that the holder of a share link knows: those that it reads, and those that it sent. */
+interface KnownToLink {
+  readonly seqs: readonly number[];
+  readonly by: number;
+}
+
+/** The digest of the newest version of each named item, by name in hexadecimal; for a share link, only of items that it knows. */
+export async function newestDigests(tx: InProject, names: readonly Buffer[], link?: KnownToLink): Promise<ReadonlyMap<string, string>> {
   if (names.length === 0) return new Map();
   const rows = await tx
     .selectFrom('item')
     .distinctOn('name')
     .select(['name', 'digest'])
     .where(sql<boolean>`name = any(${sql.val([...names])}::bytea[])`)
+    .$if(link !== undefined, (query) => query.where(sql<boolean>`(by = ${link?.by} OR seq = any(${sql.val([...(link?.seqs ?? [])])}::bigint[]))`))
     .orderBy('name')
     .orderBy('seq', 'desc')
     .execute();

@@ -30,6 +30,9 @@ const windowMs = 60_000;
 /** The most different refusals within a minute. Further ones are not noted, because a caller could invent them. */
 const maxWaiting = 1_000;
 
+/** A text that the caller chose, as the database can store it. No name of a project or field is longer. */
+const shortened = (text: string | undefined): string | undefined => text?.slice(0, 100).replaceAll('\0', '');
+
 /** Opens the notes. A note that cannot be written does not change the answer to the call. */
 export function openRefusals({ all }: HubDatabase): Refusals {
   const waiting = new Map<string, Waiting>();
@@ -55,11 +58,12 @@ export function openRefusals({ all }: HubDatabase): Refusals {
     if (noted && noted.count > 0) await noted.write(noted.count);
   };
   const projectOf = async ({ holder, project }: RefusedCall): Promise<number | null> => {
-    if (!holder || holder.project !== null || project === undefined || project.includes('\0')) return holder?.project ?? null;
+    if (!holder || holder.project !== null || project === undefined) return holder?.project ?? null;
     return (await all.selectFrom('project').select('no').where('name', '=', project).executeTakeFirst())?.no ?? null;
   };
   return {
-    note: async (call) => {
+    note: async (given) => {
+      const call = { ...given, project: shortened(given.project), field: shortened(given.field) };
       const name = [call.holder?.no ?? call.address, call.project, call.procedure, call.code, call.field].join(' ');
       const noted = waiting.get(name);
       if (noted) {

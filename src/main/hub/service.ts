@@ -55,7 +55,7 @@ function requireSender(holder: GrantHolder, { items, objects }: Parcel): void {
 /** @throws BAD_REQUEST for a parcel of which this hub knows no kind. Of any other parcel, unknown items are refused one by one. */
 function requireKinds(items: readonly SentItem[]): void {
   if (items.length > 0 && items.every(({ kind }) => !ruleOf(kind)))
-    throw badRequest('parcel', `This hub does not know items of the kind ${items[0]?.kind}. Update the hub.`);
+    throw badRequest('parcel', `This hub does not know items of the kind ${items[0]?.kind.slice(0, 64)}. Update the hub.`);
 }
 
 /**
@@ -109,9 +109,10 @@ const sync = {
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
     return within(context, input.project, undefined, 'lack', async (tx, project) => {
       const names = input.items.map(([kind, key]) => nameOf(kind, key));
-      const newest = await newestDigests(tx, names);
-      // A share link must not learn whether other objects exist.
-      const known = (await viewOf(tx, project, context))?.objects ?? (await knownObjects(tx, input.objects));
+      const view = await viewOf(tx, project, context);
+      // A share link must not learn whether other items and objects exist.
+      const newest = await newestDigests(tx, names, view && { seqs: view.seqs, by: context.holder.no });
+      const known = view?.objects ?? (await knownObjects(tx, input.objects));
       return {
         count: 0,
         result: {
@@ -241,6 +242,9 @@ const projects = {
   }),
 };
 
+/** The most characters of a line of the audit log. An older hub noted whatever a caller named. */
+const maxAuditedText = 2_000;
+
 const audit = {
   list: os.audit.list.handler(({ input, context }) =>
     within(context, input.project, 'administer', 'audit', async (tx) => {
@@ -252,7 +256,13 @@ const audit = {
         .limit(input.limit)
         .execute();
       return {
-        result: rows.map(({ at, no, count, ...row }) => ({ ...row, no: Number(no), at: timestampOf(at.getTime()), count: Number(count) })),
+        result: rows.map(({ at, no, count, what, ...row }) => ({
+          ...row,
+          what: what?.slice(0, maxAuditedText) ?? null,
+          no: Number(no),
+          at: timestampOf(at.getTime()),
+          count: Number(count),
+        })),
         count: 0,
       };
     }),

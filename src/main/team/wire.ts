@@ -39,6 +39,8 @@ const most = { name: 400, reason: 20_000, list: 100_000 } as const;
 const named = z.string().max(most.name);
 /** A new token. It stands in addresses of share links. */
 const token = z.string().regex(/^stm_[\w-]{1,400}$/, 'a token is stm_ with letters, digits, hyphens and underscores');
+/** The id of a project. A client keeps what it knows of a hub under it, so it is never a name that the client itself uses. */
+const projectId = z.string().regex(/^[\w-]{1,100}$/, 'an id has at most 100 letters, digits, hyphens and underscores');
 /** A number that the hub gave. */
 const no = z.number().int().nonnegative();
 
@@ -83,7 +85,7 @@ export const hubContract = {
   sync: {
     hello: oc.input(project).output(
       z.object({
-        id: named.min(1),
+        id: projectId,
         seq,
         role,
         name: named,

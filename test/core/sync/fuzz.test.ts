@@ -38,7 +38,23 @@ async function sampleHub(): Promise<FakeHub> {
 
 /** Values that a column could hold by mistake or by malice, JSON as text among them. */
 const values: readonly unknown[] = [
-  ...[null, true, -1, 1.5, 2 ** 53, 8.64e15, '', 'x', '\0', '\ud800', '__proto__', 'x'.repeat(401), 'f'.repeat(64)],
+  ...[
+    null,
+    true,
+    -1,
+    1.5,
+    Number.MAX_SAFE_INTEGER,
+    2 ** 53,
+    8.64e15,
+    '',
+    'x',
+    '\0',
+    '\ud800',
+    '__proto__',
+    'x'.repeat(400),
+    'x'.repeat(401),
+    'f'.repeat(64),
+  ],
   ...['null', '[]', '{}', '[null]', '[{}]', '{"type":"x"}', '{"kind":"text","text":1}', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
   ...[[], {}, [[1]], [['f'.repeat(64), -1, 1e300]]],
 ];

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/index.js';
 import { commitOf, type WriteChain } from '../../../src/core/chain/index.js';
 import { keyOf, packTexts, pull, push, unpackParcel, unpackTexts } from '../../../src/core/sync/index.js';
@@ -100,6 +100,84 @@ describe('a hostile hub', () => {
       ['context', true],
       ['card', true],
     ]);
+  });
+
+  test('[E50] counts are so small that lists can add them up', async () => {
+    const { hub } = await honest();
+    const commit = bodyOf(hub, 'context');
+    hub.list.length = 0;
+    for (const field of ['messageCount', 'tokenCount', 'entries', 'errors']) hub.add('context', { ...commit, [field]: Number.MAX_SAFE_INTEGER });
+    hub.add('context', { ...commit, messageCount: 2 ** 31 - 1 });
+    const { refused, items } = await pull(emptyChain(), hub);
+    expect([refused.map(({ reason }) => reason.split(' ')[0]), items]).toEqual([['messageCount', 'tokenCount', 'entries', 'errors'], { context: 1 }]);
+    const largest = 4 * 1024 ** 3;
+    const source = { sourceId: 's', path: '/s', format: 'raw-text', hash: '', resumeAt: 0, resumeHash: '', sessionId: null, title: null, cwd: null };
+    for (const [size, refusals] of [
+      [largest, 0],
+      [largest + 1, 1],
+    ] as const) {
+      hub.add('source', { ...source, size, tips: [], pieces: [], importedAt: 0 });
+      expect((await pull(emptyChain(), hub)).refused.filter(({ kind }) => kind === 'source')).toHaveLength(refusals);
+    }
+  });
+
+  test('[E51] a name that a list shows with its version is shorter than other names', async () => {
+    const { hub } = await honest();
+    const artifact = hub.object('You are.');
+    for (const length of [400, 380]) hub.add('template', { name: 'x'.repeat(length), version: 2 ** 31 - 1, artifact, author: null, createdAt: 0 });
+    const { refused, items } = await pull(emptyChain(), hub);
+    expect([refused.map(({ kind }) => kind), items.template]).toEqual([['template'], 1]);
+  });
+
+  test('[E53] a file or a call that names one object a million times is not read as often', async () => {
+    const { hub } = await honest();
+    const commit = bodyOf(hub, 'context');
+    const hash = hub.object(JSON.stringify({ role: 'user', content: 'x'.repeat(64 * 1024) }));
+    const theirs = emptyChain();
+    const pieces = Array.from({ length: 10_000 }, () => [hash, 0, 64 * 1024]);
+    const facts = { sourceId: 's', path: '/s', format: 'claude-code-v1', size: 1, hash: '', resumeAt: 0, resumeHash: '' };
+    hub.add('source', { ...facts, sessionId: null, title: null, cwd: null, tips: [String(commit.digest)], pieces, importedAt: 0 });
+    const call = (requestId: string, times: number) => {
+      const unknown = {
+        model: null,
+        input: null,
+        output: null,
+        cacheRead: null,
+        cacheWrite: null,
+        shapeHash: null,
+        system: null,
+        tools: null,
+        rest: null,
+      };
+      const answer = { context: null, replyKey: null, replyRecord: null, marks: '[]' };
+      const messages = Array<string>(times).fill(hash);
+      hub.add('request', {
+        requestId,
+        format: 'wire-v1',
+        sessionId: 's',
+        at: 0,
+        provider: 'anthropic',
+        record: '{}',
+        messages,
+        ...unknown,
+        ...answer,
+      });
+    };
+    call('often', 1_000);
+    call('too often', 5_000);
+    const ranges = vi.spyOn(theirs.artifacts, 'readRange');
+    const reads = vi.spyOn(theirs.artifacts, 'read');
+    const { refused } = await pull(theirs, hub);
+    expect(refused.map(({ kind, key, reason }) => [kind, key, reason.includes('messages of a call')])).toEqual([['request', '["too often"]', true]]);
+    expect([ranges.mock.calls.length, reads.mock.calls.length < 100]).toEqual([0, true]);
+  });
+
+  test('[E53] a page without items that is not the last one ends the pull', async () => {
+    const { hub } = await honest();
+    let pages = 0;
+    const endless = { ...hub, items: async (after: number) => ({ ...(await hub.items(2 ** 40)), seq: after + 1, isLast: pages++ > 100 }) };
+    await expect(pull(emptyChain(), endless)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(pages).toBe(1);
   });
 
   test('[E53] a list of items without progress ends the pull', async () => {

@@ -76,6 +76,28 @@ describe('signing in at an issuer', () => {
     await expect(client.sync.hello({ project: 'web' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
+  test('[E76] what a new role could not make ends with the earlier one; the rest ends no later than the new one', async () => {
+    const identity = 'lee@example.com';
+    const client = as(await issuer.token({ sub: 'subject-3', email: identity, email_verified: true }));
+    const grant = (role: 'admin' | 'reader', expiresAt?: string) =>
+      hub.client().members.grant({ project: 'other', name: 'Lee', role, identity, expiresAt: expiresAt as never });
+    await grant('admin');
+    const made = await client.members.add({ project: 'other', name: 'door of Lee', role: 'admin' });
+    const below = await hub.client(made.token).members.add({ project: 'other', name: 'door of the door', role: 'reader' });
+    const soon = '2099-01-01T00:00:00.000Z';
+    await grant('admin', soon);
+    const endOf = async () =>
+      (await hub.client().members.list({ project: 'other' }))
+        .filter(({ id, revoked }) => !revoked && [made.id, below.id].includes(id))
+        .map(({ expiresAt }) => expiresAt);
+    expect(await endOf()).toEqual([soon, soon]);
+    await grant('reader');
+    expect(await endOf()).toEqual([]);
+    const [line] = await hub.client().audit.list({ project: 'other' });
+    expect([line?.action, line?.count, line?.what]).toEqual(['add reader Lee', 3, expect.stringContaining('door of Lee')]);
+    expect(await client.sync.hello({ project: 'other' })).toMatchObject({ role: 'reader' });
+  });
+
   test('[E31] false, foreign, expired, unsigned and unverified sign-ins are refused', async () => {
     const { privateKey: foreign } = await generateKeyPair('ES256');
     const good = await issuer.token(sarah);

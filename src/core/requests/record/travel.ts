@@ -128,11 +128,19 @@ export function storeTravelingCall(chain: WriteChain, call: Omit<TravelingCall, 
   const source = sourceOfCalls(chain, call.format);
   const record = bytesOf(call.record);
   const texts = openTexts(chain, record);
-  const numbers = (JSON.parse(call.messages) as ArtifactNo[]).map((object) => {
+  const objects = JSON.parse(call.messages) as ArtifactNo[];
+  requireReadable(chain, objects);
+  const kept = new Map<ArtifactNo, ReturnType<typeof texts.keepMessage>>();
+  const numberOf = (object: ArtifactNo) => {
     const text = artifacts.read(object);
     const hash = messageHash(text);
     if (!hash) throw badRequest('messages', 'A message of a call is not JSON.');
     return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
+  };
+  const numbers = objects.map((object) => {
+    const number = kept.get(object) ?? numberOf(object);
+    kept.set(object, number);
+    return number;
   });
   const line = { start: 0, end: record.length };
   const place = texts.finish([line]).get(line);
@@ -159,4 +167,19 @@ export function storeTravelingCall(chain: WriteChain, call: Omit<TravelingCall, 
     db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', project, String(mark), no);
   joinRecent(chain, call.at);
   return no;
+}
+
+/** The most bytes of the messages of a call: no provider takes a body of this size. */
+const mostMessageBytes = 256 * 1024 * 1024;
+
+/** @throws BAD_REQUEST if a call has more than a provider takes: a list may name one large message a million times. */
+function requireReadable({ artifacts }: WriteChain, objects: readonly ArtifactNo[]): void {
+  const sizes = new Map<ArtifactNo, number>();
+  let bytes = 0;
+  for (const object of objects) {
+    const size = sizes.get(object) ?? artifacts.stat(object).size;
+    sizes.set(object, size);
+    bytes += size;
+    if (bytes > mostMessageBytes) throw badRequest('messages', `The messages of a call have more than ${mostMessageBytes} bytes.`);
+  }
 }
