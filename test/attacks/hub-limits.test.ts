@@ -41,7 +41,7 @@ function parcelOf(header: string): Uint8Array {
 }
 
 describe('small calls', () => {
-  test('[E64] a parcel has a limit of items, objects and members, because 2 KB of it can hold millions', () => {
+  test('[E64] a parcel has few items, objects and members, because 2 KB can hold millions', () => {
     const many = (count: number, each: string): string => Array(count).fill(each).join(',');
     const empty = `["${blake3Of(Buffer.alloc(0)).toString('hex')}",0,"a"]`;
     const tooMany = [
@@ -132,7 +132,7 @@ describe('the holder of a share link', () => {
     expect(known).toEqual([`context ${items.find(({ kind }) => kind === 'context')?.key}`, `ticket ${keyOf('ticket', own)}`]);
   });
 
-  test('[E74] changes no ticket of others by what belongs to it: no start, dependency, version or answer', async () => {
+  test('[E74] adds no start, dependency, version or answer to a ticket of others', async () => {
     const { items, token, ticket } = await shared('owned');
     const own = { ...ticket.body, ticketId: `tkt-${'b'.repeat(24)}` };
     const [mine, theirs, at] = [keyOf('ticket', own), ticket.key, Date.now()];

@@ -76,7 +76,7 @@ describe('signing in at an issuer', () => {
     await expect(client.sync.hello({ project: 'web' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
-  test('[E76] what a new role could not make ends with the earlier one; the rest ends no later than the new one', async () => {
+  test('[E76] what a new role could not make ends with the earlier one', async () => {
     const identity = 'lee@example.com';
     const client = as(await issuer.token({ sub: 'subject-3', email: identity, email_verified: true }));
     const grant = (role: 'admin' | 'reader', expiresAt?: string) =>
