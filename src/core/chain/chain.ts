@@ -2,7 +2,7 @@ import { type Artifacts, type Cached, type ReadArtifacts, refOfHash } from '../a
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
 import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type OutputOf, type Tier } from '../contract/index.js';
-import { type DeltaOutline, findFormat, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
+import { type DeltaOutline, type Format, isFormatName, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { matchingRow, type ReadableDb, type WritableDb } from '../store/index.js';
 import { isDigestOfRow, isIdOf } from './digest.js';
 import type { VerifiedRows } from './verified.js';
@@ -22,6 +22,8 @@ export interface ReadChain {
   readonly seal: (text: string) => string;
   /** A new UUID. */
   readonly newId: () => string;
+  /** The reader of a stored format (`readerOf`). A command that shows only what is stored loads none. */
+  readonly reader: (format: string) => Format;
   /** Recently parsed outlines and deltas, by artifact and format. */
   readonly outlines: Recent<string, DeltaOutline>;
   readonly parsed: Recent<string, ParsedDelta>;
@@ -189,7 +191,7 @@ type Identified = Pick<ContextRow, 'id' | 'parent' | 'parentId' | 'hash' | 'dige
 export function requireIdentity(row: Identified): void {
   const { id, parent, parentId } = row;
   const isNamed = typeof id === 'string' && (parent === null) === (parentId === null) && isDigestOfRow(row, parentId) && isIdOf(id, row.digest);
-  if (isNamed && isOneOf(commitTypes, row.type) && isOneOf(checkpoints, row.checkpoint) && findFormat(row.format)) return;
+  if (isNamed && isOneOf(commitTypes, row.type) && isOneOf(checkpoints, row.checkpoint) && isFormatName(row.format)) return;
   throw corrupt(
     id,
     `Commit ${id} does not match its checksum: a part of its row has changed. "stemma fsck --repair" restores it from a backup or its file.`,

@@ -1,7 +1,7 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type DeltaOutline, isHidden, type ParsedDelta, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
+import { type DeltaOutline, isHidden, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
 import { type EntryPlace, offer, type PlacedEntries, type ReadChain, type Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
@@ -188,7 +188,7 @@ export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generato
   let number = 0;
   for (const bytes of chain.artifacts.readInTurn(steps.map(({ artifact }) => artifact))) {
     const step = steps[number++] as Step;
-    yield { step, parsed: readerOf(step.format).parse(bytes) };
+    yield { step, parsed: chain.reader(step.format).parse(bytes) };
   }
 }
 
@@ -265,7 +265,7 @@ export function* entriesInTurn(
   let at = 0;
   for (const bytes of chain.artifacts.readInTurn(steps.map((step) => step.artifact))) {
     const step = steps[at++] as Step;
-    const { entries: parsed } = readerOf(step.format).parse(bytes);
+    const { entries: parsed } = chain.reader(step.format).parse(bytes);
     for (const { kind, toolCallId, toolName } of parsed) if (kind === 'tool_call' && toolCallId && toolName) toolNames.set(toolCallId, toolName);
     yield {
       step,

@@ -75,7 +75,7 @@ export function familiesOf(chain: ReadChain): Families {
 
 /** Adds the sums of new commits. Returns false if others are missing or gone. */
 function extended(chain: ReadChain, known: Known, total: number): boolean {
-  for (const sum of chain.db.all<Sum>(`${selectSums} WHERE seq > ? AND +project = ? GROUP BY run, sessionId`, known.last, chain.project))
+  for (const sum of chain.db.all<Sum>(`${selectSums} NOT INDEXED WHERE seq > ? AND project = ? GROUP BY run, sessionId`, known.last, chain.project))
     add(known, sum);
   const runs = chain.db.all<{ no: number; before: number | null }>(
     'SELECT r.no, c.run AS before FROM firstParentRun r LEFT JOIN context c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no',

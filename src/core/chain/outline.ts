@@ -1,15 +1,6 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ArtifactNo, StemmaError, textOf } from '../base/index.js';
-import {
-  countTokens,
-  type DeltaOutline,
-  decodeOutline,
-  type Elision,
-  encodeOutline,
-  outlineOfParsed,
-  type ParsedDelta,
-  readerOf,
-} from '../formats/index.js';
+import { countTokens, type DeltaOutline, decodeOutline, type Elision, encodeOutline, outlineOfParsed, type ParsedDelta } from '../formats/index.js';
 import { offer, type ReadChain, type WriteChain } from './chain.js';
 
 /** Raise this when the content of outlines changes, so that stored ones are rebuilt. */
@@ -145,7 +136,7 @@ export function parsedOf(chain: ReadChain, artifact: ArtifactNo, format: string)
 
 /** Parses the content of a delta and keeps the result in memory, also before the content is stored. */
 export function rememberParsed(chain: ReadChain, artifact: ArtifactNo, format: string, bytes: Uint8Array): ParsedDelta {
-  const parsed = readerOf(format).parse(bytes);
+  const parsed = chain.reader(format).parse(bytes);
   chain.parsed.set(nameOf(artifact, format), parsed, bytes.length);
   return parsed;
 }

@@ -48,6 +48,7 @@ export { answerNoted as geminiAnswer, contentsSent as geminiContents } from './g
 export { builtInMappings, mappedBy, reasonForNothing, unreadMark } from './mapped/index.js';
 export { markdown } from './markdown/index.js';
 export { fence, inlineText, neutralMarkdown } from './markdown/neutral.js';
+export { isFormatName } from './names.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { opencodeId } from './opencode/resume.js';

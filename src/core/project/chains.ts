@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
 import { type ArtifactNo, type Clock, cachePool, type Recent } from '../base/index.js';
 import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
-import type { DeltaOutline, ParsedDelta } from '../formats/index.js';
+import { type DeltaOutline, type ParsedDelta, readerOf } from '../formats/index.js';
 import { type OpenDatabase, openDatabase, type ReadableDb } from '../store/index.js';
 import { type Seal, sealOfProcess } from '../trust/index.js';
 import type { Access } from './access.js';
@@ -87,6 +87,16 @@ export function openCaches(): OpenCaches {
   };
 }
 
+/** How a chain reads the contents of commits. */
+export interface ContentReading {
+  readonly reader: ReadChain['reader'];
+  /** Makes the content of a snapshot again. */
+  readonly remake: (chain: ReadChain, artifact: ArtifactNo) => Uint8Array | undefined;
+}
+
+/** Reads all formats. */
+export const allContents: ContentReading = { reader: readerOf, remake: remakeSnapshot };
+
 /** What the chains of one project have in common. */
 export interface ChainPlace {
   readonly project: number;
@@ -98,13 +108,22 @@ export interface ChainPlace {
   /** As in `ReadChain`. Without it, the mark of this process. */
   readonly seal?: Seal | undefined;
   readonly caches: ChainCaches;
+  readonly contents: ContentReading;
   /** Forgets cached content that was removed. */
   readonly forget: () => void;
 }
 
 /** The parts of a chain beside its database and objects. */
 function partsOf(
-  { project, clock, machine, usageSettings = () => undefined, seal = sealOfProcess, caches: { outlines, parsed, placed, derived } }: ChainPlace,
+  {
+    project,
+    clock,
+    machine,
+    usageSettings = () => undefined,
+    seal = sealOfProcess,
+    contents: { reader },
+    caches: { outlines, parsed, placed, derived },
+  }: ChainPlace,
   db: ReadableDb,
 ) {
   return {
@@ -113,6 +132,7 @@ function partsOf(
     machine,
     usageSettings,
     seal,
+    reader,
     newId: randomUUID,
     outlines,
     parsed,
@@ -126,7 +146,7 @@ function partsOf(
 /** The chain of a connection that writes. */
 export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
   const parts = partsOf(place, db);
-  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
+  const remake = (artifact: ArtifactNo): Uint8Array | undefined => place.contents.remake(chain, artifact);
   const { blocks } = place.caches;
   const artifacts = openArtifacts({ db, newName: randomUUID, ...place, blocks, remake, onGone: place.forget });
   const chain: WriteChain = { db, artifacts, ...parts };
@@ -135,7 +155,7 @@ export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
 
 /** The chain of a connection that SQLite opened read-only. */
 export function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
-  const remake = (artifact: ArtifactNo): Uint8Array | undefined => remakeSnapshot(chain, artifact);
+  const remake = (artifact: ArtifactNo): Uint8Array | undefined => place.contents.remake(chain, artifact);
   const { blocks } = place.caches;
   const artifacts = openReadArtifacts({ db, newName: randomUUID, ...place, blocks, remake });
   const chain: ReadChain = { db, artifacts, ...partsOf(place, db) };
@@ -171,11 +191,20 @@ export interface ForReading {
 }
 
 /** Opens a project for reading on this thread. @throws the errors of `openDatabase`. */
-export function openForReading(place: ReadPlace, { clock, usageSettings, live }: ForReading): OpenedForReading {
-  const { file, objects, behind, project, machine, mark, ...about } = place;
-  const db = openDatabase(file, { readonly: true, mark });
+export function openForReading(place: ReadPlace, reading: ForReading): OpenedForReading {
+  return readingFrom(openDatabase(place.file, { readonly: true, mark: place.mark }), place, { ...reading, contents: allContents });
+}
+
+/** The project of a connection that SQLite opened read-only, which closes with it. */
+export function readingFrom(
+  db: OpenDatabase,
+  place: Omit<ReadPlace, 'file' | 'mark'>,
+  reading: ForReading & Pick<ChainPlace, 'contents'>,
+): OpenedForReading {
+  const { objects, behind, project, machine, ...about } = place;
+  const { clock, usageSettings, live, contents } = reading;
   const caches = openCaches();
-  const chain = readChain(db, { project, folder: objects, behind, clock, machine, usageSettings, caches, forget: caches.forget });
+  const chain = readChain(db, { project, folder: objects, behind, clock, machine, usageSettings, contents, caches, forget: caches.forget });
   return {
     project: { ...about, db, chain, live },
     close: () => {

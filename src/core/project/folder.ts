@@ -21,7 +21,7 @@ import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type 
 import { nameProblem, thisSystem } from '../system/index.js';
 import { type Seal, type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
-import { type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
+import { allContents, type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
 import {
   database,
   ending,
@@ -136,7 +136,7 @@ export function openFolder(
   };
   const project = projectNo(db, projectId, name, createdAt);
   const behind = access.mode === 'read-only' ? join(dir, objects) : undefined;
-  const parts: ChainPlace = { project, folder: opened.objects, behind, clock, machine, usageSettings, seal, caches, forget };
+  const parts: ChainPlace = { project, folder: opened.objects, behind, clock, machine, usageSettings, seal, contents: allContents, caches, forget };
   const chain = writeChain(db, parts);
   let reading: { readonly db: OpenDatabase; readonly chain: ReadChain } | undefined;
   const reopenForReading = (): void => {
@@ -333,7 +333,7 @@ function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt:
  * The number of the project's row; undefined for a new database. It does not use the index: a damaged index would cause a
  * second project row, and the rows of the first would be lost. @throws CORRUPT if the database belongs to another project.
  */
-function numberOf(db: OpenDatabase, projectId: string): number | undefined {
+export function numberOf(db: OpenDatabase, projectId: string): number | undefined {
   const projects = db.all<{ no: number; projectId: string }>('SELECT no, projectId FROM project NOT INDEXED');
   const own = projects.find((project) => project.projectId === projectId);
   const [other] = projects;

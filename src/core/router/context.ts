@@ -19,9 +19,9 @@ import {
   update,
 } from '../chain/index.js';
 import { packOutline } from '../contract/index.js';
-import { mainTitles } from '../sessions/index.js';
+import { titledGraph } from '../sessions/index.js';
 import { compareCalls, compareContexts } from '../turns/index.js';
-import { countedGraph } from '../usage/index.js';
+import { unstoredWindows } from '../usage/index.js';
 import { countsCalls, live, reads, writes } from './procedure.js';
 
 /** The procedures of `context`. */
@@ -36,17 +36,7 @@ export const contextRouter = {
   history: reads.context.history.handler(({ input, context }) => history(context.chain, input.id, input.depth)),
   update: writes.context.update.handler(({ input, context }) => update(context.chain, input.id, input)),
   tips: reads.context.tips.handler(({ input, context }) => tips(context.chain, input)),
-  graph: countsCalls.context.graph.handler(({ input, context: { chain } }) => {
-    const { rows, ...rest } = countedGraph(chain, input);
-    const titles = mainTitles(
-      chain,
-      rows.flatMap(({ commit, tipOf, forked }) => (tipOf !== undefined && !forked ? [commit.id] : [])),
-    );
-    return {
-      ...rest,
-      rows: rows.map((row) => (row.tipOf !== undefined && titles.has(row.commit.id) ? { ...row, tipOf: titles.get(row.commit.id) } : row)),
-    };
-  }),
+  graph: countsCalls.context.graph.handler(({ input, context }) => titledGraph(context.chain, input, unstoredWindows)),
   graphMap: reads.context.graphMap.handler(({ input, context }) => graphMap(context.chain, input)),
   entries: reads.context.entries.handler(({ input, context }) => entries(context.chain, input)),
   outline: reads.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {

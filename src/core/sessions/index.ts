@@ -4,6 +4,7 @@
 
 export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';
+export { titledGraph } from './graph.js';
 export { listSessions, mainTitles, namelessTitle, type SessionFacts, sessionOf } from './list.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';

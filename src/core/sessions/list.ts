@@ -285,10 +285,9 @@ function agentOf(node: ForestNode | undefined): string {
   return runtimes.find((agent) => formatOfAgent(agent)?.id === node.format) ?? node.template.split(/[/@]/, 1)[0] ?? node.template;
 }
 
-const named: ReadonlySet<string> = new Set(builtInMappings.map(({ name }) => name));
-
 /** Whether the session was read by a mapping that is not part of Stemma. A history has the name of its mapping. */
-const isOwnMapping = (node: ForestNode | undefined): boolean => node?.format === mappedFormat && !named.has(agentOf(node));
+const isOwnMapping = (node: ForestNode | undefined): boolean =>
+  node?.format === mappedFormat && !builtInMappings.some(({ name }) => name === agentOf(node));
 
 interface SessionFiles {
   readonly count: number;

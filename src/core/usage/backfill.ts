@@ -1,6 +1,5 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { type ContextRow, commitOf, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
-import { readerOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore } from '../requests/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
@@ -40,10 +39,15 @@ interface Row extends Pick<ContextRow, 'seq' | 'id' | 'parent' | 'sessionId' | '
 const selectRows = `SELECT c.seq, c.id, c.parent, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
          FROM context c`;
 
+/** The commits among these whose calls are not stored yet. */
+export function pendingAmong(chain: ReadChain, commits: readonly CommitSeq[]): readonly CommitSeq[] {
+  const from = readUpTo(chain);
+  return commits.filter((seq) => seq > from);
+}
+
 /** The calls in commits whose calls are not stored yet, from their contents: a page shows them without waiting for all commits. */
 export function unstoredCalls(chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, CountedCommit['calls']> {
-  const from = readUpTo(chain);
-  const pending = commits.filter((seq) => seq > from);
+  const pending = pendingAmong(chain, commits);
   if (pending.length === 0) return new Map();
   const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(pending));
   return new Map(rows.map((row) => [row.seq, callsIn(chain, row)] as const));
@@ -126,7 +130,7 @@ function callsIn(chain: ReadChain, { seq, artifact, format, type, ...row }: Row)
       format,
       type,
       bytes: () => bytes,
-      entries: () => readerOf(format).parse(bytes).entries,
+      entries: () => chain.reader(format).parse(bytes).entries,
       before: contentBefore(chain, { seq, ...row }),
     });
   } catch (error) {

@@ -98,8 +98,11 @@ export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly
   return { ...(before !== undefined && { before }), ...(after != null && { after }) };
 }
 
+/** Finds the inputs of the last calls of commits whose calls are not stored yet. */
+export type UnstoredWindows = (chain: ReadChain, commits: readonly CommitSeq[]) => readonly [CommitSeq, number][];
+
 /** The graph of commits with the counts of the providers. */
-export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1]): ReturnType<typeof graph> {
+export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1], unstored: UnstoredWindows): ReturnType<typeof graph> {
   const { rows, ...rest } = graph(chain, query);
   const seqs = new Map(
     chain.db
@@ -110,7 +113,7 @@ export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1
       )
       .map(({ seq, id }) => [id, seq] as const),
   );
-  const counted = new Map([...unstoredWindows(chain, [...seqs.values()]), ...windowsOf(chain, [...seqs.values()])]);
+  const counted = new Map([...unstored(chain, [...seqs.values()]), ...windowsOf(chain, [...seqs.values()])]);
   return {
     ...rest,
     rows: rows.map((row) => {
@@ -127,8 +130,8 @@ export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1
   };
 }
 
-/** The inputs of the last calls of commits whose calls are not stored yet. */
-function unstoredWindows(chain: ReadChain, commits: readonly CommitSeq[]): [CommitSeq, number][] {
+/** Reads them from the contents of the commits. */
+export function unstoredWindows(chain: ReadChain, commits: readonly CommitSeq[]): [CommitSeq, number][] {
   return [...unstoredCalls(chain, commits)].flatMap(([seq, calls]): [CommitSeq, number][] => {
     const last = calls.findLast(
       (call) => !call.total && !isBeside({ call: call.id }) && (call.input !== null || call.cacheRead !== null || call.cacheWrite !== null),

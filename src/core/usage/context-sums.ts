@@ -12,7 +12,7 @@ import {
   type WriteChain,
 } from '../chain/index.js';
 import { type Kind, kinds } from '../contract/index.js';
-import { type OutlineEntry, readerOf } from '../formats/index.js';
+import type { OutlineEntry } from '../formats/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, saveMeasure, storedMeasures } from './delta-measures.js';
 import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
@@ -183,7 +183,7 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
 function storing(chain: WriteChain, steps: readonly Step[]): () => void {
   const known = storedMeasures(chain, steps);
   const fresh = steps.flatMap((step): Fresh[] => {
-    const parsed = ifReadable(() => readerOf(step.format).parse(chain.artifacts.read(step.artifact)));
+    const parsed = ifReadable(() => chain.reader(step.format).parse(chain.artifacts.read(step.artifact)));
     if (!parsed) return [];
     const measure = known.has(nameOf(step)) ? undefined : measureDelta(parsed);
     return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed) }];

@@ -2,11 +2,11 @@
 // its own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
 // It keeps the rules of test/spec/usage.md.
 
-export { backfillBatch, countCalls, openRecorder, pendingCommits } from './backfill.js';
+export { backfillBatch, countCalls, openRecorder, pendingAmong, pendingCommits } from './backfill.js';
 export { growthsOf, saveFactors } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { cardCallPrefix } from './card-calls.js';
-export { callStates, callsByCommit, compactedAt, costsAt, countedGraph, lastModels } from './commits.js';
+export { callStates, callsByCommit, compactedAt, costsAt, countedGraph, lastModels, type UnstoredWindows, unstoredWindows } from './commits.js';
 export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext, usageOfFork } from './context.js';
 export { contextsAreDue, type EntrySums, entrySumsOf, isTurn, turnSumsOf } from './context-sums.js';

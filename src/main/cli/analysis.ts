@@ -5,7 +5,8 @@ import type { ContractClient } from '../launch/index.js';
 import { bold, dim, line, printJson, printText } from '../terminal/index.js';
 import { addProjectCommand, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, size, wholeNumber } from './numbers.js';
+import { counted, size } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 
 interface SqlOptions extends ProjectOptions {
   limit?: number;

@@ -4,7 +4,8 @@ import type { ContractClient } from '../launch/index.js';
 import { bold, dim, line, printJson, printText, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, firstLine, wholeNumber } from './numbers.js';
+import { counted, firstLine } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 
 interface CompactionOptions extends ProjectOptions {
   limit: number;

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ContextDiff, type Entry, type Runtime, runtimes } from '../../core/contract/index.js';
-import { dim, green, indent, join, line, printExact, printJson, printText, red, say, terminalColumns } from '../terminal/index.js';
+import { dim, green, indent, join, line, printExact, printJson, printText, red, say } from '../terminal/index.js';
 import { readInput } from './call.js';
 import { addProjectCommand, asOption, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { describeCommit, describeEntry } from './describe.js';
 import { reportRedactions } from './export.js';
-import { drawGraph } from './log.js';
-import { counted, size, wholeNumber } from './numbers.js';
+import { logQuery, printGraph } from './log.js';
+import { counted, size } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 import { windowLine } from './usage.js';
 
 /** Adds `stemma log`, `show`, `materialize`, `fork`, `diff` and `resume`, which work on commits and their contexts. */
@@ -56,11 +57,7 @@ function showLog(id: string | undefined, options: ProjectOptions & { limit: numb
       const commits = await client.context.history({ id: commitName(id), depth: options.limit });
       return options.json ? printJson(commits) : printText(join(commits.map(describeCommit), '\n\n'));
     }
-    const graph = await client.context.graph({ offset: 0, limit: Math.min(5_000, Math.max(1, options.limit)) });
-    if (options.json) return printJson(graph);
-    for (const row of drawGraph(graph.rows, terminalColumns())) printText(row);
-    if (graph.total === 0) say('The project is empty. `stemma import PATH…` imports a history into it.');
-    else if (graph.total > graph.rows.length) say(dim(`… ${counted(graph.total - graph.rows.length, 'more commit')}; --limit shows them.`));
+    printGraph(await client.context.graph(logQuery(options.limit)), options.json);
   });
 }
 

@@ -21,7 +21,8 @@ import {
   untilStopped,
   withStoppableEngine,
 } from './command.js';
-import { counted, firstLine, portNumber, timeOf } from './numbers.js';
+import { counted, firstLine, timeOf } from './numbers.js';
+import { portNumber } from './option-values.js';
 import type { CliRunOptions } from './run.js';
 
 /** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */

@@ -1,6 +1,39 @@
 import type { CommitType, GraphRow } from '../../core/contract/index.js';
-import { bold, cyan, dim, join, line, magenta, type Paint, type Printable, red, type Text, yellow } from '../terminal/index.js';
-import { firstLine, timeOf } from './numbers.js';
+import {
+  bold,
+  cyan,
+  dim,
+  join,
+  line,
+  magenta,
+  type Paint,
+  type Printable,
+  printJson,
+  printText,
+  red,
+  say,
+  type Text,
+  terminalColumns,
+  yellow,
+} from '../terminal/index.js';
+import { counted, firstLine, grouped, timeOf } from './numbers.js';
+
+/** The page of the graph for `--limit`. */
+export const logQuery = (limit: number): { readonly offset: number; readonly limit: number } => ({
+  offset: 0,
+  limit: Math.min(5_000, Math.max(1, limit)),
+});
+
+/** Prints a page of the graph. */
+export function printGraph(graph: { readonly total: number; readonly rows: readonly GraphRow[] }, asJson = false): void {
+  if (asJson) {
+    printJson(graph);
+    return;
+  }
+  for (const row of drawGraph(graph.rows, terminalColumns())) printText(row);
+  if (graph.total === 0) say('The project is empty. `stemma import PATH…` imports a history into it.');
+  else if (graph.total > graph.rows.length) say(dim(`… ${counted(graph.total - graph.rows.length, 'more commit')}; --limit shows them.`));
+}
 
 const marks: Record<CommitType, string> = { delta: '●', compaction: '✂', snapshot: '◆' };
 
@@ -63,15 +96,13 @@ function describeRow(row: GraphRow, room: number, now: Date): Text {
   return line`${yellow(commit.id)} ${dim(timeOf(commit.createdAt, now))} ${join(badges, '')}${title} ${tokens}`;
 }
 
-const exact = (tokens: number): string => tokens.toLocaleString('en-US');
-
 /** The counted input of the commit's last call; without one, the estimate of its content. */
 const tokensText = ({ countedTokens, commit }: GraphRow): string =>
-  countedTokens === undefined ? `≈${exact(commit.tokenCount)} tokens` : `${exact(countedTokens)} tokens counted`;
+  countedTokens === undefined ? `≈${grouped(commit.tokenCount)} tokens` : `${grouped(countedTokens)} tokens counted`;
 
 /** The tokens before and after a compaction: the provider's counts, else the estimates. */
 function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
-  const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈${exact(estimate)}` : exact(counted));
+  const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈${grouped(estimate)}` : grouped(counted));
   return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)} tokens`;
 }
 

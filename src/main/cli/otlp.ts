@@ -6,7 +6,7 @@ import { type ContractClient, dataDirOf } from '../launch/index.js';
 import { dim, line, printText, say } from '../terminal/index.js';
 import { drain } from './call.js';
 import { addProjectChoice, openTarget, type ProjectChoice, pathOption, type Stoppable, withStoppableEngine } from './command.js';
-import { portNumber } from './numbers.js';
+import { portNumber } from './option-values.js';
 
 interface OtlpOptions extends ProjectChoice {
   readonly port: number;

@@ -11,7 +11,8 @@ import {
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { drain, readInput } from './call.js';
 import { addProjectCommand, asOption, commitName, type ProjectOptions, withStoppableProject } from './command.js';
-import { counted, firstLine, wholeNumber } from './numbers.js';
+import { counted, firstLine } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 
 interface ProviderOptions extends ProjectOptions {
   provider: string;

@@ -3,7 +3,8 @@ import { type Command, Option } from 'commander';
 import { maxRequests, type PartDiff, type RequestDiff, type RequestPartRow, type RequestRow } from '../../core/contract/index.js';
 import { block, dim, green, line, printExact, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, rawOption, withProject } from './command.js';
-import { counted, size, wholeNumber } from './numbers.js';
+import { counted, size } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 
 /** Adds `stemma request …` for model calls as they were sent, and `stemma source …` for imported files as they were read. */
 export function addRequestCommands(program: Command): void {

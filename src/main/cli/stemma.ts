@@ -36,6 +36,8 @@ if (isNewEnough && command === 'answer-question') {
 } else if (command === '--version' && words.length === 0) {
   exitWhenOutputCloses();
   printText(manifest.version);
+} else if (isNewEnough && command === 'log' && (await import('./glance.js')).logAtAGlance(words)) {
+  // Printed.
 } else if (isNewEnough) {
   exitWhenOutputCloses();
   // The window is opened most often, and needs least.

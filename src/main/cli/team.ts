@@ -16,7 +16,8 @@ import {
   withStoppableProject,
 } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, portNumber, size } from './numbers.js';
+import { counted, size } from './numbers.js';
+import { portNumber } from './option-values.js';
 
 interface HubOptions extends ProjectOptions {
   readonly hub?: string;

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { eventStates, type TicketEvent } from '../../core/contract/index.js';
 import { dim, line, printJson, printText } from '../terminal/index.js';
 import { addProjectCommand, type ProjectOptions, untilStopped, withProject, withStoppableProject } from './command.js';
-import { counted, wholeNumber } from './numbers.js';
+import { counted } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 import { byOption, choice, ticketName } from './ticket-options.js';
 import { startLine } from './ticket-text.js';
 

@@ -6,7 +6,8 @@ import { block, dim, line, printJson, printPart, printText, say } from '../termi
 import { drain } from './call.js';
 import { addProjectCommand, type ProjectOptions, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, wholeNumber } from './numbers.js';
+import { counted } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 import { addTicketEventCommands } from './ticket-events.js';
 import {
   type AuthorOptions,

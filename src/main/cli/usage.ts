@@ -4,7 +4,8 @@ import type { ContractClient } from '../launch/index.js';
 import { bold, dim, join, line, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, firstLine, timeOf, wholeNumber } from './numbers.js';
+import { counted, firstLine, timeOf } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 
 const groupings = { day: 'day', model: 'model', repo: 'repository', agent: 'agent', session: 'session', tool: 'tool' } as const;
 

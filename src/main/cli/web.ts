@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { newProgram, runProgram } from './base.js';
 import { UsageError } from './errors.js';
-import { portNumber } from './numbers.js';
+import { portNumber } from './option-values.js';
 
 /** Runs `stemma web`, which answers no call itself: its engine has threads of its own. So it loads no other command, and no engine. */
 export const run = (argv: readonly string[]): Promise<void> => runProgram(() => addWebCommand(newProgram()), argv);
