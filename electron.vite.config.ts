@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
+import { glanceAlone } from './glance.config.ts';
 import { exportedPage } from './page.config.ts';
 
 /**
@@ -10,9 +11,12 @@ import { exportedPage } from './page.config.ts';
  */
 const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'chokidar', 'open', 'electron', 'pg-native'];
 
+/** A folder's door does not load what stands behind it: each entry is made of what it uses. The hook is small by this alone. */
+const treeshake = { moduleSideEffects: [{ test: /\/src\/(core|main)\/.*\.ts$/, sideEffects: false }] };
+
 export default defineConfig({
   main: {
-    plugins: [exportedPage()],
+    plugins: [exportedPage(), glanceAlone({ external: outside, treeshake })],
     build: {
       outDir: 'out',
       emptyOutDir: false,
@@ -21,8 +25,7 @@ export default defineConfig({
       reportCompressedSize: false,
       rollupOptions: {
         external: outside,
-        // A folder's door does not load what stands behind it: each entry is made of what it uses. The hook is small by this alone.
-        treeshake: { moduleSideEffects: [{ test: /\/src\/(core|main)\/.*\.ts$/, sideEffects: false }] },
+        treeshake,
         input: {
           'main/app': 'src/main/electron/app.ts',
           'engine/engine': 'src/main/engine/engine.ts',

@@ -292,6 +292,7 @@ const law: readonly Row[] = [
       'node:readline/promises',
       'node:timers/promises',
       'node:tty',
+      'node:util',
     ],
   },
   // The hub of a team: the server, and how this machine reaches one.

@@ -1,23 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../base/index.js';
+import { systemClock } from '../base/index.js';
+import { hasDamage } from '../integrity/index.js';
+import { titledGraph } from '../sessions/index.js';
 import { openDatabase } from '../store/index.js';
-import type { Seal, TrustedProjects } from '../trust/index.js';
+import { openSeal, openTrustedProjects } from '../trust/index.js';
+import { pendingAmong, type UnstoredWindows } from '../usage/index.js';
 import { deniedWrite, readWrite } from './access.js';
 import { type OpenedForReading, readingFrom } from './chains.js';
 import { numberOf } from './folder.js';
 import { database, findProjectIn, objects, requireRegularDatabase } from './manifest.js';
-
-/** What opening a project at a glance needs from its machine. */
-export interface GlanceOptions {
-  readonly clock: Clock;
-  readonly trusted: TrustedProjects;
-  readonly seal: Seal;
-  readonly usageSettings: () => string | undefined;
-}
+import { ownUsageSettings } from './own-prices.js';
 
 /** What is stored does not answer the question: contents must be read, too. */
-export class BeyondAGlance extends Error {
+class BeyondAGlance extends Error {
   override readonly name = 'BeyondAGlance';
 }
 
@@ -25,22 +21,44 @@ const unread = (): never => {
   throw new BeyondAGlance('the contents of commits must be read');
 };
 
+const noUnstored: UnstoredWindows = (chain, commits) => {
+  if (pendingAmong(chain, commits).length > 0) throw new BeyondAGlance('calls must be counted');
+  return [];
+};
+
 /**
- * Opens a project for one question about what is stored, without a connection that writes and without any reader of formats: its chain throws
- * `BeyondAGlance` where contents would be read. Undefined if opening the project needs more, which `openFolder` does: a copy, a repair of its
- * manifest, or a person's trust. @throws the errors of `findProjectIn` and `openDatabase`.
+ * A page of the graph (`context.graph`) from what is stored, without a connection that writes, the contract, and the readers of formats, which take
+ * most of a start. Undefined if the project or the answer needs more: a copy, a conversion, a repair, a person's trust, contents, marks of damage.
+ * @throws what opening the project throws.
  */
-export function openAtAGlance(path: string, { clock, trusted, seal, usageSettings }: GlanceOptions): OpenedForReading | undefined {
+export function graphAtAGlance(path: string, dataDir: string, query: Parameters<typeof titledGraph>[1]): ReturnType<typeof titledGraph> | undefined {
+  const opened = openAtAGlance(path, dataDir);
+  if (!opened) return undefined;
+  const { chain } = opened.project;
+  try {
+    const graph = titledGraph(chain, query, noUnstored);
+    return hasDamage(chain.db, 'branchMark') ? undefined : graph;
+  } catch (error) {
+    if (error instanceof BeyondAGlance) return undefined;
+    throw error;
+  } finally {
+    opened.close();
+  }
+}
+
+function openAtAGlance(path: string, dataDir: string): OpenedForReading | undefined {
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const own = [objects, database, `${database}-wal`];
-  if (isRecovered || !existsSync(join(dir, objects)) || !trusted.has(said.projectId, dir) || deniedWrite(dir, own)) return undefined;
+  const isTrusted = openTrustedProjects(dataDir).has(said.projectId, dir);
+  if (isRecovered || !isTrusted || !existsSync(join(dir, objects)) || deniedWrite(dir, own)) return undefined;
   requireRegularDatabase(dir);
-  const db = openDatabase(join(dir, database), { readonly: true, mark: seal(`derived\0${said.projectId}`) });
+  const db = openDatabase(join(dir, database), { readonly: true, mark: openSeal(dataDir)(`derived\0${said.projectId}`) });
   const project = numberOf(db, said.projectId);
   if (project === undefined) {
     db.close();
     return undefined;
   }
   const place = { dir, ...said, access: readWrite, objects: join(dir, objects), behind: undefined, project, machine: undefined };
-  return readingFrom(db, place, { clock, usageSettings, live: () => new Set(), contents: { reader: unread, remake: unread } });
+  const usageSettings = (): string | undefined => ownUsageSettings(dataDir);
+  return readingFrom(db, place, { clock: systemClock, usageSettings, live: () => new Set(), contents: { reader: unread, remake: unread } });
 }

@@ -23,7 +23,7 @@ export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions, type ReadingThreads } from './engine.js';
 export { findIn, rulesFolder, rulesIn } from './findings.js';
 export { historiesIn } from './folder.js';
-export { BeyondAGlance, openAtAGlance } from './glance.js';
+export { graphAtAGlance } from './glance.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { changePrices, ownUsageSettings } from './own-prices.js';
 export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';

@@ -14,7 +14,15 @@ const stamp = join(root, 'out', 'built');
 /** Whether a source is newer than the last build. */
 function isStale(): boolean {
   const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const inputs = ['package.json', 'package-lock.json', 'electron.vite.config.ts', 'page.config.ts', 'tsconfig.base.json', ...filesBelow('src')];
+  const inputs = [
+    'package.json',
+    'package-lock.json',
+    'electron.vite.config.ts',
+    'page.config.ts',
+    'glance.config.ts',
+    'tsconfig.base.json',
+    ...filesBelow('src'),
+  ];
   return inputs.some((path) => (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) > built);
 }
 

@@ -5,7 +5,7 @@ import { judgeCompaction } from '../../../src/core/assist/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { history, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { ModelProvider } from '../../../src/core/turns/index.js';
-import { countedGraph, usageCompaction, usageOfContext } from '../../../src/core/usage/index.js';
+import { countedGraph, unstoredWindows, usageCompaction, usageOfContext } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -64,7 +64,7 @@ const linesOf = (summary: string): string[] => {
 
 test('[N10] a compaction has one figure everywhere: the input of the first call after it', () => {
   const { chain, id } = compactionOf(compacted('We worked.'));
-  const row = countedGraph(chain, { offset: 0, limit: 50 }).rows.find(({ commit }) => commit.id === id);
+  const row = countedGraph(chain, { offset: 0, limit: 50 }, unstoredWindows).rows.find(({ commit }) => commit.id === id);
   expect(row?.compacted?.after).toBe(400);
   expect(usageCompaction(chain, { id }).after.counted).toBe(400);
   expect(usageOfContext(chain, id)).toMatchObject({ counted: null, next: { counted: 400 }, notRecorded: null });

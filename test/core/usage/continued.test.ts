@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
 import { compact, entries, fork, history, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
-import { countedGraph, loadPrices, loadTokenizer, usageOfFork } from '../../../src/core/usage/index.js';
+import { countedGraph, loadPrices, loadTokenizer, unstoredWindows, usageOfFork } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { usageOfContext } from '../../support/counted.js';
 import { reply, session, usage } from '../../support/counted-lines.js';
@@ -32,7 +32,7 @@ const edit = (chain: WriteChain, tip: ContextId, key: string, text: string) =>
 
 /** The number that the chain shows for a commit. */
 const inChain = (chain: WriteChain, id: ContextId): number | undefined =>
-  countedGraph(chain, { offset: 0, limit: 100 }).rows.find(({ commit }) => commit.id === id)?.estimatedTokens;
+  countedGraph(chain, { offset: 0, limit: 100 }, unstoredWindows).rows.find(({ commit }) => commit.id === id)?.estimatedTokens;
 
 const added = (chain: WriteChain, id: ContextId): number => entries(chain, { id, stop: id }).entries.reduce((sum, { tokens }) => sum + tokens, 0);
 
