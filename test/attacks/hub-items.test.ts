@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard } from '../../src/core/cards/index.js';
-import type { WriteChain } from '../../src/core/chain/index.js';
+import { digestOf, type WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
 import { inOrder, keyOf, packParcel, pull, push, type SentItem, unpackParcel } from '../../src/core/sync/index.js';
@@ -57,7 +57,9 @@ describe('what the hub stores', () => {
     await push(mine, await hub.project('bad'));
     const items = await itemsOf('bad');
     const [commit, ticket] = [bodyOf(items, 'context'), bodyOf(items, 'ticket')];
-    const forged = 'e'.repeat(64);
+    const [forged, absent] = ['e'.repeat(64), 'd'.repeat(64)];
+    const parts = { parent: null, createdAt: Number(commit.createdAt), template: String(commit.template) };
+    const withAbsent = digestOf({ ...parts, ref: `blake3:${absent}` as never }).toString('hex');
     const sent = await sendTo('bad', [
       { kind: 'ticket', body: { ...ticket, ticketId: 'tkt-a1', status: 'gone' } },
       { kind: 'ticket', body: { ...ticket, ticketId: 'tkt-a2', extra: 1 } },
@@ -67,21 +69,23 @@ describe('what the hub stores', () => {
       { kind: 'context', body: { ...commit, createdAt: Number(commit.createdAt) + 1 } },
       { kind: 'context', body: { ...commit, parent: forged } },
       { kind: 'context', body: { ...commit, artifact: forged } },
+      { kind: 'context', body: { ...commit, artifact: absent, digest: withAbsent } },
       { kind: 'branchMark', body: { context: forged, title: 'on a commit that is refused', archivedAt: null, deletedAt: null } },
       { kind: 'ticket', body: { ...ticket, ticketId: 'tkt-a4' } },
     ]);
     expect(sent.stored).toBe(1);
-    expect(sent.refused.map(({ kind }) => kind).sort()).toEqual(['branchMark', ...Array(4).fill('context'), 'nonsense', ...Array(3).fill('ticket')]);
+    expect(sent.refused.map(({ kind }) => kind).sort()).toEqual(['branchMark', ...Array(5).fill('context'), 'nonsense', ...Array(3).fill('ticket')]);
     for (const [key, word] of [
       ['["tkt-a1"]', 'status'],
       ['["tkt-a2"]', 'extra'],
       ['["tkt-a3"]', 'tkt-none'],
       [forged, 'digest'],
+      [withAbsent, `needs the object ${absent}`],
     ])
       expect(sent.refused.find((each) => each.key === key)?.reason, key).toContain(word);
     expect((await itemsOf('bad')).map(({ key }) => key)).toEqual([...items.map(({ key }) => key), '["tkt-a4"]']);
     const [line] = (await hub.client().audit.list({ project: 'bad' })).filter(({ action }) => action === 'refused items');
-    expect([line?.count, line?.what]).toEqual([9, expect.stringContaining('tkt-a1')]);
+    expect([line?.count, line?.what]).toEqual([10, expect.stringContaining('tkt-a1')]);
     expect((await pull(emptyChain(), await hub.project('bad'))).refused).toEqual([]);
   });
 
@@ -163,6 +167,77 @@ describe('what the hub stores', () => {
     expect((await sendTo('bound', [{ kind: 'card', body: { ...card, authorId: 'ben' } }], other)).stored).toBe(0);
     expect((await sendTo('bound', [{ kind: 'card', body: { ...card, deletedAt: Date.now() } }], other)).stored).toBe(1);
     expect((await sendTo('bound', [changed], ann)).stored).toBe(1);
+  });
+
+  test('[E74] nobody changes a message or who is a person; others change no call', async () => {
+    await push(chainWith('commented'), await hub.project('said'));
+    const commit = (await itemsOf('said')).find(({ kind }) => kind === 'context');
+    const context = commit?.key ?? '';
+    const template = { name: 'Critic', version: 1, artifact: commit?.body.artifact, author: 'ann', createdAt: 0 };
+    const ann = { entityId: 'ann', name: 'Ann', type: 'human', createdAt: 0 };
+    const said = {
+      space: '["room"]',
+      messageId: 'm',
+      sender: '["ann"]',
+      at: 0,
+      text: 'Hello',
+      replyTo: null,
+      expectsReply: 0,
+      chainDepth: 0,
+      origin: null,
+    };
+    const unknown = {
+      model: null,
+      input: null,
+      output: null,
+      cacheRead: null,
+      cacheWrite: null,
+      shapeHash: null,
+      system: null,
+      tools: null,
+      rest: null,
+    };
+    const answer = { context: null, replyKey: null, replyRecord: null, marks: '[]' };
+    const call = {
+      requestId: 'r',
+      format: 'wire-v1',
+      sessionId: 's',
+      at: 0,
+      provider: 'anthropic',
+      record: '{}',
+      messages: [],
+      ...unknown,
+      ...answer,
+    };
+    const first = [
+      { kind: 'entity', body: ann },
+      { kind: 'space', body: { spaceId: 'room', name: 'Room', createdAt: 0 } },
+      { kind: 'spaceMessage', body: said },
+      { kind: 'started', body: { context, toolCallId: 'call' } },
+      { kind: 'request', body: call },
+      { kind: 'template', body: template },
+    ];
+    expect((await sendTo('said', first)).stored).toBe(6);
+    const later = [
+      { kind: 'entity', body: { ...ann, type: 'agent' } },
+      { kind: 'entity', body: { ...ann, name: 'Ann of the shop' } },
+      { kind: 'spaceMessage', body: { ...said, text: 'Obey.' } },
+      { kind: 'started', body: { context, toolCallId: 'other' } },
+    ];
+    const changed = [
+      { kind: 'request', body: { ...call, model: 'other' } },
+      { kind: 'template', body: { ...template, author: 'ben' } },
+    ];
+    for (const [token, items, stored] of [
+      [hub.admin, later, 1],
+      [await member('said', 'ben'), [...later.slice(0, 1), ...later.slice(2), ...changed], 0],
+    ] as const) {
+      const sent = await sendTo('said', items, token);
+      expect([sent.stored, sent.refused.map(({ kind }) => kind)]).toEqual([
+        stored,
+        items.map(({ kind }) => kind).filter((_, at) => !stored || at !== 1),
+      ]);
+    }
   });
 
   test('[E74] a share link adds tickets and replaces none of others', async () => {

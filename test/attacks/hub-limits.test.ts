@@ -56,6 +56,14 @@ describe('small calls', () => {
     expect(unpackParcel(parcelOf(`{"items":[${many(5_000, '["x",{}]')}],"objects":[${many(10_000, empty)}]}`), keyOf).objects).toHaveLength(10_000);
   });
 
+  test('[E12] an object has a media type of printable characters', () => {
+    const bytes = Buffer.from('x');
+    const typed = (contentType: string): Uint8Array =>
+      packParcel({ items: [], objects: [{ hash: blake3Of(bytes).toString('hex'), contentType, bytes }] });
+    for (const type of ['', 'a\nb', 'a\0', 'ä', 'x'.repeat(401)]) expect(() => unpackParcel(typed(type), keyOf)).toThrow('no valid media type');
+    expect(unpackParcel(typed('text/plain'), keyOf).objects).toHaveLength(1);
+  });
+
   test('[E65] no name in a call hides its refusal, or makes the audit log fail', async () => {
     await hub.project('named');
     const { token } = await hub.client().members.add({ project: 'named', name: 'inventive', role: 'writer' });

@@ -59,6 +59,26 @@ async function answering(listener: RequestListener, host = '127.0.0.2'): Promise
   return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
+test('[E53] a hub sends no client to another address, and lets none wait for an hour', async () => {
+  let asked = 0;
+  const other = await answering((_, answer) => {
+    asked += 1;
+    answer.writeHead(200).end('{}');
+  });
+  for (const status of [301, 302, 307, 308]) {
+    const hub = await answering(
+      (request, answer) => void request.resume().on('end', () => answer.writeHead(status, { location: `${other}/rpc` }).end()),
+    );
+    await expect(hubClient({ hub, token: 'stm_x' }).sync.hello({ project: 'p' })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  }
+  expect(asked).toBe(0);
+  const busy = await answering((request, answer) => void request.resume().on('end', () => answer.writeHead(429, { 'retry-after': '3600' }).end()));
+  const call = hubClient({ hub: busy, token: 'stm_x' })
+    .sync.hello({ project: 'p' })
+    .catch(() => 'refused');
+  expect(await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 20_000, 'waits').unref())])).toBe('refused');
+});
+
 test('[E53] an answer of many values or levels is refused before it is parsed', { tags: 'long' }, async () => {
   for (const list of [`[${'{},'.repeat(20 * megabyte)}{}]`, `${'['.repeat(megabyte)}${']'.repeat(megabyte)}`]) {
     const hub = await answering((request, answer) => {

@@ -12,7 +12,7 @@ export { keyOf, type Pulled, pull } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { redactedCopies } from './redacted.js';
 export { objectsOf, type Sender, type SentItem } from './rows.js';
-export { ruleOf, ticketKinds } from './rules.js';
+export { isFixed, ruleOf, ticketKinds } from './rules.js';
 export { checkItem, checkMediaType, itemSchemas, problemOf } from './schemas.js';
 export { onlyCommits, selected, selectedCommits } from './select.js';
 export { type HubAddress, type MachineHubs, openMachineHubs } from './settings.js';

@@ -12,7 +12,7 @@ import { unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 import { openRefused, type RefusedItems } from './refused.js';
 import { isEmpty, nameIn, objectsOf, openPlaces, openRows, type RowFinder, type Rows, renamed, type SentItem, type SqliteRow } from './rows.js';
-import { type RowRule, ruleOf, tableOf, ticketKinds } from './rules.js';
+import { isFixed, type RowRule, ruleOf, tableOf, ticketKinds } from './rules.js';
 import { problemOf } from './schemas.js';
 import { readRecordedCalls } from './sources.js';
 
@@ -229,7 +229,7 @@ function isChangedHere(work: Pull, rule: RowRule, item: SentItem, no: number): b
   return here.digest !== item.digest && here.digest !== held && !isEmpty(rule, here, held);
 }
 
-function rowAt({ chain, rows, places }: Pull, rule: RowRule, no: number, item: SentItem): SqliteRow | undefined {
+function rowAt({ chain, rows, places }: Pick<Pull, 'chain' | 'rows' | 'places'>, rule: RowRule, no: number, item: SentItem): SqliteRow | undefined {
   const column = rows.shape(rule).number ?? rule.numberedBy;
   const [names, values] = column === undefined ? [rule.key ?? [], places.keyValues(rule, item.key) ?? []] : [[column], [no]];
   return chain.db.one<SqliteRow>(`SELECT * FROM "${tableOf(rule)}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
@@ -244,6 +244,7 @@ function storeRow({ chain, rows, places }: Pull, rule: RowRule, item: SentItem, 
     values[column] = blobs.has(column) && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
   }
   if (rule.calls) return here ?? storeTravelingCall(chain, values as unknown as TravelingCall);
+  if (rule.fixed && here !== undefined) refuseChanged(rule, rowAt({ chain, rows, places }, rule, here, item), values);
   if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, here, values);
   if (rule.kind === 'boxPart') refuseHeld(chain, values);
   const names = Object.keys(values);
@@ -280,6 +281,13 @@ function placeOf({ db }: ReadChain, rule: RowRule, values: SqliteRow): SqliteRow
   const { column, of } = rule.counts;
   const last = db.one<{ last: number | null }>(`SELECT MAX("${column}") AS last FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null)?.last;
   return { [column]: (last ?? 0) + 1 };
+}
+
+/** Refuses a version that changes what the first one fixed: nobody edits what was said. @throws CONFLICT */
+function refuseChanged(rule: RowRule, row: SqliteRow | undefined, values: SqliteRow): void {
+  const changed = Object.keys(values).find((name) => isFixed(rule, name) && (row?.[name] ?? null) !== values[name]);
+  if (changed !== undefined)
+    throw new StemmaError('CONFLICT', `This version changes ${changed}, which is fixed. The first version stays.`, { field: changed });
 }
 
 /** Refuses changes of a card that a turn holds. It may only be deleted, because this changes no turn that has begun. @throws CONFLICT */

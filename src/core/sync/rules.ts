@@ -22,6 +22,8 @@ export interface RowRule {
   readonly refs?: Readonly<Record<string, string>>;
   /** Columns with a JSON list of row numbers of another table, or of lists that begin with one. */
   readonly lists?: Readonly<Record<string, string>>;
+  /** The columns that the first version fixes; true for all. Neither a hub nor a client takes a version that changes one of them, whoever sends it. */
+  readonly fixed?: readonly string[] | true;
   /** Columns that are not sent, with their values in a received row. */
   readonly local?: Readonly<Record<string, null | number | string>>;
   /** The table has no row numbers, so its key names its rows in this project too. */
@@ -44,7 +46,7 @@ export interface RowRule {
 export const rules: readonly RowRule[] = [
   { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
   { kind: 'contextVersion', refs: { context: 'context' } },
-  { kind: 'started', key: ['context'], refs: { context: 'context' }, numberedBy: 'context' },
+  { kind: 'started', key: ['context'], fixed: true, refs: { context: 'context' }, numberedBy: 'context' },
   { kind: 'template', key: ['name', 'version'], refs: { artifact: 'artifact' } },
   { kind: 'instantiation', refs: { context: 'context' } },
   { kind: 'blackboard', refs: { context: 'context' } },
@@ -91,7 +93,7 @@ export const rules: readonly RowRule[] = [
   },
   // The turn that an agent works on. It is sent after the turns, because agents and turns refer to each other.
   { kind: 'agentWork', table: 'agent', only: ['agentId', 'turn'], unlessNull: 'turn', key: ['agentId'], refs: { turn: 'agentTurn' } },
-  { kind: 'turnInput', key: ['turn'], refs: { turn: 'agentTurn' }, numberedBy: 'turn' },
+  { kind: 'turnInput', key: ['turn'], fixed: true, refs: { turn: 'agentTurn' }, numberedBy: 'turn' },
   { kind: 'cardCall', refs: { turn: 'agentTurn', box: 'box' } },
   { kind: 'ticket', key: ['ticketId'], refs: { parent: 'ticket' } },
   { kind: 'ticketDependency', key: ['ticket', 'dependsOn'], refs: { ticket: 'ticket', dependsOn: 'ticket' }, unnumbered: true },
@@ -102,7 +104,8 @@ export const rules: readonly RowRule[] = [
   { kind: 'experimentVersion', refs: { experiment: 'experiment' } },
   { kind: 'experimentResult', key: ['resultId'], refs: { experiment: 'experiment', context: 'context' } },
   { kind: 'experimentVerdict', refs: { result: 'experimentResult' } },
-  { kind: 'entity', key: ['entityId'] },
+  // An agent never takes the name of a human member.
+  { kind: 'entity', key: ['entityId'], fixed: ['type'] },
   { kind: 'space', key: ['spaceId'] },
   {
     kind: 'membership',
@@ -121,6 +124,7 @@ export const rules: readonly RowRule[] = [
   {
     kind: 'spaceMessage',
     key: ['messageId'],
+    fixed: true,
     refs: { space: 'space', sender: 'entity' },
     local: { seq: 0, run: null },
     counts: { column: 'seq', of: 'space' },
@@ -139,6 +143,9 @@ export const rules: readonly RowRule[] = [
 
 /** The table that holds a kind. */
 export const tableOf = ({ kind, table = kind }: RowRule): string => table;
+
+/** Whether the first version of a row fixes a column. Commits have a list of their own. */
+export const isFixed = ({ fixed }: RowRule, column: string): boolean => fixed === true || fixed?.includes(column) === true;
 
 /** The rule of a kind; undefined for a kind that is not sent. */
 export const ruleOf = (kind: string): RowRule | undefined => byKind.get(kind);

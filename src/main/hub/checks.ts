@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { refOfHash } from '../../core/artifacts/index.js';
 import { type ContextId, canonicalJson, type Json, type JsonObject } from '../../core/base/index.js';
 import { digestOf } from '../../core/chain/index.js';
-import { fixedFields, inOrder, objectsOf, problemOf, referencesOf, ruleOf, type SentItem } from '../../core/sync/index.js';
+import { fixedFields, inOrder, isFixed, objectsOf, problemOf, referencesOf, ruleOf, type SentItem } from '../../core/sync/index.js';
 import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
 import { nameOf } from './names.js';
@@ -37,11 +37,9 @@ interface Version {
 /** Kinds that are bound to their maker and their content, with the fields that others may change. Commits have a rule of their own. */
 const bound: Readonly<Record<string, ReadonlySet<string>>> = {
   card: new Set(['deletedAt']),
-  spaceMessage: new Set(),
   request: new Set(),
   modelRun: new Set(),
   template: new Set(),
-  turnInput: new Set(),
   experimentResult: new Set(),
 };
 
@@ -119,6 +117,10 @@ function replacementProblem({ kind, key, body }: SentItem, holder: GrantHolder, 
     const changed = fixedFields.find((field) => !isSame(first.body[field], body[field]));
     return changed && `This version changes ${changed} of the commit ${key}, which is fixed. The first version stays.`;
   }
+  const rule = ruleOf(kind);
+  const fixedColumn =
+    rule && Object.keys({ ...first.body, ...body }).find((field) => isFixed(rule, field) && !isSame(first.body[field], body[field]));
+  if (fixedColumn !== undefined) return `This version changes ${fixedColumn} of ${kind} ${key}, which is fixed. The first version stays.`;
   const isMaker = first.by !== null && holder.grants.some(({ no }) => no === first.by);
   if (isMaker) return undefined;
   const changed = Object.keys({ ...first.body, ...body }).filter((field) => !isSame(first.body[field], body[field]));

@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/index.js';
 import { commitOf, type WriteChain } from '../../../src/core/chain/index.js';
-import { keyOf, packTexts, pull, push, unpackParcel, unpackTexts } from '../../../src/core/sync/index.js';
+import { fetchFromHub, keyOf, packTexts, pull, push, unpackParcel, unpackTexts } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { type FakeHub, fakeHub } from '../../support/fake-hub.js';
 import { commitText } from '../../support/hub.js';
@@ -81,6 +81,39 @@ describe('a hostile hub', () => {
       }
     },
   );
+
+  test('[E74] a hub changes no message that was received, and makes no person an agent', async () => {
+    const { hub } = await honest();
+    const ann = { entityId: 'ann', name: 'Ann', type: 'human', createdAt: 0 };
+    const said = {
+      space: '["room"]',
+      messageId: 'm',
+      sender: '["ann"]',
+      at: 0,
+      text: 'Hello',
+      replyTo: null,
+      expectsReply: 0,
+      chainDepth: 0,
+      origin: null,
+    };
+    hub.add('entity', ann);
+    hub.add('space', { spaceId: 'room', name: 'Room', createdAt: 0 });
+    hub.add('spaceMessage', said);
+    const theirs = emptyChain();
+    expect((await pull(theirs, hub)).refused).toEqual([]);
+    hub.add('entity', { ...ann, type: 'agent' });
+    hub.add('spaceMessage', { ...said, text: 'Obey.' });
+    const { refused } = await pull(theirs, hub);
+    expect(refused.map(({ kind, reason }) => [kind, reason.split(',')[0]])).toEqual([
+      ['entity', 'This version changes type'],
+      ['spaceMessage', 'This version changes text'],
+    ]);
+    hub.add('entity', { ...ann, name: 'Ann of the shop' });
+    // The version that this machine has is nothing new, so the changed one stays among what it refused.
+    expect((await pull(theirs, hub)).refused.map(({ kind }) => kind)).toEqual(['spaceMessage']);
+    const rows = [theirs.db.one('SELECT name, type FROM entity'), theirs.db.one('SELECT text FROM spaceMessage')];
+    expect(rows).toEqual([{ name: 'Ann of the shop', type: 'human' }, { text: 'Hello' }]);
+  });
 
   test('[E52] a client falls back to an earlier valid version of a commit', async () => {
     const { hub, id } = await honest();
@@ -195,6 +228,24 @@ describe('a hostile hub', () => {
     const theirs = emptyChain();
     await pull(theirs, all);
     expect(theirs.db.all<{ contentType: string }>('SELECT contentType FROM artifact WHERE size = 8')).toEqual([]);
+  });
+
+  test('[E53] an object that was not asked for does not stop a read on demand', async () => {
+    const theirs = emptyChain();
+    const { id } = commitText(theirs, 'first');
+    const later = commitText(theirs, 'later', id);
+    const hub = fakeHub();
+    await push(theirs, hub);
+    const mine = emptyChain();
+    await pull(mine, hub, { onDemand: true });
+    const { artifact } = commitOf(mine, later.id);
+    const { ref, gone } = mine.artifacts.stat(artifact);
+    expect(gone).toBe('evicted');
+    hub.object('unwanted');
+    const all = { ...hub, objects: async () => hub.objects([...hub.stored.keys()]) };
+    // The first fetch asks for outlines.
+    for (let times = 0; times < 3; times++) await fetchFromHub(mine, all, ref);
+    expect(Buffer.from(mine.artifacts.read(artifact)).toString()).toBe('later');
   });
 
   test('[E53] deep, crowded or inflated answers are refused before they are parsed', { tags: 'long' }, () => {

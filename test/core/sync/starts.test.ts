@@ -3,12 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { addCards, createBox, putProfile } from '../../../src/core/cards/index.js';
 import type { WriteChain } from '../../../src/core/chain/index.js';
 import type { PolicyRule } from '../../../src/core/contract/index.js';
+import { saveExperiment } from '../../../src/core/experiments/index.js';
 import { endDueBatches, forkJoin, handoverMap, launchPrincipal, registerAgent } from '../../../src/core/handover/index.js';
 import { allowWork, listJobs, openLiveJobs, pulse } from '../../../src/core/runner/index.js';
 import { pull, push } from '../../../src/core/sync/index.js';
 import { createTicket, events, moveTicket } from '../../../src/core/tickets/index.js';
 import type { ModelProvider, ReplyPiece } from '../../../src/core/turns/index.js';
 import { fakeHub } from '../../support/fake-hub.js';
+import { commitText } from '../../support/hub.js';
 import { emptyChain, heldClock } from '../../support/project.js';
 
 const says = (text: string): ReplyPiece[] => [
@@ -208,6 +210,37 @@ describe('starts that another machine recorded', () => {
     for (const chain of [mine, theirs]) endDueBatches(chain);
     const statusOf = (chain: WriteChain) => handoverMap(chain).turns.map(({ status }) => status);
     expect([statusOf(mine), statusOf(theirs)]).toEqual([['dispatched'], ['canceled']]);
+  });
+
+  test('[U8] the cases of an experiment of another machine wait, also after its newest version', async () => {
+    const theirs = emptyChain();
+    const { id } = commitText(theirs, 'a turn');
+    const one = { caseId: 'one', title: 'one', turnId: id, provider: 'model', model: 'm', samples: 1 };
+    const { experimentId } = saveExperiment(theirs, { title: 'Nightly', note: '', cases: [one], checks: [] } as never);
+    const hub = fakeHub();
+    await push(theirs, hub);
+    const mine = emptyChain();
+    await pull(mine, hub, { place: 'https://hub.example/shop' });
+    const rule: PolicyRule = { for: { experiment: 'Nightly' }, performer: { provider: 'model', model: 'm' } };
+    await act(mine, [rule]);
+    expect(listJobs(mine, undefined)).toEqual([]);
+    expect(allowWork(mine, { experimentId, caseId: 'one' })).toMatchObject({ name: 'ann', hub: 'https://hub.example/shop' });
+    await act(mine, [rule]);
+    expect(listJobs(mine, undefined)).toHaveLength(1);
+  });
+
+  test('[U8] a turn that another machine puts below a turn of this one is not carried out with it', async () => {
+    const { mine, hub } = await received({ name: 'ann', isLink: false });
+    putProfile(mine, 'Own', { content: { kind: 'json', data: { system_prompt_template: 'You work.' } } });
+    const { agentTurnId = '', agentId = '' } = launchPrincipal(mine, { profileName: 'Own', instruction: 'Mine.' });
+    const body = hub.list.find(({ kind }) => kind === 'agentTurn')?.body ?? {};
+    hub.add('agentTurn', { ...body, agentTurnId: 'below', parentTurn: JSON.stringify([agentTurnId]) });
+    await push(mine, hub);
+    expect((await pull(mine, hub)).refused).toEqual([]);
+    expect(handoverMap(mine).turns.find((turn) => turn.agentTurnId === 'below')).toMatchObject({ parentTurnId: agentTurnId, status: 'dispatched' });
+    const asked = await act(mine, [{ for: { agent: agentId }, performer }]);
+    expect(asked.filter((each) => each.includes('the stranger'))).toEqual([]);
+    expect(asked).toHaveLength(1);
   });
 
   test('[U8] nobody else adds cards to the input of an open turn', async () => {

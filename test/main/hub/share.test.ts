@@ -35,7 +35,7 @@ async function branches(name: string) {
   const hash = (id: string): string =>
     chain.db.one<{ hash: Buffer }>('SELECT a.hash FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.id = ?', id)?.hash.toString('hex') ??
     '';
-  return { chain, remote, shared: digest(shared.id), secretHash: hash(secret.id) };
+  return { chain, remote, sharedId: shared.id, shared: digest(shared.id), secretHash: hash(secret.id) };
 }
 
 const linkTo = async (project: string, digest: string, role: 'reader' | 'reviewer' = 'reader', expiresAt?: string) =>
@@ -45,7 +45,7 @@ const page = (project: string, token: string, rest = ''): Promise<Response> => f
 
 describe('a share link', () => {
   test('[E18] opens its commit with what comes before it, and nothing else of the project', async () => {
-    const { shared, secretHash } = await branches('one-branch');
+    const { chain, remote, shared, sharedId, secretHash } = await branches('one-branch');
     const { token } = await linkTo('one-branch', shared);
     expect((await hub.client(token).sync.hello({ project: 'one-branch' })).people).toEqual([]);
     const theirs = emptyChain();
@@ -60,9 +60,14 @@ describe('a share link', () => {
     const answered = await (await client.sync.objects({ project: 'one-branch', hashes: [secretHash] })).arrayBuffer();
     expect(Buffer.from(answered).includes('what stays private')).toBe(false);
     expect(answered.byteLength).toBeLessThan(100);
+    expect(await client.sync.about({ project: 'one-branch', hashes: [secretHash] })).toEqual([null]);
     const { outlines, objects } = await throughLink('one-branch', reviewing).outlines([[secretHash, 'raw-text']], [secretHash]);
     expect(outlines).toEqual([null]);
     expect(unpackParcel(objects ?? new Uint8Array(), keyOf).objects).toEqual([]);
+    // A commit that continues the shared one later is not part of it.
+    commitText(chain, 'what came afterward', sharedId);
+    await push(chain, remote);
+    expect((await pull(theirs, throughLink('one-branch', token))).items).toEqual({});
   });
 
   test('[E39] a link to a comparison opens both commits and a page that compares them', { tags: 'long' }, async () => {
