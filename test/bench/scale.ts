@@ -18,6 +18,7 @@ import { derive } from '../../src/core/project/upkeep.js';
 import { contextOf, router } from '../../src/core/router/index.js';
 import { loadPrices, loadTokenizer } from '../../src/core/usage/index.js';
 import { importAll } from './engine.js';
+import { librarySession } from './library.js';
 import { largeSession, turns } from './material.js';
 import { peakKilobytes } from './peak.js';
 
@@ -49,16 +50,21 @@ function makeCommits({ chain }: Project, count: number): void {
     });
 }
 
-/** Session files whose import makes the project. */
+/** A session file whose import makes the project, or 250 files at a time. */
 function makeSessions({ chain }: Project, folder: string, kind: Exclude<Kind, 'commits'>, size: number): void {
   const files = join(folder, 'files');
-  mkdirSync(files, { recursive: true });
-  const shapes = { entries: { turns: Math.ceil(size / 30), calls: 14 }, turns: { turns: size, calls: 1 }, sessions: { turns: 10, calls: 19 } };
   const count = kind === 'sessions' ? size : 1;
-  const paths = Array.from({ length: count }, (_, number) => join(files, `${String(number).padStart(8, '0')}-0000-4000-8000-000000000036.jsonl`));
-  for (const [number, path] of paths.entries()) writeFileSync(path, largeSession(shapes[kind], number));
-  for (let from = 0; from < paths.length; from += 250) importAll(chain, paths.slice(from, from + 250));
-  rmSync(files, { recursive: true });
+  const shape = kind === 'entries' ? { turns: Math.ceil(size / 30), calls: 14 } : { turns: size, calls: 1 };
+  for (let from = 0; from < count; from += 250) {
+    mkdirSync(files, { recursive: true });
+    const paths = Array.from({ length: Math.min(250, count - from) }, (_, place) => {
+      const path = join(files, `${String(from + place).padStart(8, '0')}-0000-4000-8000-000000000041.jsonl`);
+      writeFileSync(path, kind === 'sessions' ? librarySession(from + place) : largeSession(shape, 0));
+      return path;
+    });
+    importAll(chain, paths);
+    rmSync(files, { recursive: true });
+  }
 }
 
 /** An engine of the machine on which the project was made: derived data of another machine is not believed. */
