@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { badRequest } from '../base/index.js';
+import { badRequest, defined } from '../base/index.js';
 import type { AnalysisFormat } from '../contract/index.js';
 import { makeFolders, type NewFile, openNewFile, writeNew } from '../files/index.js';
 import type { ConfinedDatabase } from '../store/index.js';
-import { type ParquetColumn, type ParquetFile, type ParquetValue, parquetFile } from './parquet.js';
+import { type ParquetColumn, type ParquetFile, parquetFile } from './parquet.js';
 import type { Statement } from './question.js';
 import { schemaPage } from './schema-page.js';
+import { KindChanged, type ParquetValue } from './values.js';
 import { type View, type ViewColumnKind, viewList } from './views.js';
 
 /** What was written. */
@@ -21,14 +22,24 @@ const atOnce = 256 * 1024;
 
 /** Writes the rows of a statement to a new file. If it fails, no file remains. @throws as `ConfinedDatabase.select`; CONFLICT if the path is taken */
 export function writeAnswer(db: ConfinedDatabase, statement: Statement, format: AnalysisFormat, path: string): WrittenFile {
+  try {
+    return writeRows(db, statement, path, (columns) => encoderOf(format, columns));
+  } catch (error) {
+    if (!(error instanceof KindChanged)) throw error;
+    // Rare: the first 65,536 values of a column are integers, and a later one is not.
+    return writeRows(db, statement, path, (columns) => encoderOf(format, columns, kindsOf(db, statement, columns.length)));
+  }
+}
+
+function writeRows(db: ConfinedDatabase, { sql, values }: Statement, path: string, encoderFor: (columns: readonly string[]) => Encoder): WrittenFile {
   // A wrong statement leaves no file.
-  const { columns } = db.select(statement.sql, statement.values);
-  const encode = encoderOf(db, statement, format, columns);
+  const found = db.select(sql, values);
+  const encode = encoderFor(found.columns);
   const file = openNewFile(path);
   try {
     let rows = 0;
     file.write(encode.begin);
-    for (const row of db.select(statement.sql, statement.values).rows()) {
+    for (const row of found.rows()) {
       rows += 1;
       for (const part of encode.row(row)) file.write(part);
     }
@@ -48,21 +59,16 @@ interface Encoder {
   end(): readonly (Uint8Array | string)[];
 }
 
-function encoderOf(db: ConfinedDatabase, statement: Statement, format: AnalysisFormat, columns: readonly string[]): Encoder {
+function encoderOf(format: AnalysisFormat, columns: readonly string[], kinds: readonly ViewColumnKind[] = []): Encoder {
   switch (format) {
     case 'csv':
       return lines(csvLine, csvLine(columns));
     case 'jsonl':
       return lines((row) => `${JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, row[at] ?? null])))}\n`);
     case 'parquet': {
-      const kinds = kindsOf(db, statement, columns.length);
       const names = new Set<string>();
-      const file = parquetFile(columns.map((name, at) => ({ name: unusedName(name, names), kind: kinds[at] ?? 'text' })));
-      return {
-        begin: '',
-        row: (row) => file.add(row.map((value, at) => (kinds[at] === 'text' && typeof value === 'number' ? String(value) : value))),
-        end: file.end,
-      };
+      const file = parquetFile(columns.map((name, at) => ({ name: unusedName(name, names), ...defined({ kind: kinds[at] }) })));
+      return { begin: '', row: file.add, end: file.end };
     }
   }
 }
@@ -114,8 +120,10 @@ function kindsOf(db: ConfinedDatabase, { sql, values }: Statement, columns: numb
   return kinds.map((kind) => kind ?? 'text');
 }
 
-/** Rows of all open files that wait for their group at most. More need more memory. */
-const mostWaiting = 16_384;
+/** Bytes of the rows of all open files that wait for their group at most. More need more memory. */
+const mostWaiting = 48 * 1024 * 1024;
+/** Rows after which these bytes are counted. */
+const countEvery = 4_096;
 
 /**
  * Writes all views as a folder: `VIEW/month=2026-01/part-0.parquet`, and a page with the schema. The database gives times as numbers. If it fails, no
@@ -150,7 +158,8 @@ function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly
   const columns = view.columns.filter(({ isContent }) => !isContent);
   const at = columns.findIndex(({ name }) => name === view.month);
   const parts = new Map<string, Part>();
-  let [rows, bytes, waiting] = [0, 0, 0];
+  const monthOf = monthFinder();
+  let [rows, bytes] = [0, 0];
   const write = ({ file }: Part, groups: readonly Uint8Array[]): void => {
     for (const group of groups) file.write(group);
   };
@@ -163,16 +172,8 @@ function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly
         parts.set(month, part);
       }
       rows += 1;
-      waiting += 1;
-      const before = part.parquet.waiting;
-      const groups = part.parquet.add(row);
-      if (groups.length > 0) {
-        write(part, groups);
-        waiting -= before + 1;
-      } else if (waiting > mostWaiting) {
-        for (const each of parts.values()) write(each, each.parquet.flush());
-        waiting = 0;
-      }
+      write(part, part.parquet.add(row));
+      if (rows % countEvery === 0) for (const each of tooLarge([...parts.values()])) write(each, each.parquet.flush());
     }
     for (const part of parts.values()) {
       write(part, part.parquet.end());
@@ -185,14 +186,38 @@ function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly
   }
 }
 
+/** The parts whose rows are written now, the largest first, so that those of all open files need little memory. */
+function tooLarge(parts: readonly Part[]): readonly Part[] {
+  const sizes = parts.map((part) => ({ part, bytes: part.parquet.bytes() })).sort((a, b) => b.bytes - a.bytes);
+  let waiting = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const large: Part[] = [];
+  for (const { part, bytes } of sizes) {
+    if (waiting <= mostWaiting) break;
+    waiting -= bytes;
+    large.push(part);
+  }
+  return large;
+}
+
 function newPart(folder: string, columns: readonly ParquetColumn[]): Part {
   makeFolders(folder);
   return { file: openNewFile(join(folder, 'part-0.parquet')), parquet: parquetFile(columns) };
 }
 
-/** The month of a time or a day, in UTC. */
-const monthOf = (value: ParquetValue): string =>
-  value === null ? 'unknown' : typeof value === 'string' ? value.slice(0, 7) : new Date(value).toISOString().slice(0, 7);
+const dayMs = 86_400_000;
+
+/** Finds the month of a time or a day, in UTC. */
+function monthFinder(): (value: ParquetValue) => string {
+  const months = new Map<number, string>();
+  return (value) => {
+    if (value === null) return 'unknown';
+    if (typeof value === 'string') return value.slice(0, 7);
+    const day = Math.floor(value / dayMs);
+    const month = months.get(day) ?? new Date(value).toISOString().slice(0, 7);
+    months.set(day, month);
+    return month;
+  };
+}
 
 /** Refuses an export whose input cannot be written. @throws BAD_REQUEST */
 export function checkExport({ dataset, format }: { readonly dataset?: true | undefined; readonly format: AnalysisFormat }): void {

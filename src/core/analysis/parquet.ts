@@ -3,14 +3,14 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { bytesOf } from '../base/index.js';
 import { i32, i64, list, struct, type Thrift, text } from './thrift.js';
+import { columnValues, type ParquetValue, type TakenValues } from './values.js';
 import type { ViewColumnKind } from './views.js';
 
 export interface ParquetColumn {
   readonly name: string;
-  readonly kind: ViewColumnKind;
+  /** Without it, the values decide. */
+  readonly kind?: ViewColumnKind;
 }
-
-export type ParquetValue = string | number | null;
 
 /** Numbers of the format. */
 const physical: Readonly<Record<ViewColumnKind, number>> = { 'yes-no': 0, count: 2, time: 2, number: 5, text: 6 };
@@ -20,79 +20,83 @@ const page = { data: 0, dictionary: 2 } as const;
 const zstd = 6;
 const magic = bytesOf('PAR1');
 
-/** The rows of a group at most. More need more memory, fewer compress worse. */
-const rowsPerGroup = 8_192;
+/** The rows of a group at most, and the bytes of their values, about. More need more memory, fewer compress worse. */
+const most = { rows: 65_536, bytes: 16 * 1024 * 1024 } as const;
+/** Rows after which the bytes are counted. */
+const countEvery = 64;
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** Collects the rows of one Parquet file. */
 export interface ParquetFile {
-  /** Adds a row. Returns the bytes of a group of rows, when one is full. */
+  /** Adds a row. Returns the bytes of a group of rows, when one is full. @throws KindChanged, as `ColumnValues` */
   add(row: readonly ParquetValue[]): readonly Uint8Array[];
   /** The bytes of the rows that were added since the last group. */
   flush(): readonly Uint8Array[];
   /** The last bytes of the file. */
   end(): readonly Uint8Array[];
-  /** Rows that wait for their group. */
-  readonly waiting: number;
+  /** Bytes of the rows that wait for their group, about. */
+  bytes(): number;
 }
 
 /** Begins a file. Its first bytes come with its first group. */
 export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
-  let values: ParquetValue[][] = columns.map(() => []);
+  const kept = columns.map(({ name, kind }) => ({ name, values: columnValues(kind) }));
   let waiting = 0;
   let rows = 0;
   let offset = 0;
-  const groups: Thrift[] = [];
+  /** What the footer says of each group. The kind of a column without values is known at the end. */
+  const groups: (() => Thrift)[] = [];
   const out = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
     for (const part of parts) offset += part.length;
     return parts;
   };
   const begin = (): readonly Uint8Array[] => (offset === 0 ? out([magic]) : []);
+  const bytes = (): number => kept.reduce((sum, { values }) => sum + values.bytes(), 0);
   const flush = (): readonly Uint8Array[] => {
     if (waiting === 0) return [];
     const parts: Uint8Array[] = [...begin()];
-    const chunks: Thrift[] = [];
-    let bytes = 0;
-    for (const [at, column] of columns.entries()) {
-      const chunk = chunkOf(column, values[at] ?? []);
-      chunks.push(struct([2, i64(offset)], [3, metadataOf(column, waiting, chunk, offset)]));
-      bytes += chunk.plainBytes;
-      parts.push(...out(chunk.parts));
+    const chunks: (() => Thrift)[] = [];
+    let plainBytes = 0;
+    const count = waiting;
+    for (const { name, values } of kept) {
+      const { parts: pages, ...chunk } = chunkOf(count, values.take());
+      const at = offset;
+      chunks.push(() => struct([2, i64(at)], [3, metadataOf({ name, kind: values.kind() }, count, chunk, at)]));
+      plainBytes += chunk.plainBytes;
+      parts.push(...out(pages));
     }
-    groups.push(struct([1, list(chunks)], [2, i64(bytes)], [3, i64(waiting)]));
-    rows += waiting;
-    values = columns.map(() => []);
+    groups.push(() => struct([1, list(chunks.map((chunk) => chunk()))], [2, i64(plainBytes)], [3, i64(count)]));
+    rows += count;
     waiting = 0;
     return parts;
   };
   return {
     add: (row) => {
-      for (let at = 0; at < columns.length; at++) values[at]?.push(row[at] ?? null);
+      for (let at = 0; at < kept.length; at++) kept[at]?.values.add(row[at] ?? null);
       waiting += 1;
-      return waiting >= rowsPerGroup ? flush() : [];
+      return waiting >= most.rows || (waiting % countEvery === 0 && bytes() > most.bytes) ? flush() : [];
     },
     flush,
     end: () => {
       const parts = [...flush(), ...begin()];
+      const elements = kept.map(({ name, values }) => elementOf({ name, kind: values.kind() }));
       const footer = struct(
         [1, i32(1)],
-        [2, list([struct([4, text('schema')], [5, i32(columns.length)]), ...columns.map(elementOf)])],
+        [2, list([struct([4, text('schema')], [5, i32(columns.length)]), ...elements])],
         [3, i64(rows)],
-        [4, list(groups)],
+        [4, list(groups.map((group) => group()))],
         [6, text('stemma')],
       ).bytes();
       const length = Buffer.alloc(4);
       length.writeUInt32LE(footer.length);
       return [...parts, ...out([footer, length, magic])];
     },
-    get waiting() {
-      return waiting;
-    },
+    bytes,
   };
 }
 
 const optional = 1;
-const elementOf = ({ name, kind }: ParquetColumn): Thrift =>
+const elementOf = ({ name, kind }: Required<ParquetColumn>): Thrift =>
   struct([1, i32(physical[kind])], [3, i32(optional)], [4, text(name)], [6, converted[kind] === undefined ? undefined : i32(converted[kind])]);
 
 interface Chunk {
@@ -102,7 +106,7 @@ interface Chunk {
   readonly dictionaryBytes: number;
 }
 
-const metadataOf = ({ name, kind }: ParquetColumn, rows: number, chunk: Chunk, offset: number): Thrift =>
+const metadataOf = ({ name, kind }: Required<ParquetColumn>, rows: number, chunk: Omit<Chunk, 'parts'>, offset: number): Thrift =>
   struct(
     [1, i32(physical[kind])],
     [2, list([encoding.plain, encoding.rle, ...(chunk.dictionaryBytes > 0 ? [encoding.dictionary] : [])].map(i32))],
@@ -116,18 +120,10 @@ const metadataOf = ({ name, kind }: ParquetColumn, rows: number, chunk: Chunk, o
   );
 
 /** The pages of a column: for repeated texts a dictionary and numbers into it, else the values themselves. */
-function chunkOf({ kind }: ParquetColumn, values: readonly ParquetValue[]): Chunk {
-  const present = values.filter((value) => value !== null);
-  const known = kind === 'text' ? dictionaryOf(present as string[]) : undefined;
-  const levels = levelsOf(values);
-  if (!known) return chunkOfPages([dataPage(values.length, encoding.plain, [levels, plain(kind, present)])], 0);
-  const words = pageOf(
-    page.dictionary,
-    plain('text', known.words),
-    (header) => [7, struct([1, i32(known.words.length)], [2, i32(header)])],
-    encoding.plain,
-  );
-  return chunkOfPages([words, dataPage(values.length, encoding.dictionary, [levels, packed(known.numbers, known.words.length)])], 1);
+function chunkOf(rows: number, { levels, values, dictionary }: TakenValues): Chunk {
+  if (!dictionary) return chunkOfPages([dataPage(rows, encoding.plain, [levels, values])], 0);
+  const words = pageOf(page.dictionary, dictionary.words, (coding) => [7, struct([1, i32(dictionary.count)], [2, i32(coding)])], encoding.plain);
+  return chunkOfPages([words, dataPage(rows, encoding.dictionary, [levels, values])], 1);
 }
 
 interface Page {
@@ -157,99 +153,4 @@ function pageOf(type: number, body: Uint8Array, about: (coding: number) => reado
   const squeezed = zstdCompressSync(body, fast);
   const header = struct([1, i32(type)], [2, i32(body.length)], [3, i32(squeezed.length)], about(coding)).bytes();
   return { parts: [header, squeezed], plainBytes: header.length + body.length };
-}
-
-/** The texts, each once, and the number of each value. Undefined if few repeat. */
-function dictionaryOf(values: readonly string[]): { readonly words: readonly string[]; readonly numbers: readonly number[] } | undefined {
-  const known = new Map<string, number>();
-  const numbers = new Array<number>(values.length);
-  const most = values.length / 2;
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] as string;
-    let number = known.get(value);
-    if (number === undefined) {
-      number = known.size;
-      if (number > most) return undefined;
-      known.set(value, number);
-    }
-    numbers[at] = number;
-  }
-  return values.length === 0 ? undefined : { words: [...known.keys()], numbers };
-}
-
-/** One bit for each value: whether it is not null. The length comes first. */
-function levelsOf(values: readonly ParquetValue[]): Uint8Array {
-  const groups = Math.ceil(values.length / 8);
-  const head = varint((groups << 1) | 1);
-  const bytes = Buffer.alloc(4 + head.length + groups);
-  bytes.writeUInt32LE(head.length + groups);
-  bytes.set(head, 4);
-  const from = 4 + head.length;
-  for (let at = 0; at < values.length; at++) if (values[at] !== null) bytes[from + (at >> 3)] = (bytes[from + (at >> 3)] ?? 0) | (1 << (at & 7));
-  return bytes;
-}
-
-/** Numbers below `count`, each in as few bits as the largest needs. */
-function packed(numbers: readonly number[], count: number): Uint8Array {
-  const width = Math.max(1, 32 - Math.clz32(Math.max(0, count - 1)));
-  const groups = Math.ceil(numbers.length / 8);
-  const head = varint((groups << 1) | 1);
-  const bytes = Buffer.alloc(1 + head.length + groups * width);
-  bytes[0] = width;
-  bytes.set(head, 1);
-  let [place, room, bits] = [1 + head.length, 0, 0];
-  for (const number of numbers) {
-    for (let left = width, rest = number; left > 0; ) {
-      const taken = Math.min(left, 8 - bits);
-      room |= (rest & ((1 << taken) - 1)) << bits;
-      bits += taken;
-      rest >>>= taken;
-      left -= taken;
-      if (bits < 8) continue;
-      bytes[place++] = room;
-      [room, bits] = [0, 0];
-    }
-  }
-  if (bits > 0) bytes[place] = room;
-  return bytes;
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128);
-  return Uint8Array.from([...bytes, rest]);
-}
-
-const wide = 2 ** 32;
-
-function plain(kind: ViewColumnKind, values: readonly ParquetValue[]): Uint8Array {
-  if (kind === 'text') return plainTexts(values as readonly string[]);
-  if (kind === 'yes-no') {
-    const bytes = Buffer.alloc(Math.ceil(values.length / 8));
-    for (let at = 0; at < values.length; at++) if (values[at] !== 0) bytes[at >> 3] = (bytes[at >> 3] ?? 0) | (1 << (at & 7));
-    return bytes;
-  }
-  const bytes = Buffer.allocUnsafe(values.length * 8);
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] as number;
-    if (kind === 'number') bytes.writeDoubleLE(value, at * 8);
-    else {
-      const high = Math.floor(value / wide);
-      bytes.writeUInt32LE(value - high * wide, at * 8);
-      bytes.writeInt32LE(high, at * 8 + 4);
-    }
-  }
-  return bytes;
-}
-
-function plainTexts(values: readonly string[]): Uint8Array {
-  const sizes = values.map((value) => Buffer.byteLength(value));
-  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size + 4, 0));
-  let at = 0;
-  for (const [index, value] of values.entries()) {
-    at = bytes.writeUInt32LE(sizes[index] ?? 0, at);
-    at += bytes.write(value, at);
-  }
-  return bytes;
 }
