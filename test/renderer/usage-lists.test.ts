@@ -26,7 +26,7 @@ test('[Q8] the numbers of every row lead to as many sessions, calls, misses and 
   for await (const _ of await client.import.run({ paths: ['usage', 'codex', 'copilot-cli'].map(fixture) })) void _;
   const sums = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
   const sessions = sessionsIn(sums.sessions);
-  const slices = [...slicesIn(sums.calls, sessions), ...toolSlicesIn(sums.tools, sessions)];
+  const slices = [...slicesIn(sums.calls, sums.names, sessions), ...toolSlicesIn(sums.tools, sums.names, sessions)];
   const wrong: unknown[] = [];
   let compared = 0;
   const compare = async (by: ShownGrouping, chosen: ChosenFacets, found: Sums, key?: string, session?: string): Promise<void> => {

@@ -25,6 +25,7 @@ import {
   valuesOf,
 } from '../../src/renderer/views/usage/sums.js';
 import { changePercent, changeWords, groupName, measuredSum, tokensIn } from '../../src/renderer/views/usage/words.js';
+import { packedSums } from '../support/sums.js';
 
 const sessions = sessionsIn([
   ['a', 'Move orders', '/work/orders', 'laptop', 'claude-code', 'ctx-0000000a', null, 'main'],
@@ -32,22 +33,31 @@ const sessions = sessionsIn([
   ['c', null, null, null, 'codex', null, 'b'],
 ]);
 /** Day, session, agent, model, calls, input, cache read, cache write, output, cost, no price, no input, no output, misses, loss, wait. */
+const names: string[] = [];
 const calls = slicesIn(
-  [
-    ['2026-01-05', 'a', 'claude-code', 'opus', 4, 100, 900, 50, 30, 2, 0, 0, 1, 1, 0.5, 4_000],
-    ['2026-01-06', 'a', 'claude-code', 'opus', 1, 10, 0, 0, 3, 1, 0, 0, 0, 0, 0, 1_000],
-    ['2026-01-06', 'b', 'codex', 'gpt', 2, 20, 0, null, 6, 0, 2, 0, 0, 0, null, 500],
-    ['2026-01-12', 'c', 'codex', null, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0],
-    ['2025-12-29', 'a', 'claude-code', 'opus', 3, 30, 0, 0, 9, 4, 0, 0, 0, 0, 0, 0],
-  ],
+  packedSums(
+    [
+      ['2026-01-05', 'a', 'claude-code', 'opus', 4, 100, 900, 50, 30, 2, 0, 0, 1, 1, 0.5, 4_000],
+      ['2026-01-06', 'a', 'claude-code', 'opus', 1, 10, 0, 0, 3, 1, 0, 0, 0, 0, 0, 1_000],
+      ['2026-01-06', 'b', 'codex', 'gpt', 2, 20, 0, null, 6, 0, 2, 0, 0, 0, null, 500],
+      ['2026-01-12', 'c', 'codex', null, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0],
+      ['2025-12-29', 'a', 'claude-code', 'opus', 3, 30, 0, 0, 9, 4, 0, 0, 0, 0, 0, 0],
+    ],
+    names,
+  ),
+  names,
   sessions,
 );
 /** Day, session, agent, model, tool, calls, results, errors, time. */
 const tools = toolSlicesIn(
-  [
-    ['2026-01-05', 'a', 'claude-code', 'opus', 'Bash', 10, 9, 3, 900],
-    ['2026-01-06', 'b', 'codex', 'gpt', 'shell', 5, 5, 1, 100],
-  ],
+  packedSums(
+    [
+      ['2026-01-05', 'a', 'claude-code', 'opus', 'Bash', 10, 9, 3, 900],
+      ['2026-01-06', 'b', 'codex', 'gpt', 'shell', 5, 5, 1, 100],
+    ],
+    names,
+  ),
+  names,
   sessions,
 );
 const all = [...calls, ...tools];
@@ -114,7 +124,11 @@ describe('[Q8] the sums of the place Usage', () => {
 
   test('bars add up to the total, and the smallest groups are drawn as one', () => {
     const many = slicesIn(
-      Array.from({ length: 9 }, (_, n) => ['2026-01-05', 'a', 'x', `m${n}`, 1, 1, 0, 0, 0, 9 - n, 0, 0, 0, 0, 0, 0]),
+      packedSums(
+        Array.from({ length: 9 }, (_, n) => ['2026-01-05', 'a', 'x', `m${n}`, 1, 1, 0, 0, 0, 9 - n, 0, 0, 0, 0, 0, 0]),
+        names,
+      ),
+      names,
       sessions,
     );
     const bars = barsOf(january);

@@ -21,7 +21,6 @@ export function openViews(
     project: chain.project,
     card: cardCallPrefix,
     beside: besidePrefix,
-    kinds: JSON.stringify(kinds),
     call: kinds.indexOf('tool_call'),
     result: kinds.indexOf('tool_result'),
   };

@@ -1,6 +1,6 @@
 import { type ArtifactNo, type EntryKey, StemmaError } from '../base/index.js';
-import { outlineOf, parsedOf, type ReadChain } from '../chain/index.js';
-import { encodeOutline, type ParsedEntry, recordOfKey } from '../formats/index.js';
+import { encodedOutline, parsedOf, type ReadChain } from '../chain/index.js';
+import { type ParsedEntry, recordOfKey } from '../formats/index.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 
@@ -17,7 +17,7 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
     unlessGone(() => byKey(Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
   return {
     stemma_record: (key) => recordOfKey(String(key) as EntryKey),
-    stemma_outline: (artifact, format) => unlessGone(() => encodeOutline(outlineOf(chain, Number(artifact) as ArtifactNo, String(format)))) ?? '[[]]',
+    stemma_outline: (artifact, format) => unlessGone(() => encodedOutline(chain, Number(artifact) as ArtifactNo, String(format))) ?? '[[]]',
     stemma_text: (artifact, format, key) => textOf(entryOf(artifact, format, key)),
     stemma_at: (artifact, format, key) => {
       const at = entryOf(artifact, format, key)?.at;

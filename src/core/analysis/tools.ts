@@ -3,7 +3,8 @@ import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, St
 import { parsedOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
-import { agentOf, pathIn, quarterMs } from '../usage/index.js';
+import { dayMs, pathIn } from '../usage/index.js';
+import { agentOfTemplate } from './views.js';
 
 /** The name of the `progress` row with the last commit whose tool calls are stored. */
 const progressName = 'usage tools';
@@ -199,46 +200,18 @@ function hashOf(text: string): number {
   return bytes.readUIntBE(0, 6) * 16 + ((bytes[6] ?? 0) >> 4);
 }
 
-/** Computes the sums of tool calls of sessions again. */
+/** Computes the sums of tool calls of sessions again. Commits that name no session are summed when they are asked for (sums.ts). */
 function sumTools({ db, project }: WriteChain, sessions: ReadonlySet<string>): void {
   if (sessions.size === 0) return;
   const named = JSON.stringify([...sessions]);
   db.run('DELETE FROM usageToolSlice WHERE project = ? AND session IN (SELECT value FROM json_each(?))', project, named);
-  const rows = db.all<{
-    session: string;
-    quarter: number;
-    name: string;
-    model: string;
-    template: string;
-    calls: number;
-    errors: number;
-    results: number;
-    ms: number;
-    tokens: number;
-  }>(
-    `SELECT IFNULL(c.sessionId, '') AS session, t.at / ${quarterMs} AS quarter, t.name, IFNULL(t.model, '') AS model, c.template, COUNT(*) AS calls,
-            COUNT(*) FILTER (WHERE t.isError = 1) AS errors, COUNT(t.resultTokens) AS results,
-            IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0) AS ms, SUM(t.tokens + IFNULL(t.resultTokens, 0)) AS tokens
+  db.run(
+    `INSERT INTO usageToolSlice
+     SELECT c.project, c.sessionId, t.at / ${dayMs}, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError),
+            IFNULL(SUM(t.isError), 0), IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
        FROM context c JOIN usageTool t ON t.context = c.seq
-      WHERE c.project = ? AND IFNULL(c.sessionId, '') IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5`,
+      WHERE c.project = ? AND c.sessionId IN (SELECT value FROM json_each(?)) GROUP BY 2, 3, 4, 5, 6`,
     project,
     named,
   );
-  for (const { session, quarter, name, model, template, calls, errors, results, ms, tokens } of rows)
-    db.run(
-      `INSERT INTO usageToolSlice (project, session, quarter, name, model, agent, calls, errors, results, ms, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, errors = errors + excluded.errors, results = results + excluded.results,
-         ms = ms + excluded.ms, tokens = tokens + excluded.tokens`,
-      project,
-      session,
-      quarter,
-      name,
-      model,
-      agentOf(template).agent,
-      calls,
-      errors,
-      results,
-      ms,
-      tokens,
-    );
 }

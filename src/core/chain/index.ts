@@ -31,7 +31,18 @@ export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
 export { keep, kept, recalled } from './kept.js';
 export { type LaneNode, layOut } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
-export { outlineOf, outlinesOf, outlineVersion, packed, parsedOf, rememberParsed, saveOutline, storedOutline, unpacked } from './outline.js';
+export {
+  encodedOutline,
+  outlineOf,
+  outlinesOf,
+  outlineVersion,
+  packed,
+  parsedOf,
+  rememberParsed,
+  saveOutline,
+  storedOutline,
+  unpacked,
+} from './outline.js';
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';

@@ -56,6 +56,9 @@ interface StoredRow {
   readonly data: string | Uint8Array;
 }
 
+const storedRow = (chain: ReadChain, artifact: ArtifactNo, format: string): StoredRow | undefined =>
+  chain.db.one<StoredRow>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
+
 /** An outline that was read before or is stored. */
 function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
   const recent = chain.outlines.get(nameOf(artifact, format));
@@ -75,7 +78,7 @@ const nameOf = (artifact: ArtifactNo, format: string): string => `${artifact}:${
 const readableOutline = (chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined =>
   ifReadable(() => storedOutline(chain, artifact, format));
 
-function ifReadable(read: () => DeltaOutline | undefined): DeltaOutline | undefined {
+function ifReadable<Read>(read: () => Read): Read | undefined {
   try {
     return read();
   } catch (error) {
@@ -86,15 +89,24 @@ function ifReadable(read: () => DeltaOutline | undefined): DeltaOutline | undefi
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
 export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
-  const row = chain.db.one<StoredRow>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
+  const row = storedRow(chain, artifact, format);
   return row && outlineIn(artifact, format, row.data);
 }
 
-function outlineIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): DeltaOutline {
+const outlineIn = (artifact: ArtifactNo, format: string, stored: StoredRow['data']): DeltaOutline => decodeOutline(dataIn(artifact, format, stored));
+
+function dataIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): string {
   const text = unpacked(stored);
   const data = text.slice(sumLength);
   if (text.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
-  return decodeOutline(data);
+  return data;
+}
+
+/** The encoded outline of a stored delta (see `encodeOutline`). It is neither parsed nor kept, because a question reads those of all deltas once. */
+export function encodedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): string {
+  const row = storedRow(chain, artifact, format);
+  const data = row && ifReadable(() => dataIn(artifact, format, row.data));
+  return data ?? encodeOutline(outlineOf(chain, artifact, format));
 }
 
 /** Shorter outlines are stored as text: they fill a part of a page, and every commit writes one. */

@@ -79,18 +79,20 @@ const viewSchema = z.object({
 });
 export type AnalysisSchema = z.output<typeof viewSchema>;
 
-const cells = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
+const sums = z.array(z.array(z.number()));
 /** Sums of a project. Rows are lists, and one text as JSON, because a large project has many. */
 const analysisSums = z.object({
+  /** The names of days, sessions, agents, models and tools. The sums name them by their places here. */
+  names: z.array(z.string()),
   /** Id, title, repository, machine, agent, tip, for a subagent the session that started it, and the branch of git that was checked out last. */
-  sessions: cells,
+  sessions: z.array(z.array(z.string().nullable())),
   /**
    * Day in UTC, session, agent, model; the sums of calls, input, cache reads, cache writes, output, cost; calls without a price, an input, an output;
    * cache misses, what they cost, and the wait in milliseconds.
    */
-  calls: cells,
+  calls: sums,
   /** Day, session, agent, model, tool; calls, calls with a result, failed calls, and their time in milliseconds. */
-  tools: cells,
+  tools: sums,
 });
 export type AnalysisSums = z.output<typeof analysisSums>;
 

@@ -19,6 +19,8 @@ export interface ReadableDb {
   readonly readonly: boolean;
   one<Row>(sql: string, ...parameters: Parameter[]): Row | undefined;
   all<Row>(sql: string, ...parameters: Parameter[]): Row[];
+  /** Rows as lists of values, in the order of the columns. */
+  rows<Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]): Row[];
   /** Rows one at a time. The connection runs no other statement until the loop ends. */
   each<Row>(sql: string, ...parameters: Parameter[]): IterableIterator<Row>;
   /** A number that changes when another connection, of this process or another, commits, or when the database was rebuilt. */
@@ -181,6 +183,14 @@ function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place
     readonly: current().raw.readonly,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).get(...parameters) as Row | undefined),
     all: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).all(...parameters) as Row[]),
+    rows: <Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]) =>
+      guarded(
+        () =>
+          current()
+            .raw.prepare(sql)
+            .raw()
+            .all(...parameters) as Row[],
+      ),
     *each<Row>(sql: string, ...parameters: Parameter[]) {
       const { raw } = current();
       const rows = guarded(() => raw.prepare(sql).iterate(...parameters) as IterableIterator<Row>);

@@ -161,6 +161,7 @@ const timeOf = (at: string | undefined): number | null => (at === undefined ? nu
 
 /** A quarter of an hour in milliseconds: time zones differ by multiples of it. */
 export const quarterMs = 900_000;
+export const dayMs = 86_400_000;
 
 /** The columns of a sum that follow its key columns. */
 export const sums = [

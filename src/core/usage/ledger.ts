@@ -1,7 +1,7 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
-import { isCounted, quarterMs } from './facts.js';
+import { dayMs, isCounted } from './facts.js';
 import { windowOfCall } from './limits.js';
 import { type PlacedCall, placedCalls } from './placed.js';
 import { requestIds } from './rows.js';
@@ -72,13 +72,12 @@ function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void 
   for (const call of placed) storeCall(chain, call, recordedId);
   db.run(
     `INSERT INTO usageSlice
-     SELECT u.project, u.session, u.at / ${quarterMs}, u.agent, u.subagent, IFNULL(u.model, ''), IFNULL(c.run, 0), COUNT(*),
+     SELECT u.project, u.session, u.at / ${dayMs}, u.agent, IFNULL(u.model, ''), u.subagent, COUNT(*),
             IFNULL(SUM(u.input), 0), IFNULL(SUM(u.cacheRead), 0), IFNULL(SUM(u.cacheWrite), 0), IFNULL(SUM(u.output), 0),
             COUNT(u.input), COUNT(u.output), COUNT(u.cost), IFNULL(SUM(u.cost), 0),
-            COUNT(*) FILTER (WHERE l.hit = 1), IFNULL(SUM(l.miss), 0),
-            IFNULL(SUM(l.lostTokens), 0), IFNULL(SUM(l.lostCost), 0), COUNT(l.waitMs), IFNULL(SUM(l.waitMs), 0)
-       FROM usageCall u LEFT JOIN usageLedger l ON l.call = u.no LEFT JOIN context c ON c.seq = u.context
-      WHERE u.project = ? AND u.session = ? AND u.${isCounted} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+            IFNULL(SUM(l.miss), 0), IFNULL(SUM(l.lostCost), 0), IFNULL(SUM(l.waitMs), 0)
+       FROM usageCall u LEFT JOIN usageLedger l ON l.call = u.no
+      WHERE u.project = ? AND u.session = ? AND u.${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
     project,
     session,
   );

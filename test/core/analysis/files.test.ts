@@ -47,6 +47,20 @@ describe('files of a question', () => {
     expect(queried.rows).toBe(Number((await client.analysis.sql({ sql: 'SELECT count(*) FROM calls' })).rows[0]?.[0]));
   });
 
+  test('[Q5] a column of a Parquet file has the kind of all of its values, also of late ones', { tags: 'long' }, async () => {
+    const { client } = door();
+    const path = join(scratch(), 'kinds.parquet');
+    const sql = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 69999)
+      SELECT i, iif(i < 5, i, i / 2.0) AS early, iif(i = 69999, 1.5, NULL) AS last, iif(i < 3, i, 'text ' || i) AS words, iif(i < 66000, i, 'x') AS late FROM n`;
+    await client.analysis.export({ sql, format: 'parquet', path });
+    const rows = await readParquet(readFileSync(path));
+    expect(rows).toHaveLength(70_000);
+    expect(rows[3]).toEqual({ i: 3n, early: 3, last: null, words: 'text 3', late: '3' });
+    expect(rows[7]).toEqual({ i: 7n, early: 3.5, last: null, words: 'text 7', late: '7' });
+    expect(rows[2]?.words).toBe('2');
+    expect(rows[69_999]).toEqual({ i: 69_999n, early: 34_999.5, last: 1.5, words: 'text 69999', late: 'x' });
+  });
+
   test('[Q5] CSV quotes what it must, and tells null from an empty text', async () => {
     const { client } = door();
     const path = join(scratch(), 'x.csv');

@@ -1,9 +1,11 @@
 -- title: Compaction dropped an open task
 -- severity: medium
 -- what: A compaction replaced a list of tasks with an open one, and its summary does not mention that task.
-WITH lists AS (
+WITH compactions AS MATERIALIZED (
+  SELECT session_id, committed_at, lower(text) AS text FROM entries WHERE commit_type = 'compaction'
+), lists AS (
   SELECT t.session_id, t.commit_id, t.entry_key, t.at, t.arguments,
-         (SELECT min(c.committed_at) FROM entries c WHERE c.session_id = t.session_id AND c.commit_type = 'compaction' AND c.committed_at > t.at) AS compacted
+         (SELECT min(c.committed_at) FROM compactions c WHERE c.session_id = t.session_id AND c.committed_at > t.at) AS compacted
     FROM tool_calls t WHERE t.class = 'plan' AND coalesce(t.is_error, 0) = 0
 ), latest AS (
   SELECT *, max(at) FROM lists WHERE compacted IS NOT NULL AND json_valid(arguments) GROUP BY session_id, compacted
@@ -16,5 +18,5 @@ WITH lists AS (
 SELECT t.session_id, t.commit_id, t.entry_key, t.compacted AS at, count(*) AS count, 'The summary does not mention ' || min(t.task) || iif(count(*) > 1, ' and ' || (count(*) - 1) || ' more', '') AS detail
   FROM tasks t
  WHERE t.task IS NOT NULL AND NOT EXISTS (
-   SELECT 1 FROM entries s WHERE s.session_id = t.session_id AND s.commit_type = 'compaction' AND s.committed_at = t.compacted AND instr(lower(s.text), lower(t.task)) > 0)
+   SELECT 1 FROM compactions s WHERE s.session_id = t.session_id AND s.committed_at = t.compacted AND instr(s.text, lower(t.task)) > 0)
  GROUP BY t.session_id, t.compacted

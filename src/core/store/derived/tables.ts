@@ -1,5 +1,5 @@
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 3;
+export const derivedLayout = 4;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
@@ -251,32 +251,29 @@ CREATE TABLE usageSession (
   PRIMARY KEY (project, session)
 ) WITHOUT ROWID;
 
--- Sums of the calls of a session by quarter of an hour, agent, subagent, model and first-parent run.
+-- Sums of the calls of a session by day in UTC, agent, model and subagent.
 CREATE TABLE usageSlice (
   project    INTEGER NOT NULL,
   session    TEXT NOT NULL,
-  quarter    INTEGER NOT NULL,
+  -- Days since 1970.
+  day        INTEGER NOT NULL,
   agent      TEXT NOT NULL,
-  subagent   TEXT NOT NULL,
   model      TEXT NOT NULL,
-  run        INTEGER NOT NULL,
+  subagent   TEXT NOT NULL,
   calls      INTEGER NOT NULL,
   input      INTEGER NOT NULL,
   cacheRead  INTEGER NOT NULL,
   cacheWrite INTEGER NOT NULL,
   output     INTEGER NOT NULL,
-  -- The number of calls with each count, with a price, and with a known wait.
+  -- The number of calls with a counted input, a counted output, and a price.
   inputs     INTEGER NOT NULL,
   outputs    INTEGER NOT NULL,
   priced     INTEGER NOT NULL,
   cost       REAL NOT NULL,
-  hits       INTEGER NOT NULL,
   misses     INTEGER NOT NULL,
-  lostTokens INTEGER NOT NULL,
   lostCost   REAL NOT NULL,
-  waits      INTEGER NOT NULL,
   waitMs     INTEGER NOT NULL,
-  PRIMARY KEY (project, session, quarter, agent, subagent, model, run)
+  PRIMARY KEY (project, session, day, agent, model, subagent)
 ) WITHOUT ROWID;
 
 -- What the ledger and the slices of a session were computed from. Another mark in \`usageSum\` means that they are out of date.
@@ -337,20 +334,19 @@ CREATE TABLE usageTool (
 );
 CREATE INDEX usageToolContext ON usageTool(context);
 
--- Sums of the tool calls of a session by quarter of an hour, tool and model.
+-- Sums of the tool calls of a session by day in UTC, agent, model and tool.
 CREATE TABLE usageToolSlice (
   project INTEGER NOT NULL,
   session TEXT NOT NULL,
-  quarter INTEGER NOT NULL,
-  name    TEXT NOT NULL,
-  model   TEXT NOT NULL,
+  day     INTEGER NOT NULL,
   agent   TEXT NOT NULL,
+  model   TEXT NOT NULL,
+  name    TEXT NOT NULL,
   calls   INTEGER NOT NULL,
-  errors  INTEGER NOT NULL,
   results INTEGER NOT NULL,
+  errors  INTEGER NOT NULL,
   ms      INTEGER NOT NULL,
-  tokens  INTEGER NOT NULL,
-  PRIMARY KEY (project, session, quarter, name, model, agent)
+  PRIMARY KEY (project, session, day, agent, model, name)
 ) WITHOUT ROWID;
 
 -- What an agent wrote as the sum of a session's calls of a model, the latest of each. An empty model stands for all of them.

@@ -74,7 +74,7 @@ CREATE TABLE usageTool (
 );
 CREATE INDEX usageToolContext ON usageTool(context);
 
--- Sums of the tool calls of a session by quarter of an hour, tool and model.
+-- Sums of the tool calls of a session by day in UTC, agent, model and tool.
 CREATE TABLE usageToolSlice (
   project INTEGER NOT NULL,
   session TEXT NOT NULL,

@@ -56,30 +56,30 @@ const placeIn = (sessions: ReadonlyMap<string, SessionFact>, session: string) =>
   return { session, repository: found?.repository ?? '', person: found?.person ?? '', branch: found?.branch ?? '' };
 };
 
+type Numbers = readonly (readonly number[])[];
+
 /** Sums of calls, from the rows of `analysis.sums`. */
-export const slicesIn = (rows: Rows, sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
-  rows.map(([day, session, agent, model, ...counts]) => {
-    const [calls, input, cacheRead, cacheWrite, output, cost, unpriced, uncountedInputs, uncountedOutputs, misses, loss, waitMs] = counts.map(number);
+export const slicesIn = (rows: Numbers, names: readonly string[], sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
+  rows.map(([day = 0, session = 0, agent = 0, model = 0, ...counts]) => {
+    const [calls, input, cacheRead, cacheWrite, output, cost, unpriced, uncountedInputs, uncountedOutputs, misses, loss, waitMs] = counts;
     return {
       ...nothing,
-      ...placeIn(sessions, text(session)),
-      day: text(day),
-      agent: text(agent),
-      model: text(model),
+      ...placeIn(sessions, names[session] ?? ''),
+      day: names[day] ?? '',
+      agent: names[agent] ?? '',
+      model: names[model] ?? '',
       ...({ calls, input, cacheRead, cacheWrite, output, cost, unpriced, uncountedInputs, uncountedOutputs, misses, loss, waitMs } as Partial<Slice>),
     };
   });
 
 /** Sums of tool calls, from the rows of `analysis.sums`. */
-export const toolSlicesIn = (rows: Rows, sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
-  rows.map(([day, session, agent, model, tool, ...counts]) => {
-    const [toolCalls = 0, results = 0, errors = 0, toolMs = 0] = counts.map(number);
-    return {
-      ...nothing,
-      ...placeIn(sessions, text(session)),
-      ...{ day: text(day), agent: text(agent), model: text(model), tool: text(tool), toolCalls, results, errors, toolMs },
-    };
-  });
+export const toolSlicesIn = (rows: Numbers, names: readonly string[], sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
+  rows.map(([day = 0, session = 0, agent = 0, model = 0, tool = 0, toolCalls = 0, results = 0, errors = 0, toolMs = 0]) => ({
+    ...nothing,
+    ...placeIn(sessions, names[session] ?? ''),
+    ...{ day: names[day] ?? '', agent: names[agent] ?? '', model: names[model] ?? '', tool: names[tool] ?? '' },
+    ...{ toolCalls, results, errors, toolMs },
+  }));
 
 /** A commit of a kind of its own: a turn of a fork that was made in Stemma, or a compaction. */
 export interface Event {
@@ -122,9 +122,9 @@ export const useFacts = (project: string): Query<UsageFacts> =>
     useQuery(
       project,
       async (signal) => {
-        const { sessions, calls, tools } = JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums;
+        const { names, sessions, calls, tools } = JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums;
         const known = sessionsIn(sessions);
-        return { sessions: known, slices: [...slicesIn(calls, known), ...toolSlicesIn(tools, known)] };
+        return { sessions: known, slices: [...slicesIn(calls, names, known), ...toolSlicesIn(tools, names, known)] };
       },
       facts,
     ),
