@@ -9,7 +9,7 @@ const pure = [
   'src/core/composer',
   'src/core/timeline/render',
   'src/core/diff',
-  'src/core/chain/graph',
+  'src/core/chain/lanes',
 ];
 
 /** Deterministic modules of Node. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
-import type { Machine, Ran } from '../../support/machine.js';
+import { type Machine, type Ran, root } from '../../support/machine.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
 const json = (ran: Ran): unknown => {
@@ -175,6 +175,12 @@ test.describe('stemma', () => {
     expect((await machine.ask('export', newest, '--to', 'markdown')).out.length).toBeGreaterThan(100);
     expect(await machine.ask('fsck')).toMatchObject({ code: 0, out: expect.stringContaining('Sound') });
     expect((await machine.ask('library')).out).toContain(dir);
+  });
+
+  test('prints the log from a bundle that holds neither the contract nor the readers of formats', () => {
+    const bundle = readFileSync(join(root, 'out', 'chunks', 'glance.js'), 'utf8');
+    expect(bundle).toContain('firstParentRun');
+    for (const far of ['ZodError', 'toolUseResult', 'commander']) expect(bundle).not.toContain(far);
   });
 
   test('finds damage and exits 1', async ({ machine }) => {
