@@ -107,7 +107,7 @@ export function* importPaths(chain: WriteChain, input: ImportInput): Generator<I
 
 /** Files up to this size share a transaction, which ends after these milliseconds: each one alone would cost two syncs of the disk. */
 const smallBytes = 1024 * 1024;
-const groupMs = 50;
+const groupMs = 80;
 
 /** Imports the file at the position, and small ones after it if it is small itself. Returns the result of each. */
 function importSome(chain: WriteChain, files: readonly FoundFile[], from: number, importOne: (file: FoundFile) => FileResult): FileResult[] {

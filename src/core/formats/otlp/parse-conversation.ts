@@ -22,7 +22,7 @@ export const document: DocumentReader = {
     return (
       /^\s*\{\s*"resourceSpans"\s*:/.test(text) ||
       /^\s*\{"type":"span","traceId":/.test(text) ||
-      /"_spanContext"\s*:\s*\{/.test(text) ||
+      (text.includes('"_spanContext"') && /"_spanContext"\s*:\s*\{/.test(text)) ||
       isObserved(text)
     );
   },
