@@ -109,7 +109,7 @@ describe('histories modelled on public reports', { tags: 'long', timeout: 120_00
     expect(found).toEqual({});
   });
 
-  // The log of a headless run is read whole. A parent that lacks what its fork has copied does not occur.
+  // The log of a headless run is read whole.
   test.each([1, 3, 8])('[N20] first without the last %i lines, then whole', async (lines) => {
     const found = await differencesOf(async (name, right) => {
       const whole = changedCopy(name, right, (text) => text);
@@ -121,7 +121,7 @@ describe('histories modelled on public reports', { tags: 'long', timeout: 120_00
       const at = join(grown, 'case');
       cpSync(part, at, { recursive: true });
       return importedValuesOfGrowing(right, at, whole);
-    }, /^(?:claude-stream-json|gemini-stream-json|codex-exec-json|codex-fork-replay)$/);
+    }, /^(?:claude-stream-json|gemini-stream-json|codex-exec-json)$/);
     expect(found).toEqual({});
   });
 });

@@ -35,6 +35,9 @@ export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
 export {
+  isReplayed,
+  type Origin,
+  originOf as codexOrigin,
   type PlacedLine as CodexLine,
   readDelta as codexDelta,
   readLines as codexLines,

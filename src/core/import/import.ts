@@ -15,7 +15,7 @@ import { readCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, isUnchanged, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
-import { recordsOfOthers, trackedRecords } from './known.js';
+import { recordsOfOthers } from './known.js';
 import { byMapping, mappedFormat } from './mapping.js';
 import {
   type ConversationFile,
@@ -37,7 +37,7 @@ import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, type InTransaction, store } from './storing.js';
-import { commitsWaitingFor } from './waiting.js';
+import { planAmong } from './waiting.js';
 
 /** The unit of a commit: a turn, or a round of tool calls. */
 type Granularity = PlanContext['granularity'];
@@ -177,15 +177,16 @@ export function importHolding(
       if (results.length === 0 && asked?.id === mappedFormat) return refused(path, 'the mapping finds no entries in it');
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
       // Of a file that grows, the last record is often not whole yet.
-      const unread = part || members ? [] : (holding.unread?.() ?? []);
-      const unknown = part || members ? [] : (holding.unknown?.() ?? []);
+      const [unread, unknown] = part || members ? [[], []] : [holding.unread?.() ?? [], holding.unknown?.() ?? []];
+      const isEmpty = !part && results.length + unread.length + unknown.length === 0;
+      const empty = isEmpty ? [{ path, line: 0, reason: 'it holds no messages, so nothing of it was read' }] : [];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
         entries: results.reduce((sum, result) => sum + result.entries, 0),
         sessions: results.reduce((sum, result) => sum + result.sessions, 0),
         tips: results.flatMap((result) => result.tips),
         skipped: [...results.flatMap((result) => result.skipped), ...unread.map((one) => ({ path, ...one }))],
-        notes: [...results.flatMap((result) => result.notes), ...whole, ...unknown.map((one) => ({ path, ...one }))],
+        notes: [...results.flatMap((result) => result.notes), ...whole, ...unknown.map((one) => ({ path, ...one })), ...empty],
       };
     };
     return withHolding(located, asked, work, (beside) => (members ? undefined : unchanged(chain, located, beside)));
@@ -315,12 +316,9 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
   const version = chain.db.version();
-  const waiting = commitsWaitingFor(chain, path);
-  const { known, isStillTrue } = trackedRecords(chain, waiting);
-  const context: PlanContext = {
+  const context: Omit<PlanContext, 'known'> = {
     path,
     ...(scan && { scan }),
-    known: isLost ? recordsOfOthers(chain, before) : known,
     resumeAt: grown?.resumeAt ?? 0,
     granularity: asked.granularity,
     ...(grown && !isLost && { before: { tips: grown.tips.length, ...(grown.cwd !== null && { cwd: grown.cwd }) } }),
@@ -328,7 +326,10 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   };
   const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
   try {
-    const { plan, origin } = planWithOrigin(chain, file, format, context, asked);
+    const { planned, waiting, tracked } = planAmong(chain, path, (known) =>
+      planWithOrigin(chain, file, format, { ...context, known: isLost ? recordsOfOthers(chain, before) : known }, asked),
+    );
+    const { plan, origin } = planned;
     if ('untilByte' in plan) return { ...nothing, until: plan };
     // Reads as much as possible before the transaction, because other writers wait during it.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
@@ -336,7 +337,7 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
       chain.artifacts.transaction(() => {
         const now = latestSource(chain, path);
         const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
-        if (!isSame || (chain.db.version() !== version && !isStillTrue(made))) throw new Outdated();
+        if (!isSame || (chain.db.version() !== version && !tracked.isStillTrue(made))) throw new Outdated();
         return work();
       });
     const contentIsRead = (): void => {

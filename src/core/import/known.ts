@@ -14,22 +14,24 @@ export const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): Kno
     ) !== undefined,
 });
 
-/**
- * The records that the project contains, except those of the commits of `except`. `isStillTrue` tells whether the records that a plan found missing are
- * still missing.
- */
-export function trackedRecords(
-  chain: ReadChain,
-  except: ReadonlySet<CommitSeq>,
-): { readonly known: KnownRecords; readonly isStillTrue: (made: readonly CommitSeq[]) => boolean } {
-  const has = (record: string): boolean => {
-    const holder = holderOf(chain, record);
-    return holder !== undefined && !except.has(holder);
-  };
+/** The records that a plan asks for. */
+export interface TrackedRecords {
+  readonly known: KnownRecords;
+  /** The commits that hold the records which the plan found. */
+  readonly holders: ReadonlySet<CommitSeq>;
+  /** Whether the records that the plan found missing are still missing, except in the commits that were made of it. */
+  readonly isStillTrue: (made: readonly CommitSeq[]) => boolean;
+}
+
+/** The records that the project contains, except those of the commits of `except`. */
+export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>): TrackedRecords {
   const unknown: string[] = [];
+  const holders = new Set<CommitSeq>();
   const ask = (record: string): boolean => {
-    const isKnown = has(record);
-    if (!isKnown) unknown.push(record);
+    const holder = holderOf(chain, record);
+    const isKnown = holder !== undefined && !except.has(holder);
+    if (isKnown) holders.add(holder);
+    else unknown.push(record);
     return isKnown;
   };
   const isStillTrue = (made: readonly CommitSeq[]): boolean =>
@@ -40,5 +42,5 @@ export function trackedRecords(
       JSON.stringify(unknown),
       JSON.stringify([...made, ...except]),
     );
-  return { known: { has: ask }, isStillTrue };
+  return { known: { has: ask }, holders, isStillTrue };
 }

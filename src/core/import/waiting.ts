@@ -4,6 +4,8 @@ import { commitAt, holderOf, type ReadChain, remember, type WriteChain } from '.
 import type { Skip } from '../contract/index.js';
 import { type ImportPlan, importableFormats, type KnownRecords, recordOfKey } from '../formats/index.js';
 import { metaBeside } from './beside.js';
+import { type TrackedRecords, trackedRecords } from './known.js';
+import type { Until } from './regroup.js';
 import { allSources, type SourceRow, sourceBytes } from './sources.js';
 
 /** The prefix of a record for a commit whose session continues a session that is not imported yet. The name of that session follows. */
@@ -25,17 +27,57 @@ export type StoreContinuation = (
   plan: ImportPlan,
 ) => { readonly made: readonly CommitSeq[]; readonly tips: readonly CommitSeq[] };
 
+const allWaiting = (chain: ReadChain): Waiting[] =>
+  chain.db.all<Waiting>(
+    'SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?',
+    chain.project,
+    waits,
+    `${waits}\u{10ffff}`,
+  );
+
 /** The first commits of the sessions that wait for the file at the path. */
 function waitingFor(chain: ReadChain, path: string): Waiting[] {
   const name = basename(path);
-  return chain.db
-    .all<Waiting>('SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?', chain.project, waits, `${waits}\u{10ffff}`)
-    .filter(({ record }) => name.includes(record.slice(waits.length, record.lastIndexOf(' '))));
+  return allWaiting(chain).filter(({ record }) => name.includes(record.slice(waits.length, record.lastIndexOf(' '))));
 }
 
-/** The commits of the sessions that wait for the file at the path. They may repeat what it contains, and hold its records until it is imported. */
-export const commitsWaitingFor = (chain: ReadChain, path: string): ReadonlySet<CommitSeq> =>
-  new Set(waitingFor(chain, path).flatMap(({ context }) => [...descendants(chain, context)]));
+const commitsOf = (chain: ReadChain, waiting: readonly Waiting[]): ReadonlySet<CommitSeq> =>
+  new Set(waiting.flatMap(({ context }) => [...descendants(chain, context)]));
+
+/** A plan, and what it was made without. */
+interface PlannedAmong<Planned> {
+  readonly planned: Planned;
+  readonly tracked: TrackedRecords;
+  /** The commits of waiting sessions, which may repeat what the file contains and hold its records until it is imported. */
+  readonly waiting: ReadonlySet<CommitSeq>;
+}
+
+/**
+ * Plans the import of a new file by the records of the project, without those of the sessions that wait for it. Sessions that wait for another file can
+ * repeat this one too, as the fork of a fork does: a file that waits for none itself is planned without all of them.
+ */
+export function planAmong<Planned extends { readonly plan: ImportPlan | Until }>(
+  chain: ReadChain,
+  path: string,
+  plan: (known: KnownRecords) => Planned,
+): PlannedAmong<Planned> {
+  const isWhole = ({ plan: made }: Planned): boolean => !('untilByte' in made || made.awaits !== undefined);
+  const without = (waiting: ReadonlySet<CommitSeq>): PlannedAmong<Planned> => {
+    const tracked = trackedRecords(chain, waiting);
+    return { planned: plan(tracked.known), tracked, waiting };
+  };
+  const first = without(commitsOf(chain, waitingFor(chain, path)));
+  const { holders } = first.tracked;
+  if (holders.size === 0 || !isWhole(first.planned)) return first;
+  const isOwn = ({ context }: Waiting): boolean => basename(path).includes(commitAt(chain, context).sessionId ?? basename(path));
+  const others = commitsOf(
+    chain,
+    allWaiting(chain).filter((one) => !isOwn(one)),
+  );
+  if (![...others].some((seq) => holders.has(seq))) return first;
+  const second = without(new Set([...others, ...first.waiting]));
+  return isWhole(second.planned) ? second : first;
+}
 
 /** Gives the records of new commits that waiting sessions hold to the new commits. */
 export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: readonly string[], waiting: ReadonlySet<CommitSeq>): void {
@@ -56,28 +98,48 @@ export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: read
 export const attachWaiting = (chain: WriteChain, path: string, store: StoreContinuation): Skip[] =>
   waitingFor(chain, path).flatMap((one) => attach(chain, one, store));
 
+/** Attaches a session, and then those that continue it. */
 function attach(chain: WriteChain, { record, context }: Waiting, store: StoreContinuation): Skip[] {
   const before = descendants(chain, context);
-  const source = allSources(chain).find(({ tips }) => tips.some((seq) => before.has(seq)));
-  const format = importableFormats.find(({ id }) => id === source?.format);
-  if (!source || !format) return [];
-  const known: KnownRecords = {
-    has: (one) => {
-      const holder = holderOf(chain, one);
-      return holder !== undefined && !before.has(holder);
-    },
-  };
-  const bytes = sourceBytes(chain, source);
-  const plan = format.plan(bytes, { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
-  if (plan.awaits !== undefined) return [];
-  const { made, tips } = store(source, bytes, plan);
-  chain.db.run('UPDATE source SET tips = ? WHERE no = ?', JSON.stringify(tips), source.no);
+  const [first, ...others] = sourcesOf(chain, before);
+  const made = first && storeAgain(chain, first, before, store);
+  if (!made) return [];
   chain.db.run('DELETE FROM record WHERE project = ? AND record = ?', chain.project, record);
   // The session may share nothing with the one that it names: then its commits are the same ones.
   if (made.some((seq) => before.has(seq))) return [];
+  for (const other of others) storeAgain(chain, other, before, store);
   moveCalls(chain, before);
   hide(chain, context, before);
-  return [{ path: source.path, line: 0, reason: 'the session that it continues was imported, so this file was imported again as its continuation' }];
+  return [{ path: first.path, line: 0, reason: 'the session that it continues was imported, so this file was imported again as its continuation' }];
+}
+
+/** The files whose work lies in these commits, each after the one that it continues. */
+function sourcesOf(chain: ReadChain, commits: ReadonlySet<CommitSeq>): SourceRow[] {
+  const firsts = new Map<string | null, CommitSeq>();
+  for (const seq of [...commits].sort((a, b) => b - a)) firsts.set(commitAt(chain, seq).sessionId, seq);
+  const beginningOf = ({ sessionId, tips }: SourceRow): CommitSeq => firsts.get(sessionId) ?? (Math.min(...tips) as CommitSeq);
+  return allSources(chain)
+    .filter(({ tips }) => tips.some((seq) => commits.has(seq)))
+    .sort((a, b) => beginningOf(a) - beginningOf(b));
+}
+
+/** Stores a file again by what the project has now, without these commits. Returns the new commits; undefined if it still waits, or cannot be planned. */
+function storeAgain(
+  chain: WriteChain,
+  source: SourceRow,
+  before: ReadonlySet<CommitSeq>,
+  store: StoreContinuation,
+): readonly CommitSeq[] | undefined {
+  const format = importableFormats.find(({ id }) => id === source.format);
+  if (!format) return undefined;
+  const { known } = trackedRecords(chain, before);
+  const bytes = sourceBytes(chain, source);
+  const plan = format.plan(bytes, { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
+  if (plan.awaits !== undefined) return undefined;
+  const { made, tips } = store(source, bytes, plan);
+  const title = plan.title ?? plan.commits.find(({ type, summary }) => type === 'delta' && summary !== undefined)?.summary ?? source.title;
+  chain.db.run('UPDATE source SET tips = ?, title = ? WHERE no = ?', JSON.stringify(tips), title, source.no);
+  return made;
 }
 
 /** Gives the counted calls of commits to the commits that now hold their replies. Those that repeat calls of the other session are its own now. */
@@ -94,7 +156,7 @@ function moveCalls(chain: WriteChain, from: ReadonlySet<CommitSeq>): void {
   }
 }
 
-/** Hides commits that were stored again, unless somebody has gone on from them. */
+/** Hides commits that were stored again, with the names by which a growing file would find them, unless somebody has gone on from them. */
 function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSeq>): void {
   const isUsed = chain.db.one('SELECT 1 FROM context WHERE forked = 1 AND seq IN (SELECT value FROM json_each(?))', JSON.stringify([...commits]));
   if (isUsed) return;
@@ -104,6 +166,7 @@ function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSe
     first,
     chain.clock(),
   );
+  chain.db.run('DELETE FROM record WHERE project = ? AND context IN (SELECT value FROM json_each(?))', chain.project, JSON.stringify([...commits]));
 }
 
 /** The commit and all its descendants. */

@@ -66,6 +66,26 @@ const bare = (column: string): string => {
 /** Calls up to the record of the sum, without the one that this file adds. */
 const covered = `u.project = t.project AND u.session = t.session AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
 
+/** What is said of a call that has the output of other calls too. */
+const sharedOutput = 'the agent recorded the output of this call and of calls before it together';
+
+/**
+ * A sum of just these calls tells the output that was not recorded for some of them. It is added to the last one, so that the sums are right. Returns
+ * whether a call was changed.
+ */
+function addOutput(chain: WriteChain, total: Compared): boolean {
+  const { session, bare: model, output, ownOutput, at, unknown } = total;
+  const isOfThese = total.input === total.ownInput && total.cacheRead === total.ownCacheRead && total.cacheWrite === total.ownCacheWrite;
+  if (unknown === 0 || !isOfThese || output <= ownOutput) return false;
+  const added = chain.db.run(
+    `UPDATE usageCall SET output = :rest, flaw = IIF(:unknown > 1, :flaw, flaw), cost = NULL, priced = NULL WHERE no =
+       (SELECT u.no FROM usageCall u, (SELECT :session AS session, :at AS at, :project AS project) t
+         WHERE ${covered} AND u.output IS NULL AND (:model = '' OR ${bare('u.model')} = :model) ORDER BY u.subagent = '' DESC, u.at DESC, u.no DESC LIMIT 1)`,
+    { rest: output - ownOutput, unknown, flaw: sharedOutput, session, at, project: chain.project, model },
+  );
+  return added.changes > 0;
+}
+
 /** The sums to compare with: those of each model, or where an agent wrote none of them, that over all models. */
 const chosen = `t.project = :project AND t.session IN (SELECT value FROM json_each(:sessions)) AND (t.model <> '' OR NOT EXISTS
   (SELECT 1 FROM usageTotal o WHERE o.project = t.project AND o.session = t.session AND o.model <> ''))`;
@@ -83,6 +103,12 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   );
   if (summed.length === 0) return [];
   const named = { project: chain.project, sessions: JSON.stringify(summed.map(({ session }) => session)) };
+  // A later sum divides the output anew.
+  chain.db.run(
+    `UPDATE usageCall SET output = NULL, flaw = NULL, cost = NULL, priced = NULL
+      WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND flaw = '${sharedOutput}'`,
+    named,
+  );
   const totals = chain.db.all<Compared>(
     `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
                        SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output,
@@ -103,6 +129,7 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   );
   const changed = new Set<string>();
   for (const total of totals) {
+    if (addOutput(chain, total)) changed.add(total.session);
     const id = idOf(total.session, total.bare);
     // The sum of an earlier import may have named the model otherwise, or none.
     const removed = [...new Set([id, idOf(total.session, total.model ?? ''), idOf(total.session, '')])].reduce(

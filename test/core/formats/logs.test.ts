@@ -211,3 +211,65 @@ test.each(['codex-exec-json/out.jsonl', 'gemini-stream-json/gemini.jsonl', 'gemi
     }
   },
 );
+
+test('[F43] a log as one list, with two runs: each is a session with its sums and their model', () => {
+  const path = join(scratch(), 'gemini.json');
+  const run = (id: string, input: number): object[] => [
+    { type: 'init', session_id: id, model: 'gemini-2.5-pro' },
+    { type: 'message', role: 'user', content: `Prompt ${id}` },
+    { type: 'message', role: 'assistant', content: 'Done' },
+    { type: 'result', status: 'success', stats: { input_tokens: input, output_tokens: 5 } },
+  ];
+  const failed = [
+    { type: 'init', session_id: 'c', model: 'gemini-2.5-pro' },
+    { type: 'message', role: 'user', content: 'Prompt c' },
+  ];
+  const zero = { type: 'result', status: 'error', stats: { input_tokens: 0, output_tokens: 0, cached: 0 } };
+  writeFileSync(path, JSON.stringify([...run('a', 100), ...run('b', 20), ...failed, zero]));
+  const chain = emptyChain();
+  importInto(chain, path);
+  expect(listSessions(chain, {}).sessions).toHaveLength(3);
+  const counted = usageCalls(chain, {}).calls.filter(({ window }) => window !== null);
+  expect(counted.map(({ model, window, cost }) => [model, window, cost !== null]).sort()).toEqual([
+    ['gemini-2.5-pro', 100, true],
+    ['gemini-2.5-pro', 20, true],
+  ]);
+});
+
+test('[F43] Cursor: thinking in pieces is one thought, an answer in pieces and whole is one answer', () => {
+  const path = join(scratch(), 'cursor.jsonl');
+  const said = (text: string): object => ({ type: 'assistant', session_id: 'c', message: { role: 'assistant', content: [{ type: 'text', text }] } });
+  const thought = (text: string): object => ({ type: 'thinking', subtype: 'delta', session_id: 'c', text });
+  const records = [
+    { type: 'system', subtype: 'init', session_id: 'c', cwd: '/w', model: 'gpt-5.5' },
+    ...[thought('Let me '), thought('look.'), said('It '), said('is so.'), said('It is so.')],
+  ];
+  writeFileSync(path, records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  expect(read(path).said).toEqual(['assistant thinking  Let me look.', 'assistant text  It is so.']);
+});
+
+test('[F43] a log of Droid with its tools in the first record is one of Droid, and a log without messages says so', () => {
+  const path = join(scratch(), 'droid.jsonl');
+  const init = { type: 'system', subtype: 'init', cwd: '/w', session_id: 'd', tools: ['Read'], model: 'claude-opus-4-8' };
+  const said = (role: string, text: string): object => ({ type: 'message', role, id: role, text, session_id: 'd' });
+  writeFileSync(path, [init, said('user', 'hi'), said('assistant', 'Hello')].map((one) => `${JSON.stringify(one)}\n`).join(''));
+  expect(read(path)).toMatchObject({ agents: ['droid'], said: ['user text  hi', 'assistant text  Hello'] });
+  const empty = join(scratch(), 'empty.jsonl');
+  writeFileSync(empty, `${JSON.stringify(init)}\n`);
+  expect(read(empty).notes).toMatchObject([{ path: empty, reason: expect.stringContaining('no messages') }]);
+});
+
+test('[N24] the output that only the result counts belongs to the last call, and the sums are right', () => {
+  const path = join(scratch(), 'out.jsonl');
+  writeFileSync(path, readFileSync(join(cases, 'claude-stream-json/out.jsonl')));
+  const chain = emptyChain();
+  importInto(chain, path);
+  expect(usageSessions(chain, { groupBy: null }).totals).toMatchObject({
+    calls: 2,
+    tokens: { input: 13, cacheRead: 2_100, cacheWrite: 150, output: 29 },
+  });
+  expect(usageCalls(chain, {}).calls.map(({ tokens, flaw }) => [tokens.output, flaw])).toEqual([
+    [null, undefined],
+    [29, expect.stringContaining('together')],
+  ]);
+});

@@ -16,7 +16,8 @@ export const log: DocumentReader = {
       /"subtype":\s*"init"/.test(text) &&
       /"session_id":/.test(text) &&
       /"(?:tools":\s*\[|claude_code_version")/.test(text) &&
-      !/"sessionId":/.test(text)
+      !/"sessionId":/.test(text) &&
+      !isOfDroid(text)
     );
   },
   members(document) {
@@ -28,6 +29,9 @@ export const log: DocumentReader = {
   unread: (document): readonly Problem[] =>
     recordsIn(document).flatMap(({ value, line }) => (value === undefined ? [{ line, reason: 'not JSON' }] : [])),
 };
+
+/** Droid begins its log with the same record. Its messages have their text themselves. */
+const isOfDroid = (text: string): boolean => /"type":\s*"message"/.test(text) && !/"message":\s*\{/.test(text);
 
 interface Read {
   readonly line: number;

@@ -16,6 +16,7 @@ import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
 export { type PlacedLine, readLines, sentItem } from './parse-sent.js';
+export { isReplayed, type Origin, originOf } from './schema-replay.js';
 export { writeItems } from './write.js';
 
 export const codex = {

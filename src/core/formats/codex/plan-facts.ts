@@ -21,6 +21,7 @@ import {
   startsTurn,
   turnOf,
 } from './schema.js';
+import { type Origin, originOf } from './schema-replay.js';
 
 /** The facts of a line that a plan needs. The line is read again if its entries are needed. */
 export interface LineFact {
@@ -68,7 +69,7 @@ export interface RolloutSession {
   /** The session began as a copy of another one. */
   readonly isFork?: true;
   /** The session whose lines this file repeats. */
-  readonly origin?: string;
+  readonly origin?: Origin;
 }
 
 export interface RolloutFacts {
@@ -177,14 +178,14 @@ export function sessionOf(meta: JsonObject, at: Timestamp | undefined): RolloutS
   const rollout = stringAt(base, 'thread_id');
   const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
   const subagent = subagentOf(meta);
-  const origin = stringAt(meta, 'forked_from_id');
+  const origin = originOf({ payload: meta, at });
   return {
     ...(id !== undefined && id !== '' && { id: id.slice(0, maxNameLength) }),
     ...(at !== undefined && { startedAt: at }),
     ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
     ...(subagent !== undefined && { subagent }),
     ...((subagent !== undefined || origin !== undefined) && { isFork: true }),
-    ...(origin !== undefined && origin !== id && { origin }),
+    ...(origin !== undefined && origin.session !== id && { origin }),
   };
 }
 const maxNameLength = 200;

@@ -16,6 +16,7 @@ import { lastRead } from '../shared/last-read.js';
 import { factsOf, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
 import { goBack, promptsTakenBack, type Ref } from './plan-rollback.js';
+import { isReplayed } from './schema-replay.js';
 
 export const formatId = 'codex-v1';
 const template = 'codex';
@@ -65,22 +66,35 @@ const sessionIn = (facts: readonly LineFact[]): RolloutSession => facts.find(({ 
 
 /**
  * The number of leading lines that the project already contains: up to the last item of the longest known beginning. For a rollout that the agent has
- * moved or compressed since, up to the end of its last commit.
+ * moved or compressed since, up to the end of its last commit. A fork may have been read while the other session was copied into it.
  */
 function sharedPrefix(facts: readonly LineFact[], session: RolloutSession, rollout: string, { known, resumeAt }: PlanContext): number {
   const { base } = session;
   const isMoved = known.has(rolloutName(rollout));
-  if (resumeAt > 0 || (base !== undefined && !isMoved)) return 0;
+  const copied = resumeAt > 0 ? copiedPrefix(facts, session) : facts.length;
+  if (copied === 0 || (base !== undefined && !isMoved)) return 0;
   const placeOf = placesIn(facts, rollout);
   let end = 0;
-  for (const [at, fact] of facts.entries()) {
+  for (const [at, fact] of facts.slice(0, copied).entries()) {
     const isKnown = fact.item !== undefined && knownName(fact.item, session, known) !== undefined;
     if (fact.item && !isKnown && !fact.item.isVoid) break;
     if ((isKnown && fact.item?.name.isUnique) || (isMoved && known.has(placeOf(fact)))) end = at + 1;
   }
   // An older copy of a known rollout ends with lines that belong to its last items.
-  const isOlder = end > 0 && facts.every(({ item, rolledBack }, at) => at < end || (!item && rolledBack === undefined));
-  return isOlder ? facts.length : end;
+  const isOlder = end > 0 && facts.every(({ item, rolledBack }, at) => at < end || at >= copied || (!item && rolledBack === undefined));
+  return isOlder ? copied : end;
+}
+
+/** The number of leading lines up to the last one that was copied from another session. */
+function copiedPrefix(facts: readonly LineFact[], { origin }: RolloutSession): number {
+  let turn: string | undefined;
+  let turnAt: Timestamp | undefined;
+  let end = 0;
+  for (const [at, fact] of facts.entries()) {
+    if (fact.turn !== undefined && fact.turn !== turn) [turn, turnAt] = [fact.turn, fact.at];
+    if (isReplayed(origin, turn, turnAt)) end = at + 1;
+  }
+  return end;
 }
 
 /** The name under which the project has an item, if it has it. Only a fork repeats answers with new times. */
@@ -176,13 +190,16 @@ function walkTurns({ facts }: RolloutFacts, setting: Setting): Walk {
   close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : endsBeforeResults(context.granularity) ? partEnd(walk.open) : 'session_end');
   const { segments, side, notes, tip, ends, continued } = walk;
   const leaves = ends.filter((ref) => !continued.has(nameOf(ref)) && (tip === null || nameOf(ref) !== nameOf(tip)));
-  const awaits = base === undefined ? (session.base?.rollout ?? originOf(walk)) : undefined;
+  const awaits = base === undefined ? (session.base?.rollout ?? awaitedBy(facts, setting)) : undefined;
   return { segments, side, notes, tips: [...leaves, ...(tip === null ? [] : [tip])], ...(awaits !== undefined && { awaits }) };
 }
 
-/** The session that this one repeats, if the project does not have it yet. */
-const originOf = ({ session: { origin }, context: { known, resumeAt } }: Setting): string | undefined =>
-  origin === undefined || resumeAt > 0 || known.has(rolloutName(origin)) ? undefined : origin;
+/** The session that this one repeats, if the project does not have all of what was copied from it. */
+function awaitedBy(facts: readonly LineFact[], { session, shared, context: { known, resumeAt } }: Setting): string | undefined {
+  if (session.origin === undefined || resumeAt > 0) return undefined;
+  const rest = facts.slice(shared, copiedPrefix(facts, session));
+  return rest.some(({ item }) => item && !item.isVoid && knownName(item, session, known) === undefined) ? session.origin.session : undefined;
+}
 
 const nameOf = (ref: Ref): string => JSON.stringify(ref);
 
@@ -247,7 +264,10 @@ function passShared(walk: Walking, fact: LineFact): void {
   else addRange(walk.side, fact.range);
   if (fact.item?.prompt !== undefined) turns.push(walk.tip);
   const name = fact.item && knownName(fact.item, session, context.known);
-  if (name !== undefined) walk.tip = { record: name };
+  if (name !== undefined) {
+    continueFrom(walk, walk.tip);
+    walk.tip = { record: name };
+  }
   if (context.known.has(placeOf(fact))) walk.tip = { record: placeOf(fact) };
   if (fact.rolledBack !== undefined) walk.tip = goBack(turns, fact.rolledBack, walk.tip).tip;
   if (fact.compaction) turns.length = 0;

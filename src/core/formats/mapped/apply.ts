@@ -193,7 +193,9 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
     const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
     const at = instant(read.at(scope)[0]);
     const agent = textOf(read.agent(scope));
-    const counts = usage?.(scope);
+    const counted = usage?.(scope);
+    // A run that ended before its first call has a sum of zeros.
+    const counts = rule.kind === 'event' && counted && Object.values(counted).every((count) => !count) ? undefined : counted;
     const marks = [
       ...ownMarks(rule.kind, { hasCounts: counts !== undefined, isSigned: signature !== undefined, isAdded: added?.(scope) ?? false }),
       ...(agent === undefined ? [] : ['agent']),

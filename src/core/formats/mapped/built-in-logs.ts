@@ -7,7 +7,8 @@ export const codexExec: Mapping = {
   stemmaMapping: 1,
   name: 'codex',
   testedOn: 'a log that was made from a public report (test/fixtures/cases/codex-exec-json)',
-  recognize: "$[?@.type == 'thread.started' && @.thread_id]",
+  recognize: "$[*][?@.type == 'thread.started' && @.thread_id]",
+  sessions: '$[*]',
   session: { id: '$[?@.thread_id].thread_id' },
   entries: [
     { when: "@.type == 'item.completed' && @.item.type == 'reasoning'", kind: 'thinking', text: '$.item.text' },
@@ -63,7 +64,8 @@ export const geminiStream: Mapping = {
   stemmaMapping: 1,
   name: 'gemini',
   testedOn: 'a log that was made from a public report (test/fixtures/cases/gemini-stream-json)',
-  recognize: "$[?@.type == 'init' && @.session_id]",
+  recognize: "$[*][?@.type == 'init' && @.session_id]",
+  sessions: '$[*]',
   session: { id: '$[?@.session_id].session_id' },
   record: { at: '$.timestamp', model: '$.model' },
   entries: [
@@ -95,7 +97,8 @@ export const cursorStream: Mapping = {
   stemmaMapping: 1,
   name: 'cursor',
   testedOn: 'a log that was made from a public report (test/fixtures/cases/gemini-stream-json)',
-  recognize: "$[?@.type == 'system' && @.subtype == 'init' && @.session_id]",
+  recognize: "$[*][?@.type == 'system' && @.subtype == 'init' && @.session_id]",
+  sessions: '$[*]',
   session: { id: '$[?@.session_id].session_id', cwd: '$[?@.cwd].cwd' },
   record: { model: '$.model' },
   entries: [
@@ -145,7 +148,8 @@ export const droidStream: Mapping = {
   stemmaMapping: 1,
   name: 'droid',
   testedOn: 'one log of droid exec',
-  recognize: "$[?@.type == 'system' && @.session_id && @.model]",
+  recognize: "$[*][?@.type == 'system' && @.session_id && @.model]",
+  sessions: '$[*]',
   session: { id: '$[?@.session_id].session_id', cwd: '$[?@.cwd].cwd' },
   record: { id: '$.id', at: '$.timestamp', model: '$.model' },
   entries: [
@@ -177,23 +181,53 @@ export const droidStream: Mapping = {
 };
 
 /**
- * The records of a log without what says the same twice: Gemini writes an answer in pieces, and Droid repeats its last answer at the end.
+ * The records of a log, by its sessions: a file can hold several runs, as lines or as one list. What is said twice is left out: Gemini and Cursor write an
+ * answer in pieces, Cursor then writes it whole, and Droid repeats its last answer at the end.
  */
 export function readLog(text: string): Json | undefined {
-  const records: JsonObject[] = [];
-  for (const line of text.split('\n')) {
-    const value = parseJson(line);
+  const sessions = new Map<string, JsonObject[]>();
+  let current = '';
+  for (const value of valuesOf(text)) {
     if (!isObject(value) || isDeep(value)) continue;
-    const last = records.at(-1);
-    const isPiece = value.delta === true && last?.delta === true && last.role === value.role && typeof value.content === 'string';
-    if (last && isPiece) records[records.length - 1] = { ...last, content: `${stringAt(last, 'content') ?? ''}${value.content as string}` };
-    else if (value.type === 'completion' && stringAt(last, 'text') === stringAt(value, 'finalText')) {
-      const { finalText: _, ...rest } = value;
-      records.push(rest as JsonObject);
-    } else records.push(value);
+    current = stringAt(value, 'session_id') ?? stringAt(value, 'thread_id') ?? current;
+    const records = sessions.get(current) ?? [];
+    sessions.set(current, records);
+    addRecord(records, value);
   }
-  return records.length > 0 ? records : undefined;
+  return sessions.size > 0 ? [...sessions.values()] : undefined;
 }
+
+function valuesOf(text: string): readonly unknown[] {
+  const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;
+  return Array.isArray(whole) ? whole : text.split('\n').map((line) => parseJson(line));
+}
+
+function addRecord(records: JsonObject[], value: JsonObject): void {
+  const last = records.at(-1);
+  const isPiece = value.delta === true && last?.delta === true && last.role === value.role && typeof value.content === 'string';
+  const isThought = value.type === 'thinking' && last?.type === 'thinking' && value.subtype === 'delta' && last.subtype === 'delta';
+  if (last && isPiece) records[records.length - 1] = { ...last, content: `${stringAt(last, 'content') ?? ''}${value.content as string}` };
+  else if (last && isThought) records[records.length - 1] = { ...last, text: `${stringAt(last, 'text') ?? ''}${stringAt(value, 'text') ?? ''}` };
+  else if (value.type === 'completion' && stringAt(last, 'text') === stringAt(value, 'finalText')) {
+    const { finalText: _, ...rest } = value;
+    records.push(rest as JsonObject);
+  } else {
+    if (value.type === 'assistant') dropPieces(records, saidIn(value));
+    records.push(value);
+  }
+}
+
+/** Drops the answers at the end of a log that a whole answer repeats. */
+function dropPieces(records: JsonObject[], whole: string): void {
+  let said = '';
+  for (let at = records.length - 1; at >= 0 && records[at]?.type === 'assistant'; at--) {
+    said = `${saidIn(records[at] as JsonObject)}${said}`;
+    if (said === whole) records.length = at;
+  }
+}
+
+const saidIn = ({ message }: JsonObject): string =>
+  isObject(message) && Array.isArray(message.content) ? message.content.map((part) => stringAt(part, 'text') ?? '').join('') : '';
 
 /** Amp: a thread as one document. */
 export const amp: Mapping = {

@@ -15,8 +15,17 @@ const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping
 
 const log = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins, read: readLog, ofLines: true });
 
-/** The first record of a file of lines. What a terminal printed before it is skipped. Undefined if it is longer than the beginning. */
+/**
+ * The first record of a file of lines, or of a list. What a terminal printed before lines is skipped. Undefined if the record is longer than the beginning.
+ */
 function firstRecord(head: string): Json | undefined {
+  if (/^\s*\[\s*\{/.test(head)) {
+    const start = head.indexOf('{');
+    for (let end = head.indexOf('}'); end >= 0; end = head.indexOf('}', end + 1)) {
+      const record = parseJson(head.slice(start, end + 1));
+      if (record !== undefined) return record;
+    }
+  }
   for (const line of head.split('\n', mostNoise)) {
     if (!line.trimStart().startsWith('{')) continue;
     return parseJson(line);
@@ -58,10 +67,10 @@ export const builtIns: readonly BuiltIn[] = [
   one(miniSweAgent, (head, path) => path.endsWith('.traj.json') && /^\s*\{/.test(head)),
   one(miniSweAgentMessages, (head, path) => path.endsWith('.traj.json') && /^\s*\[\s*\{\s*"/.test(head) && head.includes('"role"')),
   one(droid, opens({ type: /^session_start$/, id: true })),
-  one(codexExec, opens({ type: /^thread\.started$/, thread_id: true })),
+  log(codexExec, opens({ type: /^thread\.started$/, thread_id: true })),
   log(geminiStream, opens({ type: /^init$/, session_id: true })),
-  one(cursorStream, opens({ type: /^system$/, subtype: /^init$/, session_id: true }, 'uuid', 'tools')),
-  log(droidStream, opens({ type: /^system$/, session_id: true, model: true }, 'subtype', 'uuid', 'tools')),
+  log(cursorStream, opens({ type: /^system$/, subtype: /^init$/, session_id: true }, 'uuid', 'tools')),
+  log(droidStream, (head) => opens({ type: /^system$/, session_id: true, model: true }, 'uuid')(head) && !/"message"\s*:\s*\{/.test(head)),
   one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"/.test(head)),
   one(continueCli, contains(/^\s*\{\s*"/, /"sessionId"\s*:/, /"history"\s*:\s*\[/)),
   one(kiro, contains(/^\s*\{\s*"/, /"conversation_id"\s*:/, /"history"\s*:\s*\[/)),

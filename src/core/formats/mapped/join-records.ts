@@ -13,6 +13,9 @@ export interface MappedRecord {
 
 type Entry = { -readonly [name in keyof JsonObject]: JsonObject[name] };
 
+/** Whether a model wrote an entry, or is counted by it. */
+const isOfModel = ({ kind, role, usage }: JsonObject): boolean => (kind === 'event' ? usage !== undefined : role === 'assistant');
+
 /**
  * Adds facts from other records to the entries: their model call with its tokens, and ids for calls and results without an id. A result without an id
  * answers the oldest open call of its tool, or the oldest open call if it names no tool. A record that counts a call also gets an entry for it,
@@ -26,7 +29,7 @@ export function joinRecords(records: readonly MappedRecord[], session: string): 
     current = model ?? current;
     const joined = entries.map((entry, number): JsonObject => {
       const made: Entry = { ...entry };
-      if (current !== undefined && entry.role === 'assistant' && entry.kind !== 'event') made.author ??= current;
+      if (current !== undefined && isOfModel(entry)) made.author ??= current;
       if (call !== undefined && entry.role === 'assistant') {
         made.messageId = `${session}:${call}`;
         const usage = counts.get(call);

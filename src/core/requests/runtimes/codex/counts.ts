@@ -8,15 +8,17 @@ import {
   type CodexLine,
   codexDelta,
   codexLines,
+  codexOrigin,
   doesOf,
+  isReplayed,
   joinCalls,
   noCounts,
+  type Origin,
   type ParsedEntry,
   partOfEntries,
   usageIn,
 } from '../../../formats/index.js';
 import { type Delta, type EarlierDeltas, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
-import { isReplayed, type Origin, originIn } from './replay.js';
 
 /** The agent's running sums of a thread. The input includes cache reads and cache writes. */
 export interface ThreadTotals {
@@ -200,6 +202,14 @@ interface Around {
   readonly origin: Origin | undefined;
   /** The reply, if it was written before this delta. */
   readonly earlier?: Pick<CallCount, 'id' | 'key'> | undefined;
+}
+
+/** The session that this one repeats, by its session line. A copy contains the other session's line too. */
+function originIn(lines: readonly CodexLine[], before: EarlierDeltas | undefined): Origin | undefined {
+  const first = before?.first();
+  const end = first?.indexOf(0x0a) ?? -1;
+  const own = [...(first ? codexLines(end < 0 ? first : first.subarray(0, end + 1)) : []), ...lines].find(({ sort }) => sort === 'meta');
+  return own && codexOrigin(own);
 }
 
 /** A call that the agent counted, and whose reply it did not write, or wrote before this delta. */
