@@ -126,6 +126,15 @@ describe('replies of Claude Code', () => {
     expect(sumsOf(imported([claudeFile, turn(1, usage)])).cost).toBe(cost.toFixed(4));
   });
 
+  test.each([
+    ['anthropic/claude-opus-4.8', 5],
+    ['us.anthropic.claude-opus-4-8-v1:0', 5],
+    ['claude-opus-4-8@20260101', 5],
+    ['gemini-3-pro', 4],
+  ])('[N23] the price of a model under the name %s', (model, cost) => {
+    expect(sumsOf(imported([claudeFile, turn(1, { input_tokens: million, output_tokens: 0 }, { message: { model } })])).cost).toBe(cost.toFixed(4));
+  });
+
   test('[N23] searches of a reply in several lines count once', () => {
     const [prompt, reply] = turn(1, { input_tokens: 1_000, output_tokens: 100, server_tool_use: { web_search_requests: 3 } }) as [Line, Line];
     const message = reply.message as Line;
@@ -152,6 +161,7 @@ describe('replies of Claude Code', () => {
     expect(limitOf('claude-sonnet-4-5[1m]', 1_000)).toBe(million);
     expect(limitOf('claude-haiku-4-5', 1_000)).toBe(200_000);
     expect(limitOf('claude-opus-5', 1_000)).toBe(million);
+    expect(limitOf('anthropic/claude-opus-4.8', 150_000)).toBe(million);
     expect(limitOf('unheard-of-model', 1_000) ?? null).toBe(null);
   });
 

@@ -102,12 +102,17 @@ export const attachWaiting = (chain: WriteChain, path: string, store: StoreConti
 function attach(chain: WriteChain, { record, context }: Waiting, store: StoreContinuation): Skip[] {
   const before = descendants(chain, context);
   const [first, ...others] = sourcesOf(chain, before);
-  const made = first && storeAgain(chain, first, before, store);
-  if (!made) return [];
+  const plan = first && planAgain(chain, first, before);
+  if (!plan || plan.awaits !== undefined) return [];
+  const made = storeAgain(chain, first, plan, store);
   chain.db.run('DELETE FROM record WHERE project = ? AND record = ?', chain.project, record);
   // The session may share nothing with the one that it names: then its commits are the same ones.
   if (made.some((seq) => before.has(seq))) return [];
-  for (const other of others) storeAgain(chain, other, before, store);
+  for (const other of others) {
+    const planned = planAgain(chain, other, before);
+    const [beginning] = planned ? storeAgain(chain, other, planned, store) : [];
+    if (planned?.awaits !== undefined && beginning !== undefined) rememberWaiting(chain, beginning, planned.awaits);
+  }
   moveCalls(chain, before);
   hide(chain, context, before);
   return [{ path: first.path, line: 0, reason: 'the session that it continues was imported, so this file was imported again as its continuation' }];
@@ -123,20 +128,17 @@ function sourcesOf(chain: ReadChain, commits: ReadonlySet<CommitSeq>): SourceRow
     .sort((a, b) => beginningOf(a) - beginningOf(b));
 }
 
-/** Stores a file again by what the project has now, without these commits. Returns the new commits; undefined if it still waits, or cannot be planned. */
-function storeAgain(
-  chain: WriteChain,
-  source: SourceRow,
-  before: ReadonlySet<CommitSeq>,
-  store: StoreContinuation,
-): readonly CommitSeq[] | undefined {
-  const format = importableFormats.find(({ id }) => id === source.format);
-  if (!format) return undefined;
+/** Plans a file by what the project has now, without these commits; undefined if its format cannot be imported any more. */
+function planAgain(chain: WriteChain, source: SourceRow, before: ReadonlySet<CommitSeq>): ImportPlan | undefined {
   const { known } = trackedRecords(chain, before);
-  const bytes = sourceBytes(chain, source);
-  const plan = format.plan(bytes, { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
-  if (plan.awaits !== undefined) return undefined;
-  const { made, tips } = store(source, bytes, plan);
+  return importableFormats
+    .find(({ id }) => id === source.format)
+    ?.plan(sourceBytes(chain, source), { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
+}
+
+/** Stores a file again by a new plan. Returns its new commits. */
+function storeAgain(chain: WriteChain, source: SourceRow, plan: ImportPlan, store: StoreContinuation): readonly CommitSeq[] {
+  const { made, tips } = store(source, sourceBytes(chain, source), plan);
   const title = plan.title ?? plan.commits.find(({ type, summary }) => type === 'delta' && summary !== undefined)?.summary ?? source.title;
   chain.db.run('UPDATE source SET tips = ?, title = ? WHERE no = ?', JSON.stringify(tips), title, source.no);
   return made;

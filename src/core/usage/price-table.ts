@@ -34,7 +34,9 @@ export function feesOf(model: string, { serverTools }: CallTerms): number {
 
 /** The window of a model. A count above the usual window shows that the call had the long one. Null for an unknown model. */
 export function windowIn(model: string, counted: number | null): number | null {
-  const row = windows.find(({ matches }) => matches.test(model));
+  // Gateways write the versions of Claude with dots.
+  const name = /claude/i.test(model) ? model.replaceAll(/(\d)\.(\d)/g, '$1-$2') : model;
+  const row = windows.find(({ matches }) => matches.test(name));
   if (!row) return null;
   if (counted === null || counted <= row.limit) return row.limit;
   return row.long !== undefined && counted <= row.long ? row.long : null;

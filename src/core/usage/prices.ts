@@ -138,11 +138,15 @@ function pricesOf(model: string, at: number): ModelPrice | undefined {
   return known.get(name);
 }
 
-/** Looks up a model by its name, then without a reseller's prefix and without the suffix for the long window. */
+/**
+ * Looks up a model by its name, then without the prefix and version of a reseller and without the suffix for the long window. Agents name Gemini models
+ * also without the word that Google adds to them.
+ */
 function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): ModelPrice | undefined {
   const bare = model.replace(/\[1m\]$/i, '');
   const last = bare.slice(bare.lastIndexOf('/') + 1);
-  for (const name of new Set([bare, last, last.replace(/(?<=^claude-.*\d)\.(?=\d)/, '-')])) {
+  const dashed = last.replace(/^(?:\w+\.)?anthropic\.(.*?)(?:-v\d+(?::\d+)?)?$/, '$1').replace(/(?<=^claude-.*\d)\.(?=\d)/, '-');
+  for (const name of new Set([bare, last, dashed, ...(/^gemini-3/.test(last) ? [`${last}-preview`] : [])])) {
     const found = calcPrice({ input_tokens: 1 }, name, { timestamp });
     if (found) return found.model_price;
   }

@@ -111,6 +111,26 @@ function speedOf(usage: Json | undefined): JsonObject {
   return { speed, service_tier, inference_geo };
 }
 
+/** The sums of a result with those of the processes that ran the session before, by model. */
+function allTotalsIn(record: JsonObject): CallPart | undefined {
+  const earlier = Array.isArray(record.earlier) ? record.earlier.filter(isObject) : [];
+  const parts = [...earlier.map((one): JsonObject => ({ type: 'result', ...one })), record].flatMap((one) => totalsIn(one)?.others ?? []);
+  if (earlier.length === 0) return parts.length > 0 ? { others: parts } : undefined;
+  const byModel = Map.groupBy(parts, ({ reply }) => reply?.model ?? '');
+  return { others: [...byModel.values()].map((some) => some.reduce(added)) };
+}
+
+/** Two sums of a model as one. */
+function added(one: CallPart, other: CallPart): CallPart {
+  const [a, b] = [one.reply, other.reply];
+  if (!a || !b) return one;
+  const plus = (x: number | null | undefined, y: number | null | undefined): number | null => (x == null && y == null ? null : (x ?? 0) + (y ?? 0));
+  const counts = Object.fromEntries(countNames.map((name) => [name, plus(a[name], b[name])])) as unknown as CallTokens;
+  const total = { cost: plus(a.total?.cost, b.total?.cost), webSearch: plus(a.total?.webSearch, b.total?.webSearch) };
+  return { reply: { ...a, ...counts, total } };
+}
+const countNames = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
+
 /**
  * The sums of a session that Claude Code writes itself when it ends: by model, or in total. They contain calls that stand in no line, such as those of
  * helpers.
@@ -158,7 +178,7 @@ function totalPart(model: string, counts: CallTokens, total: AgentTotal): CallPa
 
 /** The facts of one record about calls. `entries` are the entries of the record. */
 export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]): CallPart | undefined {
-  if (record.type === 'cost-state' || record.type === 'result') return totalsIn(record);
+  if (record.type === 'cost-state' || record.type === 'result') return allTotalsIn(record);
   if (record.type !== 'assistant') return partOfEntries(entries);
   const first = entries.find((entry) => !isHidden(entry));
   const model = stringAt(record.message, 'model');

@@ -56,9 +56,11 @@ function memberOf(sessionId: string, records: readonly JsonObject[]): Member {
 
 function linesOf(sessionId: string, records: readonly JsonObject[], cwd: string | undefined): JsonObject[] {
   const last = new Map<string, string>();
+  const runs = new Runs();
   let print = '';
   return records.map((record): JsonObject => {
-    if (!isMessage(record) && record.type !== 'system') return { ...record, sessionId };
+    const earlier = runs.take(record);
+    if (!isMessage(record) && record.type !== 'system') return { ...record, sessionId, ...(earlier.length > 0 && { earlier }) };
     const agent = stringAt(record, 'parent_tool_use_id') ?? '';
     print = createHash('sha256')
       .update(`${print}${JSON.stringify(record)}`)
@@ -77,3 +79,39 @@ function linesOf(sessionId: string, records: readonly JsonObject[], cwd: string 
     return line;
   });
 }
+
+/** The runs of a log. The sums of a result are those of its process: a session that another process goes on with in the same log counts anew. */
+class Runs {
+  /** The input of each reply, with its model. */
+  readonly #counted = new Map<string, { readonly model: string; readonly input: number }>();
+  #earlier: readonly JsonObject[] = [];
+  #latest: JsonObject | undefined;
+
+  /** Takes the next record. Returns the results of the processes before that of a result. */
+  take(record: JsonObject): readonly JsonObject[] {
+    const { type, message } = record;
+    if (type === 'assistant' && isObject(message))
+      this.#counted.set(stringAt(message, 'id') ?? '', { model: stringAt(message, 'model') ?? '', input: inputOf(message.usage) });
+    if (type !== 'result') return [];
+    const { usage, modelUsage, total_cost_usd = null } = record;
+    const sums = isObject(modelUsage) ? Object.entries(modelUsage) : [['', usage] as const];
+    // A sum of all calls so far would be at least as much as they.
+    const isOfFewer = sums.some(([name, sum]) => inputOf(sum) > 0 && inputOf(sum) < this.#inputOf(name));
+    if (this.#latest && isOfFewer) this.#earlier = [...this.#earlier, this.#latest];
+    this.#latest = { total_cost_usd, ...defined({ usage, modelUsage }) };
+    return this.#earlier;
+  }
+
+  /** What the calls of a model have read so far. The name of the model in a sum may have a date, or a mark for the long window. */
+  #inputOf(name: string): number {
+    const replies = [...this.#counted.values()].filter(({ model }) => model.startsWith(name) || name.startsWith(model));
+    return replies.reduce((sum, { input }) => sum + input, 0);
+  }
+}
+
+const inputNames = [
+  ...['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
+  ...['inputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'],
+];
+const inputOf = (usage: Json | undefined): number =>
+  isObject(usage) ? inputNames.reduce((sum, name) => sum + (typeof usage[name] === 'number' ? (usage[name] as number) : 0), 0) : 0;

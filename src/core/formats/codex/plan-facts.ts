@@ -21,7 +21,7 @@ import {
   startsTurn,
   turnOf,
 } from './schema.js';
-import { type Origin, originOf } from './schema-replay.js';
+import { isReplayed, type Origin, originOf } from './schema-replay.js';
 
 /** The facts of a line that a plan needs. The line is read again if its entries are needed. */
 export interface LineFact {
@@ -196,4 +196,16 @@ function subagentOf(meta: JsonObject): string | undefined {
   if (source === undefined && stringAt(meta, 'parent_thread_id') === undefined) return undefined;
   const spawned = isObject(source) ? source.thread_spawn : undefined;
   return stringAt(meta, 'agent_role') ?? stringAt(spawned, 'agent_role') ?? (typeof source === 'string' ? source : '');
+}
+
+/** The number of leading lines up to the last one that was copied from another session. */
+export function copiedPrefix(facts: readonly LineFact[], { origin }: RolloutSession): number {
+  let turn: string | undefined;
+  let turnAt: Timestamp | undefined;
+  let end = 0;
+  for (const [at, fact] of facts.entries()) {
+    if (fact.turn !== undefined && fact.turn !== turn) [turn, turnAt] = [fact.turn, fact.at];
+    if (isReplayed(origin, turn, turnAt)) end = at + 1;
+  }
+  return end;
 }

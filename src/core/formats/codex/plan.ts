@@ -13,10 +13,9 @@ import {
 } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
-import { factsOf, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
+import { copiedPrefix, factsOf, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
 import { goBack, promptsTakenBack, type Ref } from './plan-rollback.js';
-import { isReplayed } from './schema-replay.js';
 
 export const formatId = 'codex-v1';
 const template = 'codex';
@@ -71,7 +70,7 @@ const sessionIn = (facts: readonly LineFact[]): RolloutSession => facts.find(({ 
 function sharedPrefix(facts: readonly LineFact[], session: RolloutSession, rollout: string, { known, resumeAt }: PlanContext): number {
   const { base } = session;
   const isMoved = known.has(rolloutName(rollout));
-  const copied = resumeAt > 0 ? copiedPrefix(facts, session) : facts.length;
+  const copied = resumeAt === 0 ? facts.length : known.has(rolloutName(session.origin?.session ?? '')) ? copiedPrefix(facts, session) : 0;
   if (copied === 0 || (base !== undefined && !isMoved)) return 0;
   const placeOf = placesIn(facts, rollout);
   let end = 0;
@@ -83,18 +82,6 @@ function sharedPrefix(facts: readonly LineFact[], session: RolloutSession, rollo
   // An older copy of a known rollout ends with lines that belong to its last items.
   const isOlder = end > 0 && facts.every(({ item, rolledBack }, at) => at < end || at >= copied || (!item && rolledBack === undefined));
   return isOlder ? copied : end;
-}
-
-/** The number of leading lines up to the last one that was copied from another session. */
-function copiedPrefix(facts: readonly LineFact[], { origin }: RolloutSession): number {
-  let turn: string | undefined;
-  let turnAt: Timestamp | undefined;
-  let end = 0;
-  for (const [at, fact] of facts.entries()) {
-    if (fact.turn !== undefined && fact.turn !== turn) [turn, turnAt] = [fact.turn, fact.at];
-    if (isReplayed(origin, turn, turnAt)) end = at + 1;
-  }
-  return end;
 }
 
 /** The name under which the project has an item, if it has it. Only a fork repeats answers with new times. */

@@ -70,7 +70,10 @@ export const builtIns: readonly BuiltIn[] = [
   log(codexExec, opens({ type: /^thread\.started$/, thread_id: true })),
   log(geminiStream, opens({ type: /^init$/, session_id: true })),
   log(cursorStream, opens({ type: /^system$/, subtype: /^init$/, session_id: true }, 'uuid', 'tools')),
-  log(droidStream, (head) => opens({ type: /^system$/, session_id: true, model: true }, 'uuid')(head) && !/"message"\s*:\s*\{/.test(head)),
+  log(
+    droidStream,
+    (head, path) => opens({ type: /^system$/, session_id: true, model: true }, 'uuid')(head, path) && !/"message"\s*:\s*\{/.test(head),
+  ),
   one(amp, (head, path) => /(^|[/\\])T-[0-9a-f-]{36}\.json$/.test(path) && /^\s*\{\s*"/.test(head)),
   one(continueCli, contains(/^\s*\{\s*"/, /"sessionId"\s*:/, /"history"\s*:\s*\[/)),
   one(kiro, contains(/^\s*\{\s*"/, /"conversation_id"\s*:/, /"history"\s*:\s*\[/)),
