@@ -235,7 +235,7 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/proxy',
-    folders: [contract, 'src/main/connections', 'src/main/launch', 'src/main/providers'],
+    folders: [contract, core('formats'), 'src/main/connections', 'src/main/launch', 'src/main/providers'],
     packages: ['node:http', 'node:net', 'node:util', 'node:zlib'],
   },
   {

@@ -209,6 +209,8 @@ describe('[T15] compressed data in several parts', () => {
   test('every frame of a recorded reply is read, and a frame that was cut off as far as it arrived', { tags: 'long' }, async () => {
     const [one, two] = [zstdCompressSync('first '), zstdCompressSync('second')];
     expect(await decoded(Buffer.concat([one, two]), 'zstd')).toBe('first second');
+    const skippable = Buffer.from([0x5a, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
+    expect(await decoded(Buffer.concat([skippable, one, skippable, two, skippable]), 'zstd')).toBe('first second');
     expect(await decoded(Buffer.concat([one, two.subarray(0, 5)]), 'zstd')).toBe('first ');
     expect(await decoded(Buffer.concat([one, Buffer.from('no frame')]), 'zstd')).toBe('first ');
     await expect(decoded(manyFrames(), 'zstd')).rejects.toThrow(/more than 5000 frames/);

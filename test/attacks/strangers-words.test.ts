@@ -46,6 +46,8 @@ async function strange() {
   const finding = { title: `${mark} finding`, type: 'review_finding', parent: ticket.ticketId, body: `${mark} found`, contextId: id, by: mark };
   const { ticketId: findingId } = await client.ticket.create(finding);
   await client.ticket.discuss({ ticketId: findingId, text: `${mark} thread` });
+  const { ticketId: reviewId } = await client.ticket.create({ title: `${mark} review`, type: 'task', by: mark });
+  await client.ticket.transition({ ticketId: reviewId, to: 'review', reviewers: [`${mark} reviewer`] });
   const prompts = { name: 'Writer', display_name: `${mark} writer`, system_prompt_template: `${mark} profile {display_name}` };
   await client.profile.put({ name: 'Writer', card: { content: { kind: 'json', data: prompts } } } as never);
   const { agentTurnId = '' } = await client.handover.launchPrincipal({ profileName: 'Writer', instruction: `${mark} instruction` });
@@ -58,7 +60,7 @@ async function strange() {
   await client.space.post({ spaceId: 'space', senderId: 'person', text: `${mark} message` });
   const hub = fakeHub();
   await push(chain, hub);
-  return { hub, clock, id, ticketId: ticket.ticketId, findingId, agentTurnId };
+  return { hub, clock, id, ticketId: ticket.ticketId, reviewId, findingId, agentTurnId };
 }
 
 /** A model that records what it is sent and answers in words. */
@@ -218,11 +220,11 @@ test('[U13] an agent over ACP gets the sentence before the session that it resum
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('stemma-rules-'))).toEqual(before);
 });
 
-test('[U13] the result of a tool that shows a stranger’s ticket begins with the sentence', async () => {
+test('[U13] what a tool shows of a stranger, a refusal too, begins with the sentence', async () => {
   const sent = await strange();
   const replies = [
     calls(['c1', 'ticket_update', { ticket_id: sent.ticketId, reason: 'Because.' }]),
-    calls(['c2', 'ticket_verdict', { ticket_id: sent.ticketId, verdict: 'commented' }]),
+    calls(['c2', 'ticket_verdict', { ticket_id: sent.reviewId, verdict: 'commented' }]),
     says('Done.'),
   ];
   const asked: ModelRequest[] = [];
@@ -242,6 +244,7 @@ test('[U13] the result of a tool that shows a stranger’s ticket begins with th
     .filter(({ type, tool_use_id: id }) => type === 'tool_result' && id !== 't1')
     .map(({ content }) => JSON.stringify(content));
   const quoting = results.filter((words) => words.includes(mark));
-  expect(quoting.length).toBeGreaterThan(0);
+  expect(quoting).toHaveLength(2);
+  expect(quoting[1]).toContain('is not a reviewer of');
   for (const words of quoting) expectJudged(words);
 });

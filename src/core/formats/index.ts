@@ -99,7 +99,7 @@ export { textParts } from './shared/result-parts.js';
 export { startOf } from './shared/subagents.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
 export { writeZip, type ZipEntry, zipEntries, zipList } from './shared/zip.js';
-export { unzstd } from './shared/zstd.js';
+export { unzstd, zstdFrames } from './shared/zstd.js';
 export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseJson, StemmaError } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
+import { untrusted } from '../composer/index.js';
 import { finalTool } from '../handover/index.js';
 import { cardTools } from './card-tools.js';
 import { handoverTools } from './handover-tools.js';
@@ -89,6 +90,6 @@ export function answered(
     });
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
-    return refused(`${error.code}: ${error.message}`);
+    return refused(`${untrusted}\n\n${error.code}: ${error.message}`);
   }
 }

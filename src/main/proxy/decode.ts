@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { zstdFrames } from '../../core/formats/index.js';
 
 /** The largest decoded body in bytes, because a small compressed body can expand to any size. No call to a model is larger. */
 export const maxCopyBytes = 64 * 1024 * 1024;
@@ -20,29 +21,17 @@ const unpackers: Readonly<Record<string, Unpack>> = {
   zstd: unzstd,
 };
 
-/** A server may send its reply in several frames. Many tiny ones would take long. */
-const maxFrames = 5_000;
-const frameMark = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-
-/** Decompresses every frame: Node's own function stops after the first one and says nothing (its issue 64741). */
+/** Decompresses every frame: a server may send its reply in several. */
 async function unzstd(bytes: Buffer): Promise<Buffer> {
   const parts: Buffer[] = [];
-  let [rest, room] = [bytes, maxOutputLength];
-  do {
-    if (parts.length >= maxFrames) throw new Error(`a body is packed in more than ${maxFrames} frames`);
-    const limits = { maxOutputLength: Math.max(1, room), finishFlush: constants.ZSTD_e_flush, info: true };
-    const { buffer, engine } = (await promisify(zstdDecompress)(rest, limits)) as unknown as Unpacked;
-    parts.push(buffer);
-    room -= buffer.length;
-    rest = rest.subarray(engine.bytesWritten);
-  } while (rest.subarray(0, frameMark.length).equals(frameMark));
+  let room = maxOutputLength;
+  for (const frame of zstdFrames(bytes)) {
+    const limits = { maxOutputLength: Math.max(1, room), finishFlush: constants.ZSTD_e_flush };
+    const part = await promisify(zstdDecompress)(frame.bytes, limits);
+    parts.push(part);
+    room -= part.length;
+  }
   return Buffer.concat(parts);
-}
-
-/** The result of Node with the option `info`. `bytesWritten`: the bytes of the input that were read. */
-interface Unpacked {
-  readonly buffer: Buffer;
-  readonly engine: { readonly bytesWritten: number };
 }
 
 /** Decodes a body by its `content-encoding`, last encoding first. @throws Error for an unknown encoding or invalid bytes */

@@ -160,7 +160,8 @@ test('[B15, B-33, R6] waits, cards and turns over MCP', async ({ machine }) => {
   const refused = async (name: string, given: Given): Promise<unknown> => {
     const { isError, content } = await mcp.raw(name, given);
     expect(isError).toBe(true);
-    return JSON.parse(content[0]?.text ?? '');
+    expect(content[0]?.text).toContain('untrusted data');
+    return JSON.parse(content[1]?.text ?? '');
   };
 
   const question = { spaceId: 'team', senderId: 'ann', text: 'Ready?', wait: { for: 'bot' } };
@@ -197,7 +198,8 @@ test('an error has its code, and the server continues', async ({ machine }) => {
   const refused = async (name: string, given: Given): Promise<unknown> => {
     const { isError, content } = await mcp.raw(name, given);
     expect(isError).toBe(true);
-    return JSON.parse(content[0]?.text ?? '');
+    expect(content[0]?.text).toContain('untrusted data');
+    return JSON.parse(content[1]?.text ?? '');
   };
   expect(await refused('history', { id: 'ctx-00000000' })).toMatchObject({
     code: 'NOT_FOUND',

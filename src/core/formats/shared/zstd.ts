@@ -28,23 +28,39 @@ function frameLength(bytes: Buffer): number {
   return at + ((descriptor & 4) !== 0 ? 4 : 0);
 }
 
+/** A frame of Zstandard. `isCut`: its last bytes are missing. */
+interface Frame {
+  readonly bytes: Buffer;
+  readonly isCut: boolean;
+}
+
 /**
- * Decompresses every frame of Zstandard, up to `maxOutputLength` bytes in all. Node's own function stops after the first one and says nothing
- * (its issue 64741); in Node 22, it says nothing of a frame that was cut off either.
+ * The frames of Zstandard at the beginning of bytes, at least one. Node's own function stops after the first one and says nothing (its issue
+ * 64741); in Node 22, it says nothing of a frame that was cut off either.
+ * @throws CORRUPT for too many frames
+ */
+export function* zstdFrames(packed: Uint8Array): Generator<Frame> {
+  let rest = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  for (let count = 0; count === 0 || isFrame(rest); count++) {
+    if (count >= maxFrames) throw new StemmaError('CORRUPT', `it is compressed in more than ${maxFrames} frames, and is not read`);
+    const length = frameLength(rest);
+    yield { bytes: rest.subarray(0, length), isCut: length > rest.length };
+    rest = rest.subarray(length);
+  }
+}
+
+/**
+ * Decompresses every frame of Zstandard, up to `maxOutputLength` bytes in all.
  * @throws the errors of Node, and one for a frame that was cut off without `finishFlush`; CORRUPT for too many frames
  */
 export function unzstd(packed: Uint8Array, options: { readonly maxOutputLength: number; readonly finishFlush?: number }): Buffer {
   const parts: Buffer[] = [];
   let room = options.maxOutputLength;
-  let rest = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  do {
-    if (parts.length >= maxFrames) throw new StemmaError('CORRUPT', `it is compressed in more than ${maxFrames} frames, and is not read`);
-    const length = frameLength(rest);
-    const part = zstdDecompressSync(rest.subarray(0, length), { ...options, maxOutputLength: Math.max(1, room) });
-    if (length > rest.length && options.finishFlush === undefined) throw new Error('unexpected end of file');
+  for (const { bytes, isCut } of zstdFrames(packed)) {
+    const part = zstdDecompressSync(bytes, { ...options, maxOutputLength: Math.max(1, room) });
+    if (isCut && options.finishFlush === undefined) throw new Error('unexpected end of file');
     parts.push(part);
     room -= part.length;
-    rest = rest.subarray(length);
-  } while (isFrame(rest));
+  }
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
