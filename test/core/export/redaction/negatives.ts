@@ -12,6 +12,15 @@ const hex = (length: number): string => fake('', length, 'hex');
 const uuid = `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
 const base64 = fake('', 2_000, 'base64');
 
+const created = 'CREATE TABLE users (id INTEGER, name TEXT, password_reset_at TEXT, token_count INTEGER);';
+const statements = group('statement', [
+  `${created}\nINSERT INTO users VALUES (1, 'swordfish', 'x7Kp2q9w', 'x7Kp2q9w');`,
+  `CREATE TABLE users (id INTEGER, password TEXT);\nINSERT INTO events VALUES (1, 'swordfish');`,
+  `CREATE TABLE users (id INTEGER, password TEXT);\nINSERT INTO users VALUES (1, 'swordfish', 'x7Kp2q9w');`,
+  `CREATE TABLE a (id INTEGER, password TEXT);\nDROP TABLE a;\nCREATE TABLE a (id INTEGER, name TEXT);\nINSERT INTO a VALUES (1, 'swordfish');`,
+  `INSERT INTO users VALUES (1, 'swordfish');\nCREATE TABLE users (id INTEGER, password TEXT);`,
+]);
+
 const identifiers = group('identifier', [
   `commit ${hex(40)}\nAuthor: Ada\n`,
   `git show ${hex(7)}..${hex(7)} --stat`,
@@ -238,4 +247,4 @@ const documents: Harmless[] = [
 ];
 
 /** Texts without a secret. */
-export const negatives: readonly Harmless[] = [...identifiers, ...bytes, ...code, ...words, ...prose, ...paths, ...documents];
+export const negatives: readonly Harmless[] = [...identifiers, ...statements, ...bytes, ...code, ...words, ...prose, ...paths, ...documents];

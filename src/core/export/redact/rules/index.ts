@@ -7,6 +7,7 @@ import { accountSecrets } from './accounts.js';
 import { assignedSecrets } from './assignments.js';
 import { blockSecrets } from './blocks.js';
 import { cookieSecrets } from './cookies.js';
+import { dumpedSecrets } from './dumps.js';
 import { encodedRuns } from './encoded.js';
 import { headerSecrets } from './headers.js';
 import { inputSecrets } from './inputs.js';
@@ -72,6 +73,7 @@ function* spansIn(text: string, name: string | undefined, options: SearchOptions
     yield* headerSecrets(lines);
     yield* tableSecrets(lines);
     yield* listedSecrets(lines);
+    yield* dumpedSecrets(lines);
     yield* accountSecrets(lines);
     yield* inputSecrets(lines);
   }

@@ -52,7 +52,8 @@ function valuesOfSql(text: string, from: number, header: Header): Rows {
   return { rows: [first.cells, ...more.rows], end: more.end };
 }
 
-function rowsFrom(text: string, from: number, header: Header): Rows {
+/** The rows of values after a header. Rows of another number of cells end them. */
+export function rowsFrom(text: string, from: number, header: Header): Rows {
   const rows: (readonly Cell[])[] = [];
   let end = from;
   for (;;) {
@@ -123,7 +124,7 @@ function listAt(text: string, from: number, count: number): { readonly cells: Ce
 }
 
 /** The end of a string: a quote that is not doubled, and without more backslashes before it. */
-function stringEnd(text: string, from: number, open: string, limit: number): number {
+export function stringEnd(text: string, from: number, open: string, limit: number): number {
   for (let end = text.indexOf(open, from); end !== -1 && end < limit; end = text.indexOf(open, end + open.length)) {
     if (text.startsWith(open, end + open.length)) end += open.length;
     else if (text[end - 1] !== '\\') return end;
