@@ -140,6 +140,12 @@ export const contextColumns = (
   'messageCount tokenCount contextTokens errors entries forked createdAt'
 ).split(' ');
 
+/**
+ * The parent of a commit, for code that follows parents without checking each row. Null for a damaged row whose parent is no earlier commit:
+ * following it might never end.
+ */
+export const earlierParent = 'CASE WHEN parent < seq THEN parent END AS parent';
+
 /** Whether the row of `c` matches its checksum. */
 export const intactColumn = `${matchingRow(contextColumns, 'c')} AS intact`;
 

@@ -1,6 +1,6 @@
 // The commits of families as a graph draws them.
 import type { CommitSeq } from '../base/index.js';
-import type { ContextRow, ReadChain } from './chain.js';
+import { type ContextRow, earlierParent, type ReadChain } from './chain.js';
 import { type Family, runsOf, startedSql } from './families.js';
 import type { LaneNode } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
@@ -25,7 +25,7 @@ type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
 const storedNodes = (chain: ReadChain, families: readonly Family[]): StoredNode[] =>
   chain.db
     .all<Omit<StoredNode, 'forked'> & { readonly forked: number }>(
-      `SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
+      `SELECT seq, ${earlierParent}, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
         WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
       runsOf(families),
       chain.project,

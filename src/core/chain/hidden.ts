@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import type { ReadChain } from './chain.js';
+import { earlierParent, type ReadChain } from './chain.js';
 import { type Families, type Family, familiesAt, familiesOf, overlaps, runsOf } from './families.js';
 
 interface SessionMarkRow {
@@ -81,7 +81,7 @@ export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 
   const hidden = new Set<CommitSeq>();
   if (families.size === 0) return hidden;
   const nodes = chain.db.all<{ seq: CommitSeq; id: string; parent: CommitSeq | null; sessionId: string | null }>(
-    'SELECT seq, id, parent, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq',
+    `SELECT seq, id, ${earlierParent}, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
     runsOf(families),
     chain.project,
   );

@@ -3,7 +3,18 @@
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
 export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
-export { type ContextRow, contextColumns, intactColumn, type Offer, offer, personOf, type ReadChain, type Step, type WriteChain } from './chain.js';
+export {
+  type ContextRow,
+  contextColumns,
+  earlierParent,
+  intactColumn,
+  type Offer,
+  offer,
+  personOf,
+  type ReadChain,
+  type Step,
+  type WriteChain,
+} from './chain.js';
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { goesOnWithTurn, noteGrowth } from './continued-turns.js';

@@ -2,7 +2,7 @@
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
 import { type DeltaOutline, promptAt } from '../formats/index.js';
-import type { ReadChain } from './chain.js';
+import { earlierParent, type ReadChain } from './chain.js';
 import { grownCommits, openingOf } from './continued-turns.js';
 import { type Families, type Family, familiesOf, runsOf } from './families.js';
 import { commitAt } from './find.js';
@@ -114,7 +114,7 @@ export const noParts: TurnParts = {
 
 const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
   chain.db.all<Node>(
-    'SELECT seq, parent, type, forked, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq',
+    `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
     runsOf(families),
     chain.project,
   );

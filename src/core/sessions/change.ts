@@ -1,5 +1,5 @@
 import { type ContextId, notFound, StemmaError } from '../base/index.js';
-import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { commitOf, earlierParent, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { OutputOf, SessionRow } from '../contract/index.js';
 import { clustersOf } from './clusters.js';
 import { branchCommits, branchStart, type Forest, type ForestNode, forestAt, forestOf } from './forest.js';
@@ -120,7 +120,7 @@ type Start = Pick<ForestNode, 'seq' | 'parent'>;
 /** The first commit of the deleted branch that a commit belongs to. */
 function deletedStart(chain: ReadChain, seq: ForestNode['seq']): ForestNode | undefined {
   const marks = branchMarks(chain);
-  const read = (at: ForestNode['seq']): Start | undefined => chain.db.one<Start>('SELECT seq, parent FROM context WHERE seq = ?', at);
+  const read = (at: ForestNode['seq']): Start | undefined => chain.db.one<Start>(`SELECT seq, ${earlierParent} FROM context WHERE seq = ?`, at);
   for (let node = read(seq); node; node = node.parent === null ? undefined : read(node.parent))
     if ((marks.get(node.seq)?.deletedAt ?? null) !== null) return node as ForestNode;
   return undefined;

@@ -1,5 +1,17 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { beginsTurn, familiesOf, hiddenBy, hiddenIn, kept, noParts, type ReadChain, runsOf, type TurnParts, turnPartsIn } from '../chain/index.js';
+import {
+  beginsTurn,
+  earlierParent,
+  familiesOf,
+  hiddenBy,
+  hiddenIn,
+  kept,
+  noParts,
+  type ReadChain,
+  runsOf,
+  type TurnParts,
+  turnPartsIn,
+} from '../chain/index.js';
 import { type Cluster, clustersOf } from './clusters.js';
 
 /** The facts about a commit that the list of sessions needs. */
@@ -60,7 +72,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = chain.db.all<ForestNode>(
-    `SELECT seq, id, parent, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
+    `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
        FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
     runs,
     chain.project,

@@ -172,9 +172,11 @@ export function listTickets(chain: ReadChain, filter: InputOf<'ticket.list'>): T
 }
 
 function isBelow(chain: ReadChain, row: TicketRecord, ancestor: TicketRecord): boolean {
-  for (let at: TicketRecord | undefined = row; at; at = at.parent === null ? undefined : recordAt(chain, at.parent))
-    if (at.no === ancestor.no) return true;
-  return false;
+  const above = chain.db.all<{ no: number }>(
+    'WITH RECURSIVE above(no) AS (VALUES(?) UNION SELECT t.parent FROM ticket t JOIN above a ON t.no = a.no WHERE t.parent IS NOT NULL) SELECT no FROM above',
+    row.no,
+  );
+  return above.some(({ no }) => no === ancestor.no);
 }
 
 function dependsUpon(chain: ReadChain, from: number, on: number): boolean {

@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { commitOf, lineage, type ReadChain } from '../chain/index.js';
+import { commitOf, earlierParent, lineage, type ReadChain } from '../chain/index.js';
 import { requireContents } from './backfill.js';
 import { allCallsIn, type CallRow, type CallScope, callPage, callsMadeIn, callsOf, isBeside } from './rows.js';
 
@@ -92,7 +92,8 @@ function linker(chain: ReadChain, sessionId: string | undefined): (call: CallRow
   return link;
 }
 
-const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined => chain.db.one<Link>('SELECT seq, parent, type FROM context WHERE seq = ?', seq);
+const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined =>
+  chain.db.one<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq = ?`, seq);
 
 interface Link {
   readonly seq: CommitSeq;
@@ -111,7 +112,7 @@ function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
     return links.get(seq);
   };
   const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
-  for (const link of chain.db.all<Link>('SELECT seq, parent, type FROM context WHERE seq IN (SELECT value FROM json_each(?))', wanted))
+  for (const link of chain.db.all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted))
     links.set(link.seq, link);
   const last = new Map<CommitSeq, PlacedCall>();
   const made = new Map<CallRow, PlacedCall>();

@@ -16,7 +16,7 @@ export function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
     if (!leading) return 0;
     const passed: CommitSeq[] = [];
     let found: number | undefined;
-    for (let at: ContextRow | undefined = row; at && found === undefined; at = at.parent === null ? undefined : commitAt(chain, at.parent)) {
+    for (let at: ContextRow | undefined = row; at && found === undefined; at = before(chain, at)) {
       found = recalled<number>(chain, 'leading', String(at.seq)) ?? (at.format === row.format ? leading(deltaOf(chain, at), at.parent === null) : 0);
       passed.push(at.seq);
     }
@@ -24,6 +24,10 @@ export function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
     return found ?? 0;
   };
 }
+
+/** The commit before another one; undefined at the beginning, and for a damaged row whose parent is no earlier commit. */
+const before = (chain: ReadChain, { seq, parent }: ContextRow): ContextRow | undefined =>
+  parent === null || parent >= seq ? undefined : commitAt(chain, parent);
 
 /** The content that calls send in addition to entries, by commit: base instructions and tools, if the deltas up to it state them. */
 export function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => CauseSums {
@@ -33,13 +37,12 @@ export function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => Cause
   return (row) => {
     if (!runtimeOf(row.format).besides) return noCauses();
     const passed: ContextRow[] = [];
-    for (let at: ContextRow | undefined = row; at && !known.has(at.seq); at = at.parent === null ? undefined : commitAt(chain, at.parent))
-      passed.push(at);
+    for (let at: ContextRow | undefined = row; at && !known.has(at.seq); at = before(chain, at)) passed.push(at);
     for (const at of passed.toReversed()) {
-      const before = known.get(at.parent ?? at.seq) ?? nothingStated;
+      const earlier = known.get(at.parent ?? at.seq) ?? nothingStated;
       const { besides } = runtimeOf(at.format);
-      const stated = besides && statesSystem(at) ? besides(deltaOf(chain, at), before.stated) : before.stated;
-      known.set(at.seq, stated === before.stated ? before : { stated, causes: causesOfStated(stated) });
+      const stated = besides && statesSystem(at) ? besides(deltaOf(chain, at), earlier.stated) : earlier.stated;
+      known.set(at.seq, stated === earlier.stated ? earlier : { stated, causes: causesOfStated(stated) });
     }
     return known.get(row.seq)?.causes ?? noCauses();
   };
