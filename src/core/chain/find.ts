@@ -59,9 +59,14 @@ export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRo
   }
 }
 
-/** The commit that a run branches off from. */
+/** The commit that a run branches off from. It is less deep than the run: another one stands in a damaged row, and following it might never end. */
 export const originOf = (chain: ReadChain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
-  chain.db.one('SELECT seq, run, depth FROM context WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)', run);
+  chain.db.one(
+    `SELECT seq, run, depth FROM context WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)
+        AND depth < (SELECT MIN(depth) FROM context WHERE run = ?)`,
+    run,
+    run,
+  );
 
 /** The children of a commit. The one that continues its run comes first. */
 export function childrenOf(chain: ReadChain, row: ContextRow): ContextRow[] {
