@@ -26,7 +26,61 @@ export function addMore(maker: Maker): void {
   blocks(maker);
   places(maker);
   spellings(maker);
+  pieces(maker);
   files(maker);
+}
+
+/** Tokens whose parts stand in events of a stream, between tags, or beside characters that nobody sees; and further notations. */
+function pieces({ add, random }: Maker): void {
+  const github = (): string => `ghp_${random(36)}`;
+  const parts = (text: string, count: number): string[] => text.match(new RegExp(`.{1,${Math.ceil(text.length / count)}}`, 'g')) ?? [];
+  const stream = (name: string, event: (part: string) => string): void => {
+    for (const count of [2, 3]) add(`stream: ${name}, ${count} parts`, github(), (s) => parts(s, count).map(event).join(''));
+    const whole = github();
+    add(`stream: ${name}, in its prefix`, whole.slice(2), (s) => event(`it is ${whole.slice(0, 2)}`) + event(`${s} and more`));
+  };
+  stream('Anthropic', (text) => `event: content_block_delta\ndata: ${JSON.stringify({ index: 0, delta: { type: 'text_delta', text } })}\n\n`);
+  stream('OpenAI', (content) => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`);
+  stream('arguments', (part) => `data: ${JSON.stringify({ delta: { type: 'input_json_delta', partial_json: part } })}\n\n`);
+  stream('lines', (text) => `${JSON.stringify({ type: 'chunk', text })}\n`);
+  stream('items in a string', (text) => JSON.stringify(JSON.stringify({ text })).slice(1, -1));
+  const between = (name: string, mark: string): void => add(`between: ${name}`, random(30), (s) => `ghp_${random(6)}${mark}${s}`);
+  for (const [name, mark] of [
+    ['a musical sign', '\u{1d173}'],
+    ['a sign of shorthand', '\u{1bca0}'],
+    ['a note in a line', '\ufff9'],
+    ['an enclosing circle', '\u20dd'],
+    ['a Cyrillic mark', '\u0483'],
+    ['a mark above', '\u1ab0'],
+    ['a line separator', '\u2028'],
+    ['a tag', '<wbr>'],
+    ['tags', '</span><span class="x">'],
+    ['a comment', '<!-- -->'],
+    ['stars', '**'],
+    ['a soft line break of mail', '=\n'],
+    ['quotes of a shell', '""'],
+  ] as const)
+    between(name, mark);
+  const put = (name: string, around: (secret: string) => string): void => add(`notation: ${name}`, random(20), around);
+  put('Markdown, strong name', (s) => `- **API key**: \`${s}\``);
+  put('Markdown, strong name and colon', (s) => `**Password:** ${s}`);
+  put('property of C#', (s) => `public string ApiKey { get; set; } = "${s}";`);
+  put('item of DynamoDB', (s) => `{"id":{"N":"1"},"password":{"S":"${s}"}}`);
+  put('name, type and value', (s) => `{"name":"DB_PASSWORD","type":"plain","value":"${s}"}`);
+  put('part of a form with a type', (s) => `--b\r\nContent-Disposition: form-data; name="api_key"\r\nContent-Type: text/plain\r\n\r\n${s}\r\n--b--`);
+  put('ipmitool', (s) => `ipmitool -I lanplus -H h -U a -P ${s} power status`);
+  put('wpa_passphrase', (s) => `wpa_passphrase home ${s}`);
+  put('remote desktop', (s) => `xfreerdp /u:ada /p:${s} /v:h`);
+  put('NuGet', (s) => `nuget push a.nupkg -ApiKey ${s} -Source x`);
+  put('Cargo', (s) => `cargo login ${s}`);
+  put('mask of GitHub', (s) => `echo "::add-mask::${s}"`);
+  put('parameter of AWS', (s) => `aws ssm put-parameter --name /db --value ${s} --type SecureString`);
+  put('hex with 0x', (s) => `select 0x${Buffer.from(`DB_PASSWORD=${s}\nand more text`).toString('hex')}`);
+  const cookie = (name: string, around: (secret: string) => string): void => add(`cookie: ${name}`, random(32), around);
+  cookie('a list that a server sets', (s) => `{"set-cookie":["a=b; Path=/","x=${s}; Path=/"]}`);
+  cookie('a recorded list', (s) => `{"cookies":[{"name":"a","value":"${s}","httpOnly":true}]}`);
+  cookie('a folded header', (s) => `Cookie: a=b;\n x=${s}`);
+  cookie('a jar of Python', (s) => `<Cookie x=${s} for h/>`);
 }
 
 function newerTokens({ add, random, hex, base64 }: Maker): void {

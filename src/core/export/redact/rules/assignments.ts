@@ -13,7 +13,7 @@ const maxNameLength = 80;
  * before it (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
  */
 const sign =
-  /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`])|\\{1,8}\r?\n[ \t]{1,24}|\\{3,12}n[ \t]{1,24})?/iy;
+  /(?:\\*["'`])?\]?(?:\*\*)?[ \t]{0,8}(?:\{ get; (?:\w{1,10} )?(?:set|init); \}[ \t]{1,4}=|\\*["']?:\s{0,4}\{\s{0,24}\\*["']S\\*["']\s{0,4}:|:[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`]type\\*["'`]\s{0,4}:\s{0,4}\\*["'`]\w{1,20}\\*["'`]\s{0,4},\s{0,24})?(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))(?:\*\*(?=[ \t`]))?[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`])|\\{1,8}\r?\n[ \t]{1,24}|\\{3,12}n[ \t]{1,24})?/iy;
 const space = /[ \t]{1,4}/y;
 const quote = /\\*["'`]/y;
 const threeQuotes = /(\\*["'])\1\1(?:(?:\\+r)?\\+n|\r?\n)?/y;
@@ -23,8 +23,8 @@ const element = />(?:\s|\\{1,8}[nrt]){0,64}(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}\s{0
 const elementWithName = /(?:\\*["'])?(?:\s[^<>]{0,120})?>\s{0,64}(?:<!\[CDATA\[)?(?=[^<>\s]{1,512}\s{0,64}(?:<\/|\]\]>))/y;
 /** `<key>password</key><string>…</string>`, `<name>password</name><value>…</value>` */
 const nextElement = /<\/(?:key|name)>(?:\s|\\{1,8}[rnt]){0,24}<(?:string|value)>(?=[^<>\s]{1,512}<\/)/y;
-/** A part of a form: `name="password"`, an empty line, and the value. */
-const formPart = /\\*["'](?:;[^\r\n\\]{0,200})?((?:\\+r)?\\+n|\r?\n)\1/y;
+/** A part of a form: `name="password"`, other headers, an empty line, and the value. */
+const formPart = /\\*["'](?:;[^\r\n\\]{0,200})?((?:\\+r)?\\+n|\r?\n)(?:[\w-]{1,40}:[^\r\n\\]{0,200}\1){0,3}\1/y;
 /** `setPassword("…")` */
 const setter = /\([ \t]{0,4}(?=\\*["'`])/y;
 /** A value where a variable has none: `SECRET_KEY || "…"` */

@@ -3,12 +3,18 @@ import { namedSpan, runEnd, type TextSpan } from './span.js';
 
 /** A header with cookies, also as an item of a list or a member `value`, or an option of curl with cookies, also on a later line of the command. */
 const header =
-  /\b(?:Set-)?Cookie2?(?:\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\\*["'`]\s{0,4},\s{0,24}(?:\\*["'`]value\\*["'`]\s{0,4}:\s{0,4})?\\*["'`])|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?/gi;
-const line = /(?:=\\*"[^;\s"',\\]{1,4096}\\*"(?=;|\r?\n|$|\\*["'`]|\\+[rn])|[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
+  /\b(?:Set-)?Cookie2?(?:\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\\*["'`]\s{0,4},\s{0,24}(?:\\*["'`]value\\*["'`]\s{0,4}:\s{0,4})?\\*["'`])|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?|<Cookie\s/gi;
+const line = /(?:(?<=;)(?:\r?\n|\\+n)[ \t]{1,8}(?=[\w.$%-]{1,128}=)|=\\*"[^;\s"',\\]{1,4096}\\*"(?=;|\r?\n|$|\\*["'`]|\\+[rn])|[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
 const pair = /([\w.$%-]{1,128})=(?:\\*")?([^;\s"',\\]{1,4096})/g;
 /** Cookies as a program keeps them: `cookies={'sid': '…'}`. */
 const object = /\bcookies?\\*["'`]?\s{0,4}[:=]\s{0,4}\{([^{}]{1,4096})\}/gi;
 const member = /\\*["'`]?([\w.$%-]{1,128})\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([^;\s"'`,\\]{1,4096})/g;
+/** Cookies that a server sets, as a list. */
+const setList = /\bset-cookie\\*["'`]?\s{0,4}[:=]\s{0,24}\[([^\]]{1,16384})\]/gi;
+/** The list of cookies of a recorded browser, and a cookie in it. */
+const recordedList = /\bcookies\\*["'`]?\s{0,4}[:=]\s{0,24}\[([^\]]{1,16384})\]/gi;
+const recorded =
+  /\\*["'`]?name\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([\w.$%-]{1,128})\\*["'`]\s{0,24},\s{0,24}\\*["'`]?value\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([^;\s"'`,\\]{1,4096})/g;
 /** What a cookie says about itself. */
 const attribute = /^(?:expires|path|domain|max-age|samesite|priority|version)$/i;
 /** Names of cookies that hold a session, whatever their value is. */
@@ -34,6 +40,15 @@ export function* cookieSecrets(text: string, name: string | undefined): Generato
       const from = index + all.length - members.length - 1;
       yield* pairsIn(text, from, from + members.length, member);
     }
+  if (/cookies?\W/i.test(text))
+    for (const [lists, pattern] of [
+      [setList, pair],
+      [recordedList, recorded],
+    ] as const)
+      for (const { 0: all, 1: list = '', index } of text.matchAll(lists)) {
+        const from = index + all.length - list.length - 1;
+        yield* pairsIn(text, from, from + list.length, pattern);
+      }
   if (text.includes('\tTRUE\t') || text.includes('\tFALSE\t'))
     for (const { 0: all, 1: cookie = '', 2: value = '', index } of text.matchAll(fileLine))
       if (isSecret(cookie, value)) yield namedSpan(text, index + all.length - value.length, index + all.length);

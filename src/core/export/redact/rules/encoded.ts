@@ -37,8 +37,9 @@ export function* encodedRuns(text: string): Generator<EncodedRun> {
   }
 }
 
-/** The letter of an escape before a run (`\n`) is no digit of it. */
-const startOf = (text: string, at: number): number => (text[at - 1] === '\\' && /[nrt]/.test(text[at] ?? '') ? at + 1 : at);
+/** The letter of an escape before a run (`\n`) is no digit of it, and neither is `0x`. */
+const startOf = (text: string, at: number): number =>
+  text.startsWith('0x', at) ? at + 2 : text[at - 1] === '\\' && /[nrt]/.test(text[at] ?? '') ? at + 1 : at;
 
 function wrappedRuns(text: string): readonly EncodedRun[] {
   if (!/\n|\\n/.test(text)) return [];

@@ -56,6 +56,17 @@ const commands: readonly { readonly name: string; readonly needle: string; reado
     needle: 'login',
     pattern: /\b(?:docker|podman|helm registry|az|oc|cf)[ \t]{1,4}login\b[^\n|;]{0,160}?\s-p[ \t]{1,4}\\*["']?([^\s"'\\]{3,256})/g,
   },
+  { name: 'ipmitool', needle: 'ipmitool', pattern: /\bipmitool\b[^\n|;]{0,160}?\s-P[ \t]{1,4}\\*["']?([^\s"'\\]{3,256})/g },
+  { name: 'wpa_passphrase', needle: 'wpa_passphrase', pattern: /\bwpa_passphrase[ \t]{1,4}\S{1,64}[ \t]{1,4}\\*["']?([^\s"'\\]{8,63})/g },
+  { name: 'remote desktops', needle: '/p:', pattern: /\b(?:[wx]?freerdp|mstsc)\b[^\n|;]{0,160}?\s\/p:\\*["']?([^\s"'\\]{3,256})/g },
+  { name: 'NuGet', needle: '-ApiKey', pattern: /\bnuget\b[^\n|;]{0,160}?\s-ApiKey[ \t]{1,4}\\*["']?([^\s"'\\$]{8,256})/gi },
+  { name: 'Cargo', needle: 'cargo login', pattern: /\bcargo[ \t]{1,4}login[ \t]{1,4}\\*["']?([^\s"'\\$-][^\s"'\\$]{7,256})/g },
+  { name: 'masks of GitHub', needle: '::add-mask::', pattern: /::add-mask::([^\s"'\\$]{3,256})/g },
+  {
+    name: 'parameters of AWS',
+    needle: 'put-parameter',
+    pattern: /\bput-parameter\b(?=[^\n;|]{0,400}SecureString)[^\n;|]{0,200}?\s--value[ =]\\*["']?([^\s"'\\$]{3,256})/g,
+  },
   { name: 'openssl', needle: 'pass:', pattern: /\s-pass(?:in|out)?[ \t]{1,4}\\*["']?pass:([^\s"'\\]{3,256})/g },
   { name: 'SQL', needle: 'IDENTIFIED', pattern: /\bIDENTIFIED[ \t]{1,4}(?:WITH[ \t]{1,4}\w{1,40}[ \t]{1,4})?BY[ \t]{1,4}\\*["']([^\s"'\\]{3,256})/g },
   {

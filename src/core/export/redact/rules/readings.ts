@@ -1,3 +1,4 @@
+import { betweenParts } from './chunks.js';
 import { isRandom } from './span.js';
 
 /** Another reading of a text: what a program or a reader makes of its escapes, invisible characters and breaks. */
@@ -16,7 +17,7 @@ const maxRounds = 4;
 
 /**
  * The readings of a text besides the text itself: with its escapes decoded and its invisible characters removed, with its pieces of
- * strings joined, and with its wrapped lines and spaced groups joined. None for most texts. Linear in the length of the text.
+ * strings joined, and with its wrapped lines, spaced groups and parts of streams joined. None for most texts. Linear in the length of the text.
  */
 export function* readingsOf(text: string): Generator<TextReading> {
   let plain: TextReading | undefined;
@@ -28,7 +29,9 @@ export function* readingsOf(text: string): Generator<TextReading> {
   // A name or sign in escapes gives a value away that has none: `password%3Dx7Kp2q9w`.
   if (plain) yield { ...plain, isChanged: () => true };
   const shown = plain?.text ?? text;
-  for (const next of [joinedStrings(shown), joinedLines(shown), joinedCodes(shown), ...joinedGroups(shown)])
+  const joints = [...betweenParts(shown)];
+  const parts = joints.length === 0 ? undefined : withoutRanges(shown, 'tokens', joints);
+  for (const next of [joinedStrings(shown), joinedLines(shown), joinedCodes(shown), joinedMarkup(shown), parts, ...joinedGroups(shown)])
     if (next) yield plain ? composed(plain, next, false) : next;
 }
 
@@ -116,7 +119,7 @@ const encoded = new RegExp(
     '%(?:u(?<wideCode>[0-9a-fA-F]{4})|(?<percent>[0-7][0-9a-fA-F]))',
     String.raw`&(?:#x0{0,6}(?<hexEntity>[0-9a-fA-F]{1,5})|#0{0,6}(?<entity>\d{1,6})|(?<named>lowbar|hyphen|dash|period|colon|equals|sol|plus|commat|quot|apos|amp|lt|gt));?`,
     String.raw`(?<gone>\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x9b[0-?]{0,40}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|\x1b[ -/]{0,2}[0-Z\\^-~]|[^\n\x08]\x08)`,
-    String.raw`(?<invisible>[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u0300-\u036f]+|(?:\udb40[\udc00-\udfff])+)`,
+    String.raw`(?<invisible>[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\u20d0-\u20f0\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\uffa0\ufff9-\ufffb\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u2028\u2029]+|(?:\udb40[\udc00-\udfff]|\ud834[\udd73-\udd7a]|\ud82f[\udca0-\udca3])+)`,
     String.raw`(?<wide>[\uff0d\uff0e\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a\u24b6-\u24e9]|\ud835[\udc00-\udfff])`,
     String.raw`(?<hyphen>[\u2010\u2011\ufe63])`,
   ].join('|'),
@@ -127,10 +130,10 @@ const mayBeEncoded = new RegExp(
     String.raw`\\(?:[uUxN]|[0-7]{2}|e\[|[bfv])`,
     '%[0-7u]',
     '&[#a-z]',
-    String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c-\ufeff\uff0d-\uffa0]`,
-    String.raw`[\u0300-\u036f]`,
+    String.raw`[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c-\ufeff\uff0d-\uffa0\ufff9-\ufffb]`,
+    String.raw`[\u0300-\u036f\u0483-\u0489]`,
     String.raw`\ud835`,
-    String.raw`\udb40`,
+    String.raw`\udb40|\ud834|\ud82f`,
   ].join('|'),
 );
 
@@ -185,7 +188,7 @@ function meaningOf(
 }
 
 /** The end of a string and the start of the next one that continues it: with an operator, or with only space between. */
-const betweenStrings = /(?<=[\w+/=.~-])(\\*["'`])(?:[ \t]{0,8}(?:\+|\.{1,2}|\|\||&|<>)(?:\s|\\{1,8}n){0,80}|(?:\s|\\{1,8}n){1,80})\1(?=[\w+/=.~-])/g;
+const betweenStrings = /(?<=[\w+/=.~-])(\\*["'`])(?:[ \t]{0,8}(?:\+|\.{1,2}|\|\||&|<>)(?:\s|\\{1,8}n){0,80}|(?:\s|\\{1,8}n){0,80})\1(?=[\w+/=.~-])/g;
 /** A line of a shell or a string that continues on the next line. */
 const continuedLine = /(?<=[\w+/=.~-])\\+(?:\r?\n|n)[ \t]{0,40}(?=[\w+/=.~-])/g;
 
@@ -201,7 +204,7 @@ function joinedStrings(text: string): TextReading | undefined {
 
 /** The end of a line with a long word, and the lead of the next line: an indent, or the mark of a quotation or a diff. */
 const wrap =
-  /(?<=[\w+/=.~-]{8})(?:\r?\n|\\+r\\+n|\\+n)(?:[ \t]{0,40}(?:[>|+│][ \t]{0,4})?|[ \t]{0,8}\d{1,6}(?:→|\t|:|\|)[ \t]{0,8})(?=([\w-]{2,256}))/g;
+  /(?<=[\w+/=.~-]{8})=?(?:\r?\n|\\+r\\+n|\\+n)(?:[ \t]{0,40}(?:[>|+│][ \t]{0,4})?|[ \t]{0,8}\d{1,6}(?:→|\t|:|\|)[ \t]{0,8})(?=([\w-]{2,256}))/g;
 
 function joinedLines(text: string): TextReading | undefined {
   if (!text.includes('\n') && !text.includes('\\n')) return undefined;
@@ -217,6 +220,18 @@ function withoutRanges(text: string, rules: TextReading['rules'], ranges: readon
   const made = new Rewriting(text);
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) if (from >= made.done) made.change(from, to, '');
   return made.reading(rules);
+}
+
+/** Tags of HTML and marks of Markdown that do not end a word: a page may color the parts of a token. */
+const inWord = /(?<=[\w.~-])(?:<\/?(?:span|wbr|b|i|em|strong|mark|code|font|u|s|a)\b[^<>\n]{0,200}>|<!--[^\n>]{0,40}-->|\*\*){1,6}(?=[\w.~-])/g;
+
+function joinedMarkup(text: string): TextReading | undefined {
+  if (!/<|\*\*/.test(text)) return undefined;
+  return withoutRanges(
+    text,
+    'tokens',
+    [...text.matchAll(inWord)].map(({ 0: all, index }) => [index, index + all.length]),
+  );
 }
 
 /** Codes of characters in a list, as programs keep bytes: `103, 104, 112, 95`, `0x67, 0x68`, `01100111 01101000`, `=67=68`. */
