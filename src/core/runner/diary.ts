@@ -40,6 +40,7 @@ export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal 
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];
   const waiting = new Map<string, (answer: PersonAnswer) => void>();
+  const timesAsked = new Map<string, number>();
   let number = 0;
   let isClosed = false;
   let open: Happening | undefined;
@@ -98,8 +99,12 @@ export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal 
         if (answer) resolve(answer);
       }
     },
-    ask: (question) =>
+    ask: (asked) =>
       new Promise((resolve, reject) => {
+        // An agent chooses its ids. With the id of an earlier question, an answer to that one would permit this one.
+        const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
+        timesAsked.set(asked.requestId, times);
+        const question = times === 1 ? asked : { ...asked, requestId: `${asked.requestId}#${times}` };
         const stop = (): void => {
           waiting.delete(question.requestId);
           reject(signal.reason);

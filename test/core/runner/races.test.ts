@@ -7,8 +7,11 @@ import { createEngine, createSession } from '../../../src/core/project/index.js'
 import { contextOf, router } from '../../../src/core/router/index.js';
 import { pulse } from '../../../src/core/runner/index.js';
 import type { ModelProvider, ReplyPiece } from '../../../src/core/turns/index.js';
+import { agentDoor } from '../../support/agent-door.js';
+import { answer } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 import { calls, model, type Reply, read, says, silent } from '../../support/model-of-jobs.js';
+import { scratch } from '../../support/project.js';
 
 const performer = { provider: 'model' };
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -114,6 +117,47 @@ describe('answers of people', () => {
     expect(event.jobId).not.toBe(answer.jobId);
     await client.runner.answer({ jobId: event.jobId, requestId: event.requestId ?? '', allow: false, note: 'No.' });
     await client.runner.stop({ jobId: event.jobId });
+  });
+
+  test('[U4] an answer to one question permits no other one to which the agent gave the same id', async () => {
+    const answers: string[] = [];
+    const ask = (path: string) =>
+      ({
+        kind: 'question',
+        requestId: '1',
+        toolName: 'Bash',
+        arguments: { path },
+        answer: (allow: boolean) => void answers.push(`${path} ${allow}`),
+      }) as const;
+    let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { client } = agentDoor(async function* (_order, _signal, write) {
+      yield ask('/tmp/mine');
+      yield ask('/');
+      await finished;
+      write(answer('a-1', 'Done.', {}));
+      yield { kind: 'end', text: 'Done.', isError: false };
+    });
+    const { id } = await client.context.fork({ id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Go.' } }] as never });
+    const stream = await client.runner.start({ what: { commit: id }, performer: { agent: 'claude-code', folder: scratch() } });
+    const asked: JobEvent[] = [];
+    while (asked.length < 2) {
+      const event = (await stream.next()).value as JobEvent;
+      if (event.kind === 'question') asked.push(event);
+    }
+    const [first, second] = asked as [JobEvent, JobEvent];
+    const reply = { jobId: first.jobId, requestId: first.requestId ?? '', allow: true };
+    // Two doors answer the first question at once.
+    const settled = await Promise.allSettled([client.runner.answer(reply), client.runner.answer(reply)]);
+    expect(settled.map(codeOf)).toEqual(['accepted', 'NOT_FOUND']);
+    expect(second.requestId).not.toBe(first.requestId);
+    expect((await client.runner.list({}))[0]?.questions.map(({ arguments: given }) => given)).toEqual(['{"path":"/"}']);
+    await client.runner.answer({ ...reply, requestId: second.requestId ?? '', allow: false });
+    finish();
+    await read(stream);
+    expect(answers).toEqual(['/tmp/mine true', '/ false']);
   });
 
   test.each(['stop', 'limit', 'cancel'] as const)('[U1] an answer while the job ends by a %s executes nothing', async (how) => {
