@@ -2,11 +2,13 @@ import { type CommitSeq, type ContextId, timestampOf } from '../base/index.js';
 import { commitAt, contextEntries, type ReadChain } from '../chain/index.js';
 import { type CallCount, doesOf, type ParsedEntry, partOfEntries } from '../formats/index.js';
 import { type OwnCall, ownId } from '../requests/index.js';
+import { changedSql } from '../store/index.js';
 
 /** The calls that Stemma made for the reply in a commit, as the provider counted them; undefined for a commit without such calls. */
 export function callsOfRun(chain: ReadChain, seq: CommitSeq): CallCount[] | undefined {
   const run = chain.db.one<{ base: CommitSeq; model: string; calls: string }>(
-    "SELECT base, model, calls FROM modelRun WHERE context = ? AND provider <> 'recorded'",
+    `SELECT base, model, calls FROM modelRun r
+      WHERE context = ? AND provider <> 'recorded' AND NOT (${changedSql(chain.db, 'modelRun', 'r') ?? 'FALSE'})`,
     seq,
   );
   if (!run) return undefined;

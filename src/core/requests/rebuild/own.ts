@@ -4,6 +4,7 @@ import {
   type CommitSeq,
   type ContextId,
   canonicalJson,
+  corrupt,
   defined,
   isObject,
   type Json,
@@ -17,6 +18,7 @@ import {
 import { type ContextRow, commitAt, commitOf, contextEntries, idsOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/index.js';
 import { pairedCalls, type WritableEntry } from '../../formats/index.js';
+import { changedSql } from '../../store/index.js';
 import { wordsOf } from '../shared/words.js';
 
 /** The common part of all calls that Stemma makes in a run: everything but the model's answers. */
@@ -187,17 +189,20 @@ interface StoredRun {
 }
 
 const columns = 'context, base, turn, provider, wire, model, likeCall, shape, calls';
+/** SQL that is true for a row of `modelRun r` that does not match its checksum: nothing in it is true. */
+const changedRun = ({ db }: ReadChain): string => changedSql(db, 'modelRun', 'r') ?? 'FALSE';
 
-/** The run that produced the reply in a commit; undefined if Stemma did not make its calls. */
+/** The run that produced the reply in a commit; undefined if Stemma did not make its calls, or if their record was damaged. */
 export function ownRunOf(chain: ReadChain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
-  const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun WHERE context = ?`, commit.seq);
+  const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun r WHERE context = ? AND NOT (${changedRun(chain)})`, commit.seq);
   return stored && runOf(chain, stored, messagesOf);
 }
 
 /** The time that models took for these commits, from Stemma's first call to the last answer, in milliseconds. */
 export function ownSpans(chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
   const stored = chain.db.all<Pick<StoredRun, 'context' | 'calls'>>(
-    "SELECT context, calls FROM modelRun WHERE provider <> 'recorded' AND context IN (SELECT value FROM json_each(?))",
+    `SELECT context, calls FROM modelRun r
+      WHERE provider <> 'recorded' AND context IN (SELECT value FROM json_each(?)) AND NOT (${changedRun(chain)})`,
     JSON.stringify(commits),
   );
   return new Map(
@@ -233,13 +238,15 @@ function runOf(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: stri
 
 /** The calls that Stemma made for the replies in these commits, each rebuilt and compared with what was sent. */
 export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messagesOf: (requestId: string) => readonly Json[]): RequestRow[] {
-  const stored = chain.db.all<StoredRun>(
-    `SELECT ${columns} FROM modelRun WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
+  const stored = chain.db.all<StoredRun & { readonly isChanged: number }>(
+    `SELECT ${columns}, ${changedRun(chain)} AS isChanged FROM modelRun r
+      WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
     chain.project,
     JSON.stringify([...commits]),
   );
   return stored.flatMap((row) => {
     const commit = commitAt(chain, row.context);
+    if (row.isChanged === 1) return [damagedRow(commit)];
     const question = questionOf(chain, row, messagesOf);
     const replies = repliesIn(chain, commit);
     return (JSON.parse(row.calls) as OwnCall[]).map((call, number): RequestRow => {
@@ -261,6 +268,23 @@ export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messages
     });
   });
 }
+
+const damagedRecord = 'The record of this call was damaged. Run "stemma fsck --repair" to restore it from a backup.';
+
+/** Stands for the calls of a commit whose record does not match its checksum. */
+const damagedRow = ({ id, createdAt, sessionId }: ContextRow): RequestRow => ({
+  requestId: ownId(id, 0),
+  at: timestampOf(createdAt),
+  commit: id,
+  replyKey: null,
+  ...(sessionId !== null && { sessionId }),
+  source: 'stemma',
+  model: null,
+  messageCount: 0,
+  tokens: { input: null, output: null, cacheRead: null, cacheWrite: null },
+  proof: 'recorded',
+  problem: damagedRecord,
+});
 
 /** The question of a run, or the reason why it cannot be rebuilt: the project lacks the call whose messages the run sent again. */
 function questionOf(chain: ReadChain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
@@ -284,7 +308,7 @@ export function parseOwnId(requestId: string): { readonly commit: ContextId; rea
   return found ? { commit: found[1] as ContextId, number: Number(found[2]) } : undefined;
 }
 
-/** One call that Stemma made. @throws NOT_FOUND for an unknown id. */
+/** One call that Stemma made. @throws NOT_FOUND for an unknown id; CORRUPT if the record of the call was damaged. */
 export function getOwn(
   chain: ReadChain,
   requestId: string,
@@ -292,6 +316,7 @@ export function getOwn(
   messagesOf: (requestId: string) => readonly Json[],
 ): Request {
   const row = commitOf(chain, commit, 'requestId');
+  if (chain.db.one(`SELECT 1 FROM modelRun r WHERE context = ? AND ${changedRun(chain)}`, row.seq)) throw corrupt(requestId, damagedRecord);
   const run = ownRunOf(chain, row, messagesOf);
   const call = run?.calls[number];
   if (!run || !call) throw notFound(requestId, `Stemma made no call ${number} for ${commit}`);
