@@ -4,7 +4,8 @@ import { namedSpan, runEnd, type TextSpan } from './span.js';
 /** A header with cookies, also as an item of a list or a member `value`, or an option of curl with cookies, also on a later line of the command. */
 const header =
   /\b(?:Set-)?Cookie2?(?:\\*["'`]?\s{0,4}[:=]\s{0,4}\\*["'`]?|\\*["'`]\s{0,4},\s{0,24}(?:\\*["'`]value\\*["'`]\s{0,4}:\s{0,4})?\\*["'`])|\bcurl\b(?:[^\n]|(?<=\\\r?)\n){0,2000}?\s(?:-b|--cookie)[ =]?\\*["']?|<Cookie\s/gi;
-const line = /(?:(?<=;)(?:\r?\n|\\+n)[ \t]{1,8}(?=[\w.$%-]{1,128}=)|=\\*"[^;\s"',\\]{1,4096}\\*"(?=;|\r?\n|$|\\*["'`]|\\+[rn])|[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
+const line =
+  /(?:(?<=;)(?:\r?\n|\\+n)[ \t]{1,8}(?=[\w.$%-]{1,128}=)|=\\*"[^;\s"',\\]{1,4096}\\*"(?=;|\r?\n|$|\\*["'`]|\\+[rn])|[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
 const pair = /([\w.$%-]{1,128})=(?:\\*")?([^;\s"',\\]{1,4096})/g;
 /** Cookies as a program keeps them: `cookies={'sid': '…'}`. */
 const object = /\bcookies?\\*["'`]?\s{0,4}[:=]\s{0,4}\{([^{}]{1,4096})\}/gi;
