@@ -62,17 +62,13 @@ function statements({ add, random }: Maker): void {
   put('INSERT, given values of Go', (s) => `db.Exec(\`INSERT INTO users (name, password) VALUES ($1, $2)\`, "ada", "${s}")`);
   put('INSERT, brackets, token', (s) => `INSERT INTO [dbo].[keys] ([id], [api_token]) VALUES (1, N'${s}')`);
   const made = 'CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, password TEXT NOT NULL, PRIMARY KEY (id));\n';
-  put('INSERT without names', (s) => `${made}INSERT INTO users VALUES (1, 'ada', '${s}');`);
   put('INSERT without names, a dump of SQLite', (s) => `PRAGMA foreign_keys=OFF;\n${made}INSERT INTO users VALUES(1,'a@b','${s}');\nCOMMIT;`);
   put(
     'INSERT without names, a dump of MySQL',
     (s) =>
       `CREATE TABLE \`users\` (\n  \`id\` int(11) NOT NULL,\n  -- who, where\n  \`name\` varchar(9) DEFAULT 'a),b', /* a, b */\n  \`password\` varchar(255) COMMENT 'a, b',\n  PRIMARY KEY (\`id\`),\n  KEY \`n\` (\`name\`)\n) ENGINE=InnoDB;\n/*!40000 ALTER TABLE */\nINSERT INTO \`users\` VALUES (1,'ada',NULL),(2,'bob','${s}');`,
   );
-  put(
-    'INSERT without names, a schema',
-    (s) => `create table if not exists "app"."users" (email text, passwd text);\nreplace into users values ('a@b', '${s}')`,
-  );
+  put('INSERT without names, schema', (s) => `create table if not exists app."u" (mail text, pwd text);\nreplace into u values ('a@b', '${s}')`);
   put('INSERT without names, in a shell', (s) => `sqlite3 a.db "CREATE TABLE u (id, password); INSERT OR IGNORE INTO u VALUES (1, '${s}')"`);
   put('INSERT without names, with breaks', (s) => JSON.stringify(`${made}INSERT INTO users\n VALUES\n (1,'a','${s}')`));
   put('UPDATE', (s) => `UPDATE users SET password = '${s}' WHERE id = 1`);
