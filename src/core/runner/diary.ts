@@ -35,14 +35,22 @@ interface Of {
   readonly signal: AbortSignal;
 }
 
+/** Gives each question an id of its own. An agent chooses its ids: with that of an earlier question, an answer to that one would permit this one. */
+function openNames(): (asked: JobQuestion) => JobQuestion {
+  const timesAsked = new Map<string, number>();
+  return (asked) => {
+    const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
+    timesAsked.set(asked.requestId, times);
+    return times === 1 ? asked : { ...asked, requestId: `${asked.requestId}#${times}` };
+  };
+}
+
 /** Opens the diary of a job. It streams each piece of a text at once, and stores the text as one growing event. */
 export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal }: Of): Diary {
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];
-  const waiting = new Map<string, (answer: PersonAnswer) => void>();
-  const timesAsked = new Map<string, number>();
-  let number = 0;
-  let isClosed = false;
+  const [waiting, named] = [new Map<string, (answer: PersonAnswer) => void>(), openNames()];
+  let [number, isClosed] = [0, false];
   let open: Happening | undefined;
   const kept = { at: 0, size: 0 };
   const progress = (): void => noteProgress(chain, jobId, meter.used, commits);
@@ -101,10 +109,7 @@ export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal 
     },
     ask: (asked) =>
       new Promise((resolve, reject) => {
-        // An agent chooses its ids. With the id of an earlier question, an answer to that one would permit this one.
-        const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
-        timesAsked.set(asked.requestId, times);
-        const question = times === 1 ? asked : { ...asked, requestId: `${asked.requestId}#${times}` };
+        const question = named(asked);
         const stop = (): void => {
           waiting.delete(question.requestId);
           reject(signal.reason);
