@@ -213,9 +213,9 @@ export const cardContract = {
     .input(z.strictObject({}))
     .output(
       z.object({
-        types: z.array(z.object({ name: z.string(), count })),
-        roles: z.array(z.object({ name: z.string(), count })),
-        authors: z.array(z.object({ name: z.string(), count })),
+        types: z.array(z.object({ name: z.string(), count, damaged })),
+        roles: z.array(z.object({ name: z.string(), count, damaged })),
+        authors: z.array(z.object({ name: z.string(), count, damaged })),
       }),
     ),
 };

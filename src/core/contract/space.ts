@@ -60,6 +60,7 @@ const messageWait = z.object({
   endedAt: timestamp.nullable(),
   /** The message that ended the wait. */
   answer: id.nullable(),
+  damaged,
 });
 export type MessageWait = z.output<typeof messageWait>;
 

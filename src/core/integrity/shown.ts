@@ -42,9 +42,19 @@ const namedBy: Readonly<Record<string, readonly NamedRows[]>> = {
   ],
 };
 
+/** Other names of fields with ids. */
+const sameField: Readonly<Record<string, string>> = {
+  ...{ activeSpaceId: 'spaceId', waiterId: 'entityId', parentTurnId: 'agentTurnId' },
+  ...{ contextBoxId: 'boxId', outputBoxId: 'boxId', profileBoxId: 'boxId' },
+};
 /** What a member `id` names, by the first letters of its value. */
 const fieldOfPrefix: Readonly<Record<string, string>> = { ent: 'entityId', space: 'spaceId', msg: 'messageId', run: 'runId' };
-const fieldOf = (field: string, value: string): string => (field === 'id' ? (fieldOfPrefix[value.slice(0, value.indexOf('-'))] ?? field) : field);
+const fieldOf = (field: string, value: string): string =>
+  field === 'id'
+    ? (fieldOfPrefix[value.slice(0, value.indexOf('-'))] ?? field)
+    : Object.hasOwn(sameField, field)
+      ? (sameField[field] as string)
+      : field;
 
 /** Maximum depth of the fields of an answer that are looked at. */
 const maxDepth = 8;
@@ -153,12 +163,18 @@ export function hasDamage(db: ReadableDb, table: string): boolean {
   return changed !== undefined && db.one(`SELECT 1 FROM "${table}" r WHERE ${changed} LIMIT 1`) !== undefined;
 }
 
+/** Tables whose rows no id of an answer names. */
+const otherTexts = [
+  ...['profile', 'template', 'branchMark', 'contextVersion', 'batch', 'setting', 'ticketEvent', 'ticketAnswer', 'cardVersion', 'cardCall'],
+  ...['turnInput', 'modelRun', 'instantiation', 'blackboard'],
+];
+
 /** The first row of the named tables that does not match its checksum, as an error. Undefined if all match. */
 export function damageIn(db: ReadableDb): Error | undefined {
   const tables = new Set(
     Object.values(namedBy).flatMap((rows) => rows.flatMap(({ table, parts = [] }) => [table, ...parts.map((part) => part.table)])),
   );
-  for (const table of [...tables, 'profile', 'template', 'branchMark', 'contextVersion', 'batch', 'setting']) {
+  for (const table of [...tables, ...otherTexts]) {
     if (hasDamage(db, table)) return corrupt(table, `A row of the table ${table} does not match its checksum, so this cannot be read. ${advice}`);
   }
   return undefined;

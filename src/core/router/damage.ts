@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/server';
-import { isObject, StemmaError } from '../base/index.js';
+import { corrupt, isObject, StemmaError } from '../base/index.js';
 import { damageIn, hasDamage, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
 import type { ReadableDb } from '../store/index.js';
 
@@ -31,6 +31,8 @@ const textsShown: Readonly<Record<string, readonly string[]>> = {
   'card.history': ['cardVersion'],
   'experiment.export': ['experimentVerdict', 'experimentResult'],
   'compose.restoreState': ['blackboard'],
+  'card.facets': ['card'],
+  'turn.reproduce': ['cardCall', 'turnInput'],
 };
 
 /** @throws CORRUPT for a call about one row whose checksum fails. */
@@ -40,13 +42,14 @@ export function refuseDamagedRow(db: ReadableDb, [namespace = '', procedure = ''
   if (field !== undefined && typeof id === 'string') refuseDamaged(db, field, id);
 }
 
-/** Marks what an answer shows of rows whose checksum fails. */
+/** Marks what an answer shows of rows whose checksum fails. @throws CORRUPT for a turn whose record was damaged: nothing can be compared with it */
 export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T): T {
   const named = verifiedElsewhere.has(path[0] ?? '') ? output : markDamage(db, output);
   const texts = textsShown[path.join('.')];
   const marked = texts ? markDamagedTexts(db, texts, named) : named;
   // A setting is a number or a switch, so nothing in the answer could be compared with a text of its row.
   if (path.join('.') === 'project.settings' && hasDamage(db, 'setting')) return { ...marked, damaged: true };
+  if (marked !== output && path.join('.') === 'turn.reproduce') throw damageIn(db) ?? corrupt('turn', 'The record of this turn was damaged.');
   return marked !== output && composed.has(path.join('.')) ? { ...marked, damaged: true } : marked;
 }
 

@@ -34,7 +34,8 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
   const rows = new Map(
     chain.db
       .all<Found>(
-        `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, c.sessionId, CASE WHEN ${intactCommit} THEN c.summary END AS summary
+        `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, CASE WHEN ${intactCommit} THEN c.sessionId END AS sessionId,
+                CASE WHEN ${intactCommit} THEN c.summary END AS summary
            FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN context c ON c.seq = e.context`,
         JSON.stringify(best.map(({ no }) => no)),
       )
