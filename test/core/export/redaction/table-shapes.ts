@@ -66,7 +66,7 @@ function statements({ add, random }: Maker): void {
   put(
     'INSERT without names, a dump of MySQL',
     (s) =>
-      `CREATE TABLE \`users\` (\n  \`id\` int(11) NOT NULL,\n  -- who, where\n  \`name\` varchar(9) DEFAULT 'a),b', /* a, b */\n  \`password\` varchar(255) COMMENT 'a, b',\n  PRIMARY KEY (\`id\`),\n  KEY \`n\` (\`name\`)\n) ENGINE=InnoDB;\n/*!40000 ALTER TABLE */\nINSERT INTO \`users\` VALUES (1,'ada',NULL),(2,'bob','${s}');`,
+      `CREATE TABLE \`users\` (\n  \`id\` int(11) NOT NULL,\n  -- who, where\n  \`name\` varchar(9) DEFAULT 'a),b' /* a, b */,\n  \`password\` varchar(255) COMMENT 'a, b',\n  PRIMARY KEY (\`id\`),\n  KEY \`n\` (\`name\`)\n) ENGINE=InnoDB;\n/*!40000 ALTER TABLE */\nINSERT INTO \`users\` VALUES (1,'ada',NULL),(2,'bob','${s}');`,
   );
   put('INSERT without names, schema', (s) => `create table if not exists app."u" (mail text, pwd text);\nreplace into u values ('a@b', '${s}')`);
   put('INSERT without names, in a shell', (s) => `sqlite3 a.db "CREATE TABLE u (id, password); INSERT OR IGNORE INTO u VALUES (1, '${s}')"`);
