@@ -229,20 +229,6 @@ describe('starts that another machine recorded', () => {
     expect(listJobs(mine, undefined)).toHaveLength(1);
   });
 
-  test('[U8] a turn that another machine puts below a turn of this one is not carried out with it', async () => {
-    const { mine, hub } = await received({ name: 'ann', isLink: false });
-    putProfile(mine, 'Own', { content: { kind: 'json', data: { system_prompt_template: 'You work.' } } });
-    const { agentTurnId = '', agentId = '' } = launchPrincipal(mine, { profileName: 'Own', instruction: 'Mine.' });
-    const body = hub.list.find(({ kind }) => kind === 'agentTurn')?.body ?? {};
-    hub.add('agentTurn', { ...body, agentTurnId: 'below', parentTurn: JSON.stringify([agentTurnId]) });
-    await push(mine, hub);
-    expect((await pull(mine, hub)).refused).toEqual([]);
-    expect(handoverMap(mine).turns.find((turn) => turn.agentTurnId === 'below')).toMatchObject({ parentTurnId: agentTurnId, status: 'dispatched' });
-    const asked = await act(mine, [{ for: { agent: agentId }, performer }]);
-    expect(asked.filter((each) => each.includes('the stranger'))).toEqual([]);
-    expect(asked).toHaveLength(1);
-  });
-
   test('[U8] nobody else adds cards to the input of an open turn', async () => {
     const { mine, hub } = await received({ name: 'ann', isLink: false });
     putProfile(mine, 'Own', { content: { kind: 'json', data: { system_prompt_template: 'You work.' } } });
