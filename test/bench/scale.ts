@@ -4,12 +4,15 @@
  *   scale make KIND FOLDER SIZE     KIND is commits, entries, turns or sessions
  *   scale derive FOLDER             derives its data again
  *   scale ask FOLDER PROCEDURE [INPUT…]
+ *   scale views FOLDER [PROCEDURE…]  a table of what the views of a context ask, twice each
  *
  * `ask` opens the project in FOLDER like an engine and makes the call of each input in turn. It prints a list of milliseconds, processor
  * milliseconds and bytes of each answer, and the peak memory. In an input, `$tip`, `$first` and `$session` stand for ids of the project.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createRouterClient } from '@orpc/server';
 import type { Timestamp } from '../../src/core/base/index.js';
 import { addCommit } from '../../src/core/chain/index.js';
@@ -21,6 +24,7 @@ import { importAll } from './engine.js';
 import { librarySession } from './library.js';
 import { largeSession, turns } from './material.js';
 import { peakKilobytes } from './peak.js';
+import { views } from './views.js';
 
 type Kind = 'commits' | 'entries' | 'turns' | 'sessions';
 
@@ -112,12 +116,26 @@ async function ask(folder: string, procedure: string, inputs: readonly string[])
     const given = JSON.parse(input.replaceAll(/\$(tip|first|session)/g, (_, name: keyof typeof ids) => ids[name]));
     const [from, cpu] = [performance.now(), process.cpuUsage()];
     const answer = await firstOf(await call(given));
+    // An answer is sent as JSON.
+    const bytes = (JSON.stringify(answer) ?? '').length;
     const { user, system } = process.cpuUsage(cpu);
-    answers.push({ ms: performance.now() - from, cpuMs: (user + system) / 1_000, bytes: (JSON.stringify(answer) ?? '').length });
+    answers.push({ ms: performance.now() - from, cpuMs: (user + system) / 1_000, bytes });
   }
   console.log(JSON.stringify({ answers, startMegabytes, peakMegabytes: peakKilobytes() / 1024 }));
   engine.close();
   process.exit(0);
+}
+
+/** Prints what the views of a context cost: processor milliseconds of the first and the second call, peak megabytes, and bytes of the answer. */
+function measureViews(folder: string, wanted: readonly string[]): void {
+  for (const { procedure, input } of views.filter(({ procedure }) => wanted.length === 0 || wanted.includes(procedure))) {
+    const words = [...process.execArgv, fileURLToPath(import.meta.url), 'ask', folder, procedure, JSON.stringify(input), JSON.stringify(input)];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${procedure}: ${stderr}`);
+    const { answers, peakMegabytes } = JSON.parse(stdout) as { answers: { cpuMs: number; bytes: number }[]; peakMegabytes: number };
+    const figures = [...answers.map(({ cpuMs }) => cpuMs), peakMegabytes, answers[0]?.bytes ?? 0];
+    console.log([procedure.padEnd(24), ...figures.map((figure) => Math.round(figure).toLocaleString('en').padStart(12))].join(''));
+  }
 }
 
 /** The first result of a stream, and any other answer whole. */
@@ -141,4 +159,5 @@ const [work, ...words] = process.argv.slice(2);
 if (work === 'make') await make(words[0] as Kind, words[1] ?? '', Number(words[2]));
 else if (work === 'derive') await deriveAll(openIn(engineOn(words[0] ?? ''), words[0] ?? ''));
 else if (work === 'ask') await ask(words[0] ?? '', words[1] ?? '', words.slice(2));
-else throw new Error('usage: scale make KIND FOLDER SIZE, scale derive FOLDER, or scale ask FOLDER PROCEDURE [INPUT…]');
+else if (work === 'views') measureViews(words[0] ?? '', words.slice(1));
+else throw new Error('usage: scale make KIND FOLDER SIZE, scale derive FOLDER, scale ask FOLDER PROCEDURE [INPUT…], or scale views FOLDER [PROCEDURE…]');

@@ -44,6 +44,7 @@ export interface ReadChain {
 export type Offer =
   | { readonly kind: 'outline'; readonly artifact: ArtifactNo; readonly format: string; readonly data: string }
   | { readonly kind: 'measure'; readonly artifact: ArtifactNo; readonly format: string; readonly version: number; readonly data: string }
+  | { readonly kind: 'turn'; readonly artifact: ArtifactNo; readonly format: string; readonly turn: string; readonly losses: string }
   | { readonly kind: 'object'; readonly content: Cached | Uint8Array; readonly contentType: string }
   | ({ readonly kind: 'result' } & NewResult)
   | { readonly kind: 'proofs'; readonly findings: readonly { readonly no: number; readonly proved: boolean; readonly problem: string | undefined }[] }

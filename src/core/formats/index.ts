@@ -66,7 +66,8 @@ export { TooManyLines } from './shared/jsonl.js';
 export { queuedPrefix, recordOfKey } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-records.js';
 export {
-  allLosses,
+  type DeltaLosses,
+  deltaLosses,
   type FormatLosses,
   factsOf,
   isSealed,
@@ -74,6 +75,7 @@ export {
   lossCounter,
   lossCountsIn,
   lossesOf,
+  lossSum,
   noLosses,
   unsealedLosses,
 } from './shared/losses.js';

@@ -1,7 +1,7 @@
 import type { Cached } from '../artifacts/index.js';
 import { type Offer, saveOutline, saveResult, type WriteChain } from '../chain/index.js';
 import { saveProofs } from '../requests/index.js';
-import { saveFactors, saveMeasure } from '../usage/index.js';
+import { saveFactors, saveMeasure, saveTurn } from '../usage/index.js';
 import type { Access } from './access.js';
 
 /** Stores the derived data that reads offer. */
@@ -50,6 +50,9 @@ function keep(chain: WriteChain, offer: Offer): void {
       return;
     case 'measure':
       saveMeasure(chain, offer);
+      return;
+    case 'turn':
+      saveTurn(chain, offer);
       return;
     case 'object':
       chain.artifacts.putCache(own(offer.content), offer.contentType);

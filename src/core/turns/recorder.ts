@@ -2,9 +2,8 @@ import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey
 import { parsedOf, type ReadChain, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type DeltaOutline, outlineOfParsed } from '../formats/index.js';
-import { isTurn } from '../usage/index.js';
+import { isTurn, lastedIn } from '../usage/index.js';
 import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
-import { lastedIn } from './lasted.js';
 
 type OutlineEntry = DeltaOutline['entries'][number];
 

@@ -3,9 +3,8 @@ import { type ContextRow, commitOf, parsedOf, type ReadChain } from '../chain/in
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
-import { callsIn, costsAt, lastModels } from '../usage/index.js';
+import { callsIn, costsAt, lastedIn, lastModels } from '../usage/index.js';
 import { type LineChanges, touchOf } from './files.js';
-import { lastedIn } from './lasted.js';
 import { deltaEntries } from './turns.js';
 
 /**

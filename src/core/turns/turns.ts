@@ -128,7 +128,7 @@ function rowOf(chain: ReadChain, { commits, cardTurn }: Group, number: number, n
     ...(cardTurn && { agentTurnId: cardTurn.agentTurnId }),
     agentId: names.get(last.seq)?.agentId ?? '',
     number,
-    trigger: cardTurn ? cardTrigger(commits.flatMap(({ step }) => visibleIn(chain, step))) : triggerOf(head, visibleIn(chain, head.step), names),
+    trigger: cardTurn ? cardTrigger(commits.flatMap(({ step }) => visibleIn(chain, step))) : triggerOf(head, names),
     entries: sum('count'),
     tokens: sum('tokens'),
     errors: sum('errors'),
@@ -145,13 +145,11 @@ function timeBetween(start: string | null, end: string | null): number | null {
   return ms > 0 ? ms : null;
 }
 
-function triggerOf(turn: TimedTurn, steps: readonly OutlineEntry[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
-  const [first] = steps;
-  const isPrompt = first?.role === 'user' && first.kind !== 'summary';
-  const kind = turn.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
+function triggerOf({ type, seq, said: { first, prompt } }: TimedTurn, names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
+  const kind = type === 'compaction' ? 'compaction' : prompt ? 'prompt' : 'continuation';
   if (kind === 'continuation') return { kind, key: null, text: null };
-  const shown = kind === 'prompt' ? steps[promptAt(steps) ?? 0] : first;
-  return { kind, key: shown?.key ?? null, text: names.get(turn.seq)?.summary ?? shown?.head ?? null };
+  const shown = kind === 'prompt' ? prompt : first;
+  return { kind, key: shown?.key ?? null, text: names.get(seq)?.summary ?? shown?.head ?? null };
 }
 
 /** The instruction of a card turn: its first card with the role of the user. Key and text are of this card. */

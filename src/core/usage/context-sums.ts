@@ -18,6 +18,7 @@ import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, 
 import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
 import { openWindow, type WindowState } from './parts.js';
 import { hasTokenizer } from './tokenizer.js';
+import { encodedTurn, saveTurn } from './turn-facts.js';
 
 /** Visible entries, and their tokens by kind. */
 export interface EntrySums {
@@ -145,6 +146,7 @@ interface Fresh {
   readonly step: Step;
   readonly measure: DeltaMeasure | undefined;
   readonly facts: readonly FillerFact[] | undefined;
+  readonly turn: ReturnType<typeof encodedTurn>;
 }
 
 function* storeBatch(chain: WriteChain, from: number): Generator<void> {
@@ -186,13 +188,14 @@ function storing(chain: WriteChain, steps: readonly Step[]): () => void {
     const parsed = ifReadable(() => chain.reader(step.format).parse(chain.artifacts.read(step.artifact)));
     if (!parsed) return [];
     const measure = known.has(nameOf(step)) ? undefined : measureDelta(parsed);
-    return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed) }];
+    return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed), turn: encodedTurn(parsed) }];
   });
   return () => {
-    for (const { step, measure, facts } of fresh) {
+    for (const { step, measure, facts, turn } of fresh) {
       const { artifact, format } = step;
       if (measure) saveMeasure(chain, { artifact, format, version: measureVersion(), data: JSON.stringify(measure) });
       if (facts) saveFacts(chain, step, facts);
+      saveTurn(chain, { artifact, format, ...turn });
     }
   };
 }

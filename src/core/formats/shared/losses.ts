@@ -100,8 +100,64 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
   };
 }
 
-/** The counter of a format that holds nothing. What it counts tells the losses in every format. */
-export const allLosses = (): ReturnType<typeof lossCounter> => lossCounter({ holds: [], isRequest: true });
+/** The losses of a delta in a format that holds nothing. They tell the losses in every format. Calls and results may be in different deltas. */
+export interface DeltaLosses {
+  /** The number of each loss, without calls and results that another delta may complete. */
+  readonly counts: FormatLosses['lossCounts'];
+  /** Results whose calls are not before them in the delta. */
+  readonly answers: readonly string[];
+  /** Calls with their results. */
+  readonly closed: readonly string[];
+  /** Calls without a result. */
+  readonly open: readonly string[];
+}
+
+/** The losses of the entries of a delta. */
+export function deltaLosses(entries: readonly Keyed[]): DeltaLosses {
+  const counter = lossCounter({ holds: [], isRequest: true });
+  counter.add(entries);
+  const isOpen = new Map<string, boolean>();
+  const answers: string[] = [];
+  let lost = 0;
+  for (const { kind, toolCallId = '', marks } of entries) {
+    if (marks?.includes('hidden')) continue;
+    if (kind === 'tool_call' && !marks?.includes('server')) isOpen.set(toolCallId, true);
+    if (kind !== 'tool_result') continue;
+    const before = isOpen.get(toolCallId);
+    if (before === undefined) answers.push(toolCallId);
+    else if (!before) lost += 1;
+    isOpen.set(toolCallId, false);
+  }
+  const alone = new Set(answers);
+  const pairs: readonly string[] = [refused.call, refused.result];
+  const counts = counter.losses().lossCounts.filter(({ what }) => !pairs.includes(what));
+  return {
+    counts: lost > 0 ? [...counts, { what: refused.result, count: lost }] : counts,
+    answers,
+    closed: [...isOpen].flatMap(([id, open]) => (open || alone.has(id) ? [] : [id])),
+    open: [...isOpen].flatMap(([id, open]) => (open ? [id] : [])),
+  };
+}
+
+/** Adds up the losses of deltas in their order. */
+export function lossSum(): { add(delta: DeltaLosses): void; counts(): FormatLosses['lossCounts'] } {
+  const sums = new Map<string, number>();
+  const calls = new Set<string>();
+  const lose = (what: string, count: number): void => void sums.set(what, (sums.get(what) ?? 0) + count);
+  return {
+    add: ({ counts, answers, closed, open }) => {
+      for (const { what, count } of counts) lose(what, count);
+      for (const id of answers) if (!calls.delete(id)) lose(refused.result, 1);
+      for (const id of closed) calls.delete(id);
+      for (const id of open) calls.add(id);
+    },
+    counts: () => {
+      const found = new Map(sums);
+      if (calls.size > 0) found.set(refused.call, calls.size);
+      return allNames.flatMap((what) => (found.has(what) ? [{ what, count: found.get(what) as number }] : []));
+    },
+  };
+}
 
 /** The losses in a format, of those in a format that holds nothing. */
 export function lossCountsIn({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>, all: FormatLosses['lossCounts']): FormatLosses['lossCounts'] {

@@ -367,6 +367,17 @@ CREATE TABLE usageTotal (
   PRIMARY KEY (project, session, model)
 ) WITHOUT ROWID;
 
+-- What lists of turns and exports need of a delta, as JSON (usage/turn-facts.ts).
+CREATE TABLE usageTurn (
+  artifact INTEGER NOT NULL,
+  format   TEXT NOT NULL,
+  -- The rules by which it was made.
+  version  INTEGER NOT NULL,
+  turn     TEXT NOT NULL,
+  losses   TEXT NOT NULL,
+  PRIMARY KEY (artifact, format)
+) WITHOUT ROWID;
+
 -- FTS5 collects up to 8 MB of words in memory before it sorts them. With its default of 1 MB it sorts eight times as often.
 INSERT INTO searchWords (searchWords, rank) VALUES ('hashsize', 8388608);
 `;
