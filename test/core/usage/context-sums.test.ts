@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { atOnce, type ContextId } from '../../../src/core/base/index.js';
 import { compact, fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { exportFormats } from '../../../src/core/export/index.js';
 import { catchUpAnswers, listRequests, listRequestsInSteps } from '../../../src/core/requests/index.js';
 import { listTurns, turnOf } from '../../../src/core/turns/index.js';
 import { catchUpMeasures, catchUpUsage, loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
@@ -66,6 +67,18 @@ test('[N8] a conversation is measured from its beginning once it is long; a shor
   expect(shown(chain)).toEqual(before);
 });
 
+test('a list of turns and the losses of exports read no content', () => {
+  const made = longChain();
+  const ids = tips(made, {}).map(({ id }) => id);
+  const asked = (chain: WriteChain): unknown => ids.map((id) => [listTurns(chain, { id }), exportFormats(chain, { id, stop: 'root' })]);
+  const before = asked(made);
+  atOnce(catchUpMeasures(made, 1));
+  made.db.run('DELETE FROM outline');
+  const { chain, reads } = countingReads(made);
+  expect(asked(chain)).toEqual(before);
+  expect(reads.objects).toBeLessThan(8);
+});
+
 test('a long window is read from the last sums, and a turn reads only its own content', () => {
   const made = longChain();
   atOnce(catchUpMeasures(made, 1));
@@ -78,17 +91,22 @@ test('a long window is read from the last sums, and a turn reads only its own co
   }
 });
 
-test('[N8] stored facts change neither fillers nor series, with tools and compactions', { tags: 'long' }, () => {
+test('[N8] stored facts change no fillers, series, turns or losses, with tools and compactions', { tags: 'long' }, () => {
   const chain = emptyChain();
   for (const name of ['usage/branches.jsonl', 'usage/two-models.jsonl', 'pi/tour.jsonl', 'gemini/tour.jsonl', 'codex', 'claude-code'])
     importInto(chain, join(fixtures, name));
   atOnce(catchUpUsage(chain));
   const views = (): unknown =>
-    tips(chain, {}).map(({ id }) => [id, usageFillers(chain, id), usageSeries(chain, id), usageOfContext(chain, id), turnViews(chain, id)]);
+    tips(chain, {}).map(({ id }) => [
+      ...[id, usageFillers(chain, id), usageSeries(chain, id), usageOfContext(chain, id), turnViews(chain, id)],
+      ...[listTurns(chain, { id }), exportFormats(chain, { id }), exportFormats(chain, { id, stop: 'root' })],
+    ]);
   const before = views();
   const compared = JSON.stringify(before).match(/"duplicateOf"|"path"/g)?.length ?? 0;
   expect(compared).toBeGreaterThan(20);
+  expect(chain.db.one('SELECT 1 FROM usageTurn')).toBeUndefined();
   atOnce(catchUpMeasures(chain, 1));
+  expect(chain.db.one<{ stored: number }>('SELECT COUNT(*) AS stored FROM usageTurn')?.stored).toBeGreaterThan(20);
   chain.derived.clear();
   expect(views()).toEqual(before);
 });
@@ -107,6 +125,7 @@ test('a damaged sum, measure or fact counts as missing', { tags: 'long' }, () =>
   const before = shown(chain);
   atOnce(catchUpMeasures(chain, 1));
   for (const table of ['usageContext', 'usageMeasure', 'usageFiller']) chain.db.run(`UPDATE ${table} SET data = '{"cut'`);
+  chain.db.run(`UPDATE usageTurn SET turn = '{"cut', losses = '{"cut'`);
   chain.derived.clear();
   expect(shown(chain)).toEqual(before);
 });
