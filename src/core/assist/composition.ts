@@ -7,8 +7,8 @@ import {
   type Preview,
   type PreviewRequest,
   previewContext,
-  recordedLayers,
   rowOf,
+  systemPromptsIn,
 } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
 import { discussedIn } from '../tickets/index.js';
@@ -38,7 +38,7 @@ export function composition(project: Place, { id: given, ...request }: Request):
   const isAnswer = [request.query, request.humanMessage].every((text) => text === undefined) && (request.process ?? 'sequential') === 'sequential';
   const sources = {
     finding: isAnswer ? discussedIn(chain, base) : undefined,
-    systemPrompt: systemPromptOf(chain, base, recordedLayers(all).systemPrompt),
+    systemPrompt: systemPromptOf(chain, base, systemPromptsIn(all)),
     isShared: isShared(chain),
     permitted: request.layers ?? [],
     services: projectServices(project, base.id),

@@ -113,7 +113,7 @@ export function entriesNear(
     const place = linked >= 0 ? linked : Math.max(own, prompt);
     if (place < nearBefore) continue;
     const part = places.slice(place - nearBefore, place + nearAfter);
-    return { ...summed(rowsOf(part, prompts)), entries: part.map((each) => entryAt(chain, each, toolNames)) };
+    return { ...summed(rowsOf(part, prompts)), entries: [...shownEntries(chain, part, toolNames)] };
   }
   return undefined;
 }
@@ -140,7 +140,7 @@ export function entries(
   const { places, toolNames } = placedOf(chain, query);
   const offset = query.offset ?? 0;
   const page = places.slice(offset, offset + (query.limit ?? places.length));
-  return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
+  return { total: places.length, entries: [...shownEntries(chain, page, toolNames)] };
 }
 
 /** Finds the positions of entries that contain a text, ignoring case. Each delta is read once. */
@@ -200,14 +200,23 @@ function toolNamesOf(places: readonly EntryPlace[]): ReadonlyMap<string, string>
   return names;
 }
 
-function parsedEntryAt(chain: ReadChain, place: EntryPlace): ParsedEntry {
-  const entry = parsedOf(chain, place.step.artifact, place.step.format).entries[place.index];
-  if (!entry) throw new Error(`The outline of ${place.step.id} lists entry ${place.index}, but its delta has no such entry.`);
-  return entry;
+/** Places with what their formats read there. Each delta is read once. */
+function* parsedAt(chain: ReadChain, places: readonly EntryPlace[]): Generator<{ readonly place: EntryPlace; readonly parsed: ParsedEntry }> {
+  let at = 0;
+  for (const { step, parsed } of parsedAlong(chain, [...new Set(places.map((place) => place.step))]))
+    for (; places[at]?.step === step; at++) {
+      const place = places[at] as EntryPlace;
+      const entry = parsed.entries[place.index];
+      if (!entry) throw new Error(`The outline of ${step.id} lists entry ${place.index}, but its delta has no such entry.`);
+      yield { place, parsed: entry };
+    }
 }
 
-function entryAt(chain: ReadChain, place: EntryPlace, toolNames: ReadonlyMap<string, string>): Entry {
-  const parsed = parsedEntryAt(chain, place);
+function* shownEntries(chain: ReadChain, places: readonly EntryPlace[], toolNames: ReadonlyMap<string, string>): Generator<Entry> {
+  for (const { place, parsed } of parsedAt(chain, places)) yield entryAt(chain, place, parsed, toolNames);
+}
+
+function entryAt(chain: ReadChain, place: EntryPlace, parsed: ParsedEntry, toolNames: ReadonlyMap<string, string>): Entry {
   const { raw, media, messageId: _, usage: __, text, toolName, marks, ...rest } = parsed;
   const shown = place.elided ?? text;
   const name = toolName ?? (parsed.kind === 'tool_result' && parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
@@ -281,13 +290,8 @@ function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: Read
 }
 
 function* withContent(chain: ReadChain, { places, toolNames }: PlacedEntries): Generator<ContextEntry> {
-  let at = 0;
-  for (const { step, parsed } of parsedAlong(chain, [...new Set(places.map((place) => place.step))]))
-    for (; places[at]?.step === step; at++) {
-      const { index, elided } = places[at] as EntryPlace;
-      const found = parsed.entries[index];
-      if (!found) throw new Error(`The outline of ${step.id} lists entry ${index}, but its delta has no such entry.`);
-      const entry = asSeen(found, elided, toolNames);
-      yield { commit: step.id, key: entry.key, entry };
-    }
+  for (const { place, parsed } of parsedAt(chain, places)) {
+    const entry = asSeen(parsed, place.elided, toolNames);
+    yield { commit: place.step.id, key: entry.key, entry };
+  }
 }

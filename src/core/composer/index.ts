@@ -14,5 +14,5 @@ export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';
 export { type Preview, type PreviewRequest, type PreviewSources, previewContext } from './preview.js';
 export { rankByWords } from './rank.js';
-export { recordedLayers } from './recorded.js';
+export { recordedLayers, systemPromptsIn } from './recorded.js';
 export { applyPatch, buildPatch, checkState, type State, type StateCall, stateFields } from './state.js';

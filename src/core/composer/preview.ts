@@ -174,11 +174,17 @@ function layersOf(
     compression__context: '',
     ...contexts,
   });
-  const memory = recorded.memory.map(({ message }) => message);
+  const sent = composed.messages.filter(({ layer }) => layer === 'checkpoint_messages');
   const offered: readonly (readonly [layer: string, tokens: number])[] = [
     ['system_prompt', composed.messages.find(({ layer }) => layer === 'system_prompt')?.tokens ?? 0],
     ...blocks.map(({ key, text }) => [key, countTokens(text)] as const),
-    ['checkpoint_messages', memory.reduce((sum, message) => sum + tokensOf(message), 0)],
+    [
+      'checkpoint_messages',
+      (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => tokensOf(message))).reduce(
+        (sum, tokens) => sum + tokens,
+        0,
+      ),
+    ],
     ...(request.humanMessage === undefined ? [] : [['human_message', countTokens(request.humanMessage)] as const]),
     ...composed.messages.filter(({ layer }) => layer === 'query').map(({ tokens }) => ['query', tokens] as const),
   ];

@@ -22,12 +22,17 @@ export interface RecordedMessage {
   readonly from: readonly Entry[];
 }
 
+const isSeen = (entry: Entry): boolean => !entry.marks?.includes('hidden');
+const system = (entry: Entry): boolean => entry.kind === 'text' && entry.role === 'system';
+const ofRuntime = (entry: Entry): boolean => entry.toolName !== systemPromptType && (entry.marks?.includes('meta') ?? false);
+
+/** The system prompts of a conversation: those of its layers. */
+export const systemPromptsIn = (entries: readonly Entry[]): Entry[] => entries.filter((entry) => isSeen(entry) && system(entry) && !ofRuntime(entry));
+
 /** Sorts the entries of a conversation into layers. Hidden entries are ignored. */
 export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
-  const seen = entries.filter((entry) => !entry.marks?.includes('hidden'));
+  const seen = entries.filter(isSeen);
   const is = (kind: Entry['kind']) => (entry: Entry) => entry.kind === kind;
-  const system = (entry: Entry): boolean => entry.kind === 'text' && entry.role === 'system';
-  const ofRuntime = (entry: Entry): boolean => entry.toolName !== systemPromptType && (entry.marks?.includes('meta') ?? false);
   const remembered = (entry: Entry): boolean =>
     entry.kind === 'tool_call' ||
     entry.kind === 'tool_result' ||
@@ -35,7 +40,7 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
     (entry.kind === 'text' && entry.role !== 'system') ||
     isSigned(entry);
   return {
-    systemPrompt: seen.filter((entry) => system(entry) && !ofRuntime(entry)),
+    systemPrompt: systemPromptsIn(seen),
     framework: seen.filter((entry) => system(entry) && ofRuntime(entry)),
     summaries: seen.filter(is('summary')),
     todo: todoOf(seen),

@@ -1,4 +1,4 @@
-import { type ContextRow, commitOf, entries, isShared, lineage, type ReadChain, settingsOf, templateText } from '../chain/index.js';
+import { backwards, type ContextRow, commitOf, entries, isShared, type ReadChain, type Step, settingsOf, templateText } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
 import type { Entry } from '../contract/index.js';
 import { pairedCalls } from '../formats/index.js';
@@ -11,10 +11,17 @@ const nearCalls = 32;
 
 /** The commit with the nearest call of a context that a runtime recorded. */
 export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow | undefined {
-  const row = lineage(chain, base)
-    .slice(-nearCalls)
-    .findLast((step) => recordedRequests(chain, { turnId: step.id }).length > 0);
-  return row && commitOf(chain, row.id);
+  for (const { id } of stepsNear(chain, base)) if (recordedRequests(chain, { turnId: id }).length > 0) return commitOf(chain, id);
+  return undefined;
+}
+
+/** The last commits of a context, newest first. It reads no others. */
+function* stepsNear(chain: ReadChain, base: ContextRow): Generator<Step> {
+  let count = 0;
+  for (const step of backwards(chain, base)) {
+    yield step;
+    if (++count === nearCalls) return;
+  }
 }
 
 /**
@@ -33,11 +40,9 @@ function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined 
 
 /** The system prompt of the nearest turn of an agent. */
 function cardPrompt(chain: ReadChain, base: ContextRow): string | undefined {
-  const near = lineage(chain, base)
-    .slice(-nearCalls)
-    .map(({ seq }) => seq);
+  const near = [...stepsNear(chain, base)].map(({ seq }) => seq);
   const turns = turnsOfCommits(chain, near);
-  const last = near.findLast((seq) => turns.has(seq));
+  const last = near.find((seq) => turns.has(seq));
   const turn = last === undefined ? undefined : turns.get(last);
   return turn && (callsOfTurn(chain, turn).at(-1)?.systemPrompt || undefined);
 }
