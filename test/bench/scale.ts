@@ -160,4 +160,5 @@ if (work === 'make') await make(words[0] as Kind, words[1] ?? '', Number(words[2
 else if (work === 'derive') await deriveAll(openIn(engineOn(words[0] ?? ''), words[0] ?? ''));
 else if (work === 'ask') await ask(words[0] ?? '', words[1] ?? '', words.slice(2));
 else if (work === 'views') measureViews(words[0] ?? '', words.slice(1));
-else throw new Error('usage: scale make KIND FOLDER SIZE, scale derive FOLDER, scale ask FOLDER PROCEDURE [INPUT…], or scale views FOLDER [PROCEDURE…]');
+else
+  throw new Error('usage: scale make KIND FOLDER SIZE, scale derive FOLDER, scale ask FOLDER PROCEDURE [INPUT…], or scale views FOLDER [PROCEDURE…]');

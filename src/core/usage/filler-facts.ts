@@ -12,7 +12,6 @@ import {
   type Step,
   unpacked,
   type WriteChain,
-  walk,
 } from '../chain/index.js';
 import type { PartKind } from '../contract/index.js';
 import { askedLine, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
@@ -89,9 +88,8 @@ export function fillerFacts(parsed: ParsedDelta): FillerFact[] {
   return parsed.entries.flatMap((entry, at) => (isHidden(entry) ? [] : [factOf(entry, outline[at]?.head, entry.tokens)]));
 }
 
-/** The facts of the visible entries of a context, in order. Replaced results are read as the model sees them. */
-export function factsAlong(chain: ReadChain, tip: ContextRow): readonly FillerFact[] {
-  const steps = walk(chain, tip).contributing;
+/** The facts of the visible entries of a context and its commits, in order. Replaced results are read as the model sees them. */
+export function factsAlong(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): readonly FillerFact[] {
   const known = storedFacts(chain, steps);
   // Deltas that replace results have no stored facts.
   const missing = steps.filter((step) => !known.has(nameOf(step)));

@@ -1,4 +1,4 @@
-import { type ContextId, defined, type EntryKey } from '../base/index.js';
+import type { ContextId, EntryKey } from '../base/index.js';
 import { commitOf, type ReadChain, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
@@ -13,14 +13,15 @@ import { lastCallOf } from './window.js';
 export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
   requireContents(chain, id);
   const tip = commitOf(chain, id);
-  const facts = factsAlong(chain, tip);
-  const places = new Map(facts.map(({ key }, place) => [key, place] as const));
-  const replies = callsIn(
-    chain,
-    walk(chain, tip).contributing.map(({ seq }) => seq),
-  )
-    .flatMap(({ key }) => places.get(key) ?? [])
-    .sort((a, b) => a - b);
+  const steps = walk(chain, tip).contributing;
+  const facts = factsAlong(chain, tip, steps);
+  const replies = repliesIn(
+    facts,
+    callsIn(
+      chain,
+      steps.map(({ seq }) => seq),
+    ),
+  );
   const calls = callNotes();
   const first = new Map<string, EntryKey>();
   const prompts = systemPrompts(facts);
@@ -33,16 +34,14 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
     const stayed = replies.length - firstAfter(replies, prompts.get(place)?.first ?? place);
     const head = input || fact.head;
     const group = groupOf(fact, tool);
-    return {
-      key,
-      ...defined({ tool, path }),
-      kind,
-      ...(head !== undefined && { head }),
-      tokens,
-      calls: stayed,
-      tokenCalls: tokens * stayed,
-      ...defined({ duplicateOf: earlier, group }),
-    };
+    // Assigned one by one: spreading parts of a hundred thousand fillers takes most of the time.
+    const filler: UsageFiller = { key, kind, tokens, calls: stayed, tokenCalls: tokens * stayed };
+    if (tool !== undefined) filler.tool = tool;
+    if (path !== undefined) filler.path = path;
+    if (head !== undefined) filler.head = head;
+    if (earlier !== undefined) filler.duplicateOf = earlier;
+    if (group !== undefined) filler.group = group;
+    return filler;
   });
   const fillers = entryFillers.filter((_, place) => prompts.get(place)?.isLast !== false);
   const last = lastCallOf(chain, tip);
@@ -62,19 +61,31 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
 }
 
+/** The positions of the first entries of replies, in order. Of entries with the same key, the last counts. */
+function repliesIn(facts: readonly FillerFact[], calls: readonly { readonly key: EntryKey }[]): number[] {
+  const keys = new Set(calls.map(({ key }) => key));
+  const places = new Map<EntryKey, number>();
+  for (const [place, { key }] of facts.entries()) if (keys.has(key)) places.set(key, place);
+  return calls.flatMap(({ key }) => places.get(key) ?? []).sort((a, b) => a - b);
+}
+
 /** Collects the facts about tool calls that their results need. Add each entry in order. */
 function callNotes() {
   const used = new Set<string>();
-  const byCall = new Map<string, { readonly path?: string; readonly tool?: string; readonly input?: string }>();
+  const byCall = new Map<string, { path?: string; tool?: string; input?: string }>();
   /** Files that Claude Code attached, by message. */
   const attached = new Map<string, string>();
   return {
     /** Tools that were called. */
     used: used as ReadonlySet<string>,
     add: ({ tool, call, does, message, attached: path }: FillerFact): void => {
-      if (does) {
-        if (tool !== undefined) used.add(tool);
-        if (call !== undefined) byCall.set(call, { ...byCall.get(call), ...defined({ path: does.path, tool, input: does.input }) });
+      if (does && tool !== undefined) used.add(tool);
+      if (does && call !== undefined) {
+        const noted = byCall.get(call) ?? {};
+        if (does.path !== undefined) noted.path = does.path;
+        if (tool !== undefined) noted.tool = tool;
+        if (does.input !== undefined) noted.input = does.input;
+        byCall.set(call, noted);
       }
       if (path !== undefined && message !== undefined) attached.set(message, path);
     },

@@ -12,20 +12,17 @@ export function largestOf(fillers: readonly UsageFiller[], most = fillers.length
   for (const filler of fillers) {
     const { kind, key, tokens, calls, tokenCalls, duplicateOf, unused } = filler;
     const { id, name, side } = namesOf(filler);
-    const before = found.get(id) ?? { key, tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
-    const first = before.key ?? key;
-    found.set(id, {
-      name,
-      ...side,
-      kind,
-      ...(first !== undefined && { key: first }),
-      tokens: before.tokens + tokens,
-      calls: Math.max(before.calls, calls),
-      tokenCalls: before.tokenCalls + tokenCalls,
-      times: before.times + 1,
-      duplicates: before.duplicates + (duplicateOf === undefined ? 0 : 1),
-      unused: before.unused + (unused ? 1 : 0),
-    });
+    const sum = found.get(id) ?? { name, kind, tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
+    Object.assign(sum, { name, kind });
+    if (side || sum.side) sum.side = side?.side;
+    if (key !== undefined) sum.key ??= key;
+    sum.tokens += tokens;
+    sum.calls = Math.max(sum.calls, calls);
+    sum.tokenCalls += tokenCalls;
+    sum.times += 1;
+    if (duplicateOf !== undefined) sum.duplicates += 1;
+    if (unused) sum.unused += 1;
+    found.set(id, sum);
   }
   // Entries after the last call are not part of any window yet.
   return [...found.values()]

@@ -101,7 +101,7 @@ interface Link {
   readonly type: string;
 }
 
-/** Finds the predecessor of each call: the previous call in its commit, else the last call of the nearest ancestor with a call. */
+/** Finds the predecessor of each call, and adds it to the call: the previous call in its commit, else the last call of the nearest ancestor with a call. */
 function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
   const links = new Map<CommitSeq, Link>();
   const linkOf = (seq: CommitSeq): Link | undefined => {
@@ -115,11 +115,10 @@ function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
   for (const link of chain.db.all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted))
     links.set(link.seq, link);
   const last = new Map<CommitSeq, PlacedCall>();
-  const made = new Map<CallRow, PlacedCall>();
   const ordered = calls.toSorted((a, b) => a.context - b.context || a.at - b.at || a.no - b.no);
   for (const call of ordered) {
     if (isBeside(call)) {
-      made.set(call, { ...call, before: undefined, begins: false });
+      Object.assign(call, { before: undefined, begins: false });
       continue;
     }
     let before = last.get(call.context);
@@ -128,9 +127,9 @@ function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
       begins ||= linkOf(at)?.type === 'compaction';
       before = last.get(at);
     }
-    const one = { ...call, before, begins: begins || before === undefined };
-    made.set(call, one);
+    // The row is extended, because copying a hundred thousand of them takes longer than reading them.
+    const one: PlacedCall = Object.assign(call, { before, begins: begins || before === undefined });
     last.set(call.context, one);
   }
-  return calls.map((call) => made.get(call) as PlacedCall);
+  return calls as PlacedCall[];
 }

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Part, Row, Run } from '../measure.js';
+import { views } from '../views.js';
 
 const script = join(dirname(fileURLToPath(import.meta.url)), 'scale.js');
 
@@ -36,22 +37,14 @@ function asked(folder: string, [procedure, input]: readonly [string, object]): A
 
 const tip = { id: '$tip' };
 
-/** What the views of a context ask. */
-const views: readonly (readonly [string, object])[] = [
-  ['context.find', { ...tip, text: 'queue retries' }],
-  ['timeline.transcript', { ...tip, window: true }],
-  ['usage.largest', { ...tip, limit: 20 }],
-  ['usage.context', tip],
-  ['usage.calls', { ...tip, limit: 100 }],
-  ['turn.get', { turnId: '$tip' }],
-  ['turn.list', tip],
-  ['compose.preview', tip],
-];
-
 function longSession(folder: string, { quick }: Run): Row[] {
   const [few, many] = quick ? [5_000, 25_000] : [25_000, 250_000];
   const at = { few: made(folder, 'entries', few), many: made(folder, 'entries', many) };
-  const all = views.map((view) => ({ name: view[0], few: asked(at.few, view).ms, many: asked(at.many, view).ms }));
+  const all = views.map(({ procedure, input }) => ({
+    name: procedure,
+    few: asked(at.few, [procedure, input]).ms,
+    many: asked(at.many, [procedure, input]).ms,
+  }));
   for (const each of Object.values(at)) rmSync(each, { recursive: true });
   const worst = all.toSorted((a, b) => b.many - a.many)[0];
   const figures = Object.fromEntries(all.flatMap(({ name, few, many }) => [[`${name} few ms`, few] as const, [`${name} many ms`, many] as const]));
