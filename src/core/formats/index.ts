@@ -72,6 +72,7 @@ export {
   factsOf,
   isSealed,
   joinLosses,
+  type LossSum,
   lossCounter,
   lossCountsIn,
   lossesOf,

@@ -12,13 +12,13 @@ import {
   type WriteChain,
 } from '../chain/index.js';
 import { type Kind, kinds } from '../contract/index.js';
-import type { OutlineEntry } from '../formats/index.js';
+import { type DeltaLosses, lossSum, type OutlineEntry } from '../formats/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, saveMeasure, storedMeasures } from './delta-measures.js';
 import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
 import { openWindow, type WindowState } from './parts.js';
 import { hasTokenizer } from './tokenizer.js';
-import { encodedTurn, saveTurn } from './turn-facts.js';
+import { encodedTurn, lossesAlong, saveTurn, storedLosses } from './turn-facts.js';
 
 /** Visible entries, and their tokens by kind. */
 export interface EntrySums {
@@ -32,7 +32,13 @@ interface Sums {
   readonly turns: number;
   readonly turnEntries: number;
   /** The window up to this commit; undefined if a later delta replaced results in it, because then the earlier deltas must be read. */
-  readonly window?: { readonly entries: number; readonly tokens: Partial<Record<Kind, number>>; readonly measured: WindowState };
+  readonly window?: {
+    readonly entries: number;
+    readonly tokens: Partial<Record<Kind, number>>;
+    readonly measured: WindowState;
+    /** What other formats have no field for, if all deltas have one format. */
+    readonly lost?: { readonly format: string; readonly sum: DeltaLosses };
+  };
 }
 
 /** A commit whose depth has this remainder has sums. */
@@ -90,6 +96,20 @@ function addTokens(to: Partial<Record<Kind, number>>, rows: readonly Pick<Outlin
   const sums = { ...to };
   for (const { kind, tokens } of rows) sums[kind] = (sums[kind] ?? 0) + tokens;
   return sums;
+}
+
+/** A delta, or the beginning of a context, and what other formats have no field for. */
+export interface Lost {
+  readonly format: string;
+  readonly losses: DeltaLosses;
+}
+
+/** The losses of a context: of its beginning up to the last sums, and of each delta since. Undefined if its deltas must be read one by one. */
+export function lossesSinceSums(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): Lost[] | undefined {
+  const { window, rest } = windowBefore(chain, tip);
+  const before = window?.lost;
+  const since = before && rest.every(({ format }) => format === before.format) ? lossesAlong(chain, rest) : undefined;
+  return before && since && [before.sum, ...since].map((losses) => ({ format: before.format, losses }));
 }
 
 /** Whether a commit is one of the turns of its chain. A snapshot with a parent copies earlier turns. */
@@ -243,5 +263,16 @@ function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
     entries += visible.length;
     tokens = addTokens(tokens, visible);
   }
-  return { entries, tokens, measured: window.state() };
+  const lost = lostUpTo(chain, before, rest);
+  return { entries, tokens, measured: window.state(), ...(lost && { lost }) };
+}
+
+/** The losses of a window that goes on from an earlier one. Undefined if its deltas have several formats. */
+function lostUpTo(chain: ReadChain, before: Sums['window'], rest: readonly Step[]): NonNullable<Sums['window']>['lost'] {
+  const format = before ? before.lost?.format : rest[0]?.format;
+  const losses = format !== undefined && rest.every((step) => step.format === format) ? storedLosses(chain, rest) : undefined;
+  if (format === undefined || !losses) return undefined;
+  const sum = lossSum();
+  for (const each of before?.lost ? [before.lost.sum, ...losses] : losses) sum.add(each);
+  return { format, sum: sum.state() };
 }

@@ -98,6 +98,13 @@ export const storedTurns = (chain: ReadChain, steps: readonly Step[]): Map<strin
 export const readTurns = (chain: ReadChain, steps: readonly Step[]): Map<string, TurnFacts> =>
   new Map([...readAlong(chain, steps)].map(([name, { turn }]) => [name, turn] as const));
 
+/** The stored losses of each delta; undefined if they are not stored of all, or if one replaces earlier results. */
+export function storedLosses(chain: ReadChain, steps: readonly Step[]): DeltaLosses[] | undefined {
+  const known = storedColumn<DeltaLosses | null>(chain, 'losses', steps);
+  const found = steps.map((step) => known.get(nameOf(step)) ?? undefined);
+  return found.every((losses) => losses !== undefined) ? found : undefined;
+}
+
 /** The losses of each delta; undefined if one of them replaces earlier results, because then the entries must be read together. */
 export function lossesAlong(chain: ReadChain, steps: readonly Step[]): DeltaLosses[] | undefined {
   const known = storedColumn<DeltaLosses | null>(chain, 'losses', steps);

@@ -139,8 +139,16 @@ export function deltaLosses(entries: readonly Keyed[]): DeltaLosses {
   };
 }
 
-/** Adds up the losses of deltas in their order. */
-export function lossSum(): { add(delta: DeltaLosses): void; counts(): FormatLosses['lossCounts'] } {
+/** The losses of a beginning of a conversation, to which deltas are added in their order. */
+export interface LossSum {
+  add(delta: DeltaLosses): void;
+  counts(): FormatLosses['lossCounts'];
+  /** What another sum can go on from. */
+  state(): DeltaLosses;
+}
+
+/** The sum of no deltas. */
+export function lossSum(): LossSum {
   const sums = new Map<string, number>();
   const calls = new Set<string>();
   const lose = (what: string, count: number): void => void sums.set(what, (sums.get(what) ?? 0) + count);
@@ -156,6 +164,7 @@ export function lossSum(): { add(delta: DeltaLosses): void; counts(): FormatLoss
       if (calls.size > 0) found.set(refused.call, calls.size);
       return allNames.flatMap((what) => (found.has(what) ? [{ what, count: found.get(what) as number }] : []));
     },
+    state: () => ({ counts: [...sums].map(([what, count]) => ({ what, count })), answers: [], closed: [], open: [...calls] }),
   };
 }
 
