@@ -23,11 +23,11 @@ export {
 } from './rebuild/own.js';
 export {
   callsOfCommit,
+  commitsWithCalls,
   getRequest,
   listRequests,
   listRequestsInSteps,
   ownRun,
-  recordedRequests,
   saveProofs,
   settingsBody,
 } from './rebuild/requests.js';

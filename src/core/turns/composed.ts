@@ -3,7 +3,7 @@ import { type Call, type ComposedCall, composeCall, recordedLayers } from '../co
 import type { Entry } from '../contract/index.js';
 import { pairedCalls } from '../formats/index.js';
 import { callsOfTurn, turnsOfCommits } from '../handover/index.js';
-import { type LayerText, recordedRequests } from '../requests/index.js';
+import { commitsWithCalls, type LayerText } from '../requests/index.js';
 import { turnRequest } from './request.js';
 
 /** The number of commits to search for a recorded call, whose system prompt, tools and settings are reused. */
@@ -11,8 +11,13 @@ const nearCalls = 32;
 
 /** The commit with the nearest call of a context that a runtime recorded. */
 export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow | undefined {
-  for (const { id } of stepsNear(chain, base)) if (recordedRequests(chain, { turnId: id }).length > 0) return commitOf(chain, id);
-  return undefined;
+  const near = [...stepsNear(chain, base)];
+  const called = commitsWithCalls(
+    chain,
+    near.map(({ seq }) => seq),
+  );
+  const step = near.find(({ seq }) => called.has(seq));
+  return step && commitOf(chain, step.id);
 }
 
 /** The last commits of a context, newest first. It reads no others. */

@@ -148,8 +148,11 @@ export function rowsInOrder(
   return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
 }
 
-/** The calls of a filter that a runtime recorded. */
-export const recordedRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
+/** Those of some commits for which a call was recorded. The calls of their sessions are read once for all of them. */
+export function commitsWithCalls(chain: ReadChain, commits: readonly CommitSeq[]): ReadonlySet<CommitSeq> {
+  const isAny = chain.db.one('SELECT 1 FROM request WHERE project = ? LIMIT 1', chain.project) !== undefined;
+  return new Set(isAny ? rowsIn(chain, new Set(commits)).flatMap(({ context }) => context ?? []) : []);
+}
 
 function provedRows(chain: ReadChain, rows: readonly ListedCall[]): RequestRow[] {
   const unproved = rows.filter((row) => row.proved === null);
@@ -175,6 +178,11 @@ function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFil
 
 function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
   if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
+  return rowsIn(chain, commits).filter((row) => sessionId === undefined || row.sessionId === sessionId);
+}
+
+/** The calls of commits. */
+function rowsIn(chain: ReadChain, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
   const sessions = chain.db.all<{ sessionId: string | null }>(
     'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
     JSON.stringify([...commits]),
@@ -182,7 +190,7 @@ function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, comm
   const rows = sessions.every((row) => row.sessionId !== null)
     ? sessions.flatMap((row) => rowsOfSession(chain, row.sessionId as string))
     : allRows(chain);
-  return rows.filter((row) => row.context !== null && commits.has(row.context) && (sessionId === undefined || row.sessionId === sessionId));
+  return rows.filter((row) => row.context !== null && commits.has(row.context));
 }
 
 const allRows = (chain: ReadChain): readonly ListedCall[] => eachOnce(chain.db.all<ListedCall>(`${selectRow} WHERE r.project = ?`, chain.project));
