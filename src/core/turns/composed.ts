@@ -11,6 +11,7 @@ const nearCalls = 32;
 
 /** The commit with the nearest call of a context that a runtime recorded. */
 export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow | undefined {
+  if (!chain.db.one('SELECT 1 FROM request WHERE project = ? LIMIT 1', chain.project)) return undefined;
   const near = [...stepsNear(chain, base)];
   const called = commitsWithCalls(
     chain,

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import type { EntryKey } from '../../../src/core/base/index.js';
 import { deltaLosses, lossCounter, lossSum, type ParsedEntry } from '../../../src/core/formats/index.js';
-import { chance } from '../../bench/material.js';
+
+/** A seeded random generator. */
+function chance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 4294967296;
+  };
+}
 
 /** Entries of one delta: calls and results with few ids, so that they meet in every order. */
 function made(next: () => number, delta: number): ParsedEntry[] {

@@ -149,10 +149,8 @@ export function rowsInOrder(
 }
 
 /** Those of some commits for which a call was recorded. The calls of their sessions are read once for all of them. */
-export function commitsWithCalls(chain: ReadChain, commits: readonly CommitSeq[]): ReadonlySet<CommitSeq> {
-  const isAny = chain.db.one('SELECT 1 FROM request WHERE project = ? LIMIT 1', chain.project) !== undefined;
-  return new Set(isAny ? rowsIn(chain, new Set(commits)).flatMap(({ context }) => context ?? []) : []);
-}
+export const commitsWithCalls = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
+  new Set(rowsIn(chain, new Set(commits)).flatMap(({ context }) => context ?? []));
 
 function provedRows(chain: ReadChain, rows: readonly ListedCall[]): RequestRow[] {
   const unproved = rows.filter((row) => row.proved === null);
