@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server';
 import { corrupt, isObject, StemmaError } from '../base/index.js';
-import { damageIn, hasDamage, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
+import { damageIn, hasDamage, malformedIn, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
 import type { ReadableDb } from '../store/index.js';
 
 /** Procedures whose answers are verified elsewhere, by commit or by object, or hold no rows of the project that a name belongs to. */
@@ -56,9 +56,9 @@ export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T
 /** Calls that answer with one text made of everything in the answer. */
 const composed = new Set(['run.timeline', 'run.preview', 'ticket.preview']);
 
-/** The damaged row because of which a call failed in a way that no rule foresees; otherwise the error itself. */
+/** The damaged row, or the row without valid JSON, because of which a call failed in a way that no rule foresees; otherwise the error itself. */
 export function damageBehind(db: ReadableDb | undefined, error: unknown): unknown {
   // An answer that breaks the contract may come from a damaged row, too.
   if (error instanceof StemmaError || (error instanceof ORPCError && error.code !== 'INTERNAL_SERVER_ERROR')) return error;
-  return (db && damageIn(db)) ?? error;
+  return (db && (damageIn(db) ?? malformedIn(db))) ?? error;
 }

@@ -153,7 +153,8 @@ export function decidedBy(chain: ReadChain, work: string): Decided | undefined {
   );
   return (
     job && {
-      tools: job.tools === null ? undefined : (parseJson(job.tools) as unknown as string[]),
+      // A damaged list offers no tool.
+      tools: job.tools === null ? undefined : ((parseJson(job.tools) ?? []) as unknown as string[]),
       sharing: job.sharing === null ? undefined : job.sharing === 1,
     }
   );

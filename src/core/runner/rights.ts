@@ -55,7 +55,8 @@ function rightsAt(chain: ReadChain, { who, at }: { readonly who: string; readonl
     .map((job) => ({
       who: job.who,
       performer: parseJson(job.performer) as unknown as Performer,
-      tools: job.tools === null ? undefined : (parseJson(job.tools) as string[]),
+      // A damaged list offers no tool.
+      tools: job.tools === null ? undefined : ((parseJson(job.tools) ?? []) as string[]),
       otherTools: job.otherTools ?? undefined,
     }))
     .filter((job) => actorOf(chain, job.who, job.performer) === who)
