@@ -225,6 +225,10 @@ function cookies({ add, random, hex }: Maker): void {
 }
 
 function blocks({ add, random }: Maker): void {
+  add('value before its name', random(20), (s) => `[{"value":"${s}","name":"DB_PASSWORD"}]`);
+  add('YAML, list of passwords', random(20), (s) => `passwords:\n  - ${s}\n`);
+  add('HCL, here-document', random(20), (s) => `password = <<EOT\n${s}\nEOT\n`);
+  add('cookie of Puppeteer', random(24), (s) => `await page.setCookie({ name: 'sid', value: '${s}' });`);
   add('YAML, anchor', random(20), (s) => `a:\n  password: &pw ${s}\nb:\n  password: *pw\n`);
   add('YAML, tag', random(20), (s) => `a:\n  password: !!str ${s}\n`);
   add('YAML, tag and quotes', random(20), (s) => `a:\n  client_secret: !!str "${s}"\n`);
@@ -358,6 +362,9 @@ export const moreOrdinary = ({ hex, random }: Pick<Maker, 'hex' | 'random'>): st
   ],
   ...[
     '<property name="password"></property>',
+    '[{"value":"text","name":"password"}]',
+    'passwords:\n  - required\n  - name: x',
+    "page.setCookie({ name: 'theme', value: 'dark' })",
     '<key>password</key>\n<false/>',
     'form.setPassword(value)',
     'setToken("")',

@@ -14,6 +14,8 @@ const member = /\\*["'`]?([\w.$%-]{1,128})\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([^;\s
 const setList = /\bset-cookie\\*["'`]?\s{0,4}[:=]\s{0,24}\[([^\]]{1,16384})\]/gi;
 /** The list of cookies of a recorded browser, and a cookie in it. */
 const recordedList = /\bcookies\\*["'`]?\s{0,4}[:=]\s{0,24}\[([^\]]{1,16384})\]/gi;
+/** The cookies that a program gives to a browser: `page.setCookie({ name: 'sid', value: '…' })`. */
+const givenCookies = /\b(?:set|add)Cookies?\(([^()]{1,16384})\)/g;
 const recorded =
   /\\*["'`]?name\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([\w.$%-]{1,128})\\*["'`]\s{0,24},\s{0,24}\\*["'`]?value\\*["'`]?\s{0,4}:\s{0,4}\\*["'`]([^;\s"'`,\\]{1,4096})/g;
 /** What a cookie says about itself. */
@@ -45,6 +47,7 @@ export function* cookieSecrets(text: string, name: string | undefined): Generato
     for (const [lists, pattern] of [
       [setList, pair],
       [recordedList, recorded],
+      [givenCookies, recorded],
     ] as const)
       for (const { 0: all, 1: list = '', index } of text.matchAll(lists)) {
         const from = index + all.length - list.length - 1;

@@ -5,6 +5,7 @@ import { textOf } from '../../../base/index.js';
 import { openCompressed, type Room, roomFor, Unsearchable } from '../compressed.js';
 import { accountSecrets } from './accounts.js';
 import { assignedSecrets } from './assignments.js';
+import { besideSecrets } from './beside.js';
 import { blockSecrets } from './blocks.js';
 import { cookieSecrets } from './cookies.js';
 import { dumpedSecrets } from './dumps.js';
@@ -73,6 +74,7 @@ function* spansIn(text: string, name: string | undefined, options: SearchOptions
     yield* headerSecrets(lines);
     yield* tableSecrets(lines);
     yield* listedSecrets(lines);
+    yield* besideSecrets(lines);
     yield* dumpedSecrets(lines);
     yield* accountSecrets(lines);
     yield* inputSecrets(lines);
