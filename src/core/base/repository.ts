@@ -19,14 +19,14 @@ export function repositoryOf(folder: string): string {
 
 /** The path of a folder as the system has it on whose disk the folder is. Windows and its Linux see each other's disks under other names. */
 function oneSpelling(folder: string): string {
-  const path = folder.replace(/^\\\\\?\\(?=[a-z]:)/i, '');
+  const path = folder.replace(/^\\\\\?\\UNC(?=\\)/i, '\\').replace(/^\\\\\?\\(?=[a-z]:)/i, '');
   const linux = /^[\\/]{2}wsl(?:\$|\.localhost)[\\/][^\\/]+([\\/].*)?$/i.exec(path);
-  if (linux) return withoutEnd((linux[1] ?? '/').replaceAll('\\', '/'));
+  if (linux) return oneSpelling((linux[1] ?? '/').replaceAll('\\', '/'));
   const [, drive, rest = ''] = /^(?:(?:\/mnt|\/cygdrive)\/([a-z])(?=\/|$)|([a-z]):(?=[\\/]|$))/i.exec(path)
     ? (/^(?:\/mnt\/|\/cygdrive\/)?([a-z]):?(.*)$/is.exec(path) ?? [])
     : [];
   return drive === undefined ? withoutEnd(path) : withoutEnd(`${drive.toUpperCase()}:${rest.replaceAll('/', '\\') || '\\'}`);
 }
 
-/** Without separators at the end, except for a root. */
-const withoutEnd = (path: string): string => path.replace(/(?<=[^\\/:])[\\/]+$/, '');
+/** Without separators at the end, except for a root, and without those that follow another. */
+const withoutEnd = (path: string): string => path.replaceAll(/(?<=[^\\/:])([\\/])[\\/]+/g, '$1').replace(/(?<=[^\\/:])[\\/]+$/, '');

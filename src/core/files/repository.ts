@@ -19,7 +19,9 @@ export function repositoryAt(folder: string): string {
   if (before !== undefined) return before;
   if (known.size >= marks) known.clear();
   const named = repositoryOf(folder);
-  const found = named === folder && isOnThisMachine(folder) ? (worktreeOf(folder) ?? named) : named;
+  const here = [named, folder].find(isOnThisMachine);
+  const worktree = here === undefined ? undefined : worktreeOf(here);
+  const found = worktree === undefined ? named : repositoryOf(worktree);
   known.set(folder, found);
   return found;
 }
@@ -39,9 +41,11 @@ function worktreeOf(folder: string): string | undefined {
     if (mark === 'folder') return undefined;
     if (mark !== undefined) {
       const place = /^gitdir:\s*(.+?)\s*$/m.exec(mark)?.[1];
-      const repository = place === undefined ? undefined : /^(.+)[/\\]worktrees[/\\][^/\\]+[/\\]?$/.exec(resolve(at, place))?.[1];
+      // Windows and its Linux write each other's files: a path of Windows is absolute on both.
+      const path = place === undefined ? '' : /^[a-z]:[\\/]/i.test(place) ? place : resolve(at, place);
+      const repository = /^(.+)[/\\]worktrees[/\\][^/\\]+[/\\]?$/.exec(path)?.[1];
       // The folder of a repository without a checkout is the repository.
-      return repository === undefined ? undefined : /[/\\]\.[^/\\]*$/.test(repository) ? dirname(repository) : repository;
+      return repository === undefined ? undefined : repository.replace(/[/\\]\.[^/\\]*$/, '') || '/';
     }
     const above = dirname(at);
     if (above === at) return undefined;

@@ -14,7 +14,7 @@ export function deletedAfter({ agent, root }: AgentRoot): FoundSource['deletes']
   const setting = join(root, 'settings.json');
   if (agent === 'claude-code') {
     const days = member(settingsIn(root, setting), 'cleanupPeriodDays');
-    return typeof days === 'number' && days >= 0 ? { days, setting } : { days: claudeDays, setting: null };
+    return typeof days === 'number' && Number.isFinite(days) && days >= 0 ? { days, setting } : { days: claudeDays, setting: null };
   }
   if (agent === 'gemini') {
     const kept = member(member(settingsIn(root, setting), 'general'), 'sessionRetention');

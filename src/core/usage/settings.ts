@@ -41,7 +41,7 @@ export interface UsageSettings {
   readonly budgets: Budgets;
   /** The settings of a model: for its exact name, else for the longest matching name that ends with `*`. */
   modelOf(model: string): ModelSettings | undefined;
-  /** A person's prices by model and day, the latest day first. */
+  /** A person's prices by model and day: exact names first, then the longest names with a star, and the latest day of each first. */
   readonly prices: readonly OwnPrices[];
 }
 
@@ -83,7 +83,7 @@ function settingsIn(text: string): UsageSettings {
   if (other !== undefined)
     throw badRequest('usage.json', `usage.json has the unknown member ${JSON.stringify(other)}. It can have models, prices and budgets.`);
   const byName = Object.entries(isObject(models) ? models : refuse('models', models, 'an object')).map(
-    ([name, value]) => [name, numbersIn(`models.${name}`, value, modelFields)] as const,
+    ([name, value]) => [name, modelIn(`models.${name}`, value)] as const,
   );
   const exact = new Map(byName);
   const prefixes = byName.filter(([name]) => name.endsWith('*')).sort(([a], [b]) => b.length - a.length);
@@ -97,23 +97,47 @@ function settingsIn(text: string): UsageSettings {
 
 const rowFields = ['above', 'input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'webSearch'] as const;
 
-/** The prices by model and day, the latest day first. */
+/** The window and prices of a model. A price counts only beside those of input and output. */
+function modelIn(where: string, value: Json): ModelSettings {
+  const { limit, ...prices } = numbersIn(where, value, modelFields);
+  const isWhole = prices.input !== undefined && prices.output !== undefined;
+  if (!isWhole && Object.keys(prices).length > 0) return refuse(where, value, 'an object with input and output, if it has a price');
+  return { ...prices, ...(limit !== undefined && { limit }) };
+}
+
+/** The prices by model and day: exact names first, then the longest names with a star, and the latest day of each first. */
 function pricesIn(value: Json): OwnPrices[] {
   if (!Array.isArray(value)) return refuse('prices', value, 'a list');
   const all = value.map((given: Json, at): OwnPrices => {
     const where = `prices[${at}]`;
-    const { model, from, rows } = isObject(given) ? given : refuse(where, given, 'an object with model, from and rows');
+    const { model, from, rows, ...others } = isObject(given) ? given : refuse(where, given, 'an object with model, from and rows');
     if (typeof model !== 'string' || model === '') return refuse(`${where}.model`, model ?? null, 'the name of a model');
-    if (typeof from !== 'string' || Number.isNaN(Date.parse(from))) return refuse(`${where}.from`, from ?? null, 'a date such as 2026-01-31');
+    if (typeof from !== 'string' || !isDay(from)) return refuse(`${where}.from`, from ?? null, 'a date such as 2026-01-31');
     if (!Array.isArray(rows) || rows.length === 0) return refuse(`${where}.rows`, rows ?? null, 'a list with at least one row');
-    return { model, from, rows: rows.map((row: Json, n) => rowIn(`${where}.rows[${n}]`, row)) };
+    const [other] = Object.keys(others);
+    if (other !== undefined) return refuse(`${where}.${other}`, others[other] ?? null, 'model, from or rows');
+    const read = rows.map((row: Json, n) => rowIn(`${where}.rows[${n}]`, row));
+    const twice = read.findIndex(({ above = 0 }, n) => read.findIndex((row) => (row.above ?? 0) === above) < n);
+    if (twice >= 0) return refuse(`${where}.rows[${twice}]`, rows[twice] ?? null, 'the only row for inputs of this size');
+    return { model, from, rows: read };
   });
-  return all.sort((a, b) => Date.parse(b.from) - Date.parse(a.from));
+  const twice = all.findIndex(({ model, from }, at) => all.findIndex((one) => one.model === model && one.from === from) < at);
+  if (twice >= 0) return refuse(`prices[${twice}]`, value[twice] ?? null, 'the only prices of its model from that day on');
+  return all.sort((a, b) => starOf(a) - starOf(b) || b.model.length - a.model.length || Date.parse(b.from) - Date.parse(a.from));
 }
+
+const starOf = ({ model }: OwnPrices): number => (model.endsWith('*') ? 1 : 0);
+
+/** Whether a text is a day of the calendar. JavaScript reads 2026-02-31 as a day of March. */
+const isDay = (text: string): boolean => {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
+};
 
 function rowIn(where: string, value: Json): PriceRow {
   const { input, output, ...others } = numbersIn(where, value, rowFields);
   if (input === undefined || output === undefined) return refuse(where, value, 'an object with at least input and output');
+  if (!Number.isInteger(others.above ?? 0)) return refuse(`${where}.above`, others.above ?? null, 'a whole number');
   return { input, output, ...others };
 }
 
@@ -131,7 +155,7 @@ function numbersIn<Name extends string>(where: string, value: Json, fields: read
   return Object.fromEntries(
     Object.entries(value).map(([name, number]) => {
       if (!(fields as readonly string[]).includes(name)) return refuse(`${where}.${name}`, number, `one of ${fields.join(', ')}`);
-      if (typeof number !== 'number' || !(number >= 0)) return refuse(`${where}.${name}`, number, 'a number of 0 or more');
+      if (typeof number !== 'number' || !Number.isFinite(number) || number < 0) return refuse(`${where}.${name}`, number, 'a number of 0 or more');
       return [name, number] as const;
     }),
   ) as Partial<Record<Name, number>>;

@@ -24,13 +24,22 @@ export function addPriceCommands(program: Command): void {
     .option('--cache-read <price>', 'dollars for a million tokens read from the cache', price)
     .option('--cache-write <price>', 'dollars for a million tokens written to the cache', price)
     .option('--remove <model>', 'remove your own prices of a model')
-    .action((options: PriceOptions) =>
-      withProject(options, async ({ client }) => {
+    .action((options: PriceOptions) => {
+      refuseUnused(options);
+      return withProject(options, async ({ client }) => {
         const table = await changed(client, options);
         if (options.json) printJson(table);
         else printTable(table);
-      }),
-    );
+      });
+    });
+}
+
+/** @throws UsageError for options that would change nothing. */
+function refuseUnused({ set, from, input, output, cacheRead, cacheWrite, remove }: PriceOptions): void {
+  const isPriced = [input, output, cacheRead, cacheWrite].some((one) => one !== undefined);
+  if (remove !== undefined && (set !== undefined || isPriced)) throw new UsageError('--remove stands without --set and without prices.');
+  if (set === undefined && isPriced) throw new UsageError('Prices need --set MODEL: the model that they are of.');
+  if (set === undefined && remove === undefined && from !== undefined) throw new UsageError('--from needs --set or --remove.');
 }
 
 function price(value: string): number {

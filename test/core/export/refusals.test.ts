@@ -2,8 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { contextEntries, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
+import { pairedCalls } from '../../../src/core/formats/index.js';
+import { wordsOf } from '../../../src/core/requests/index.js';
 import { refusals } from '../../support/api-rules.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -97,4 +99,17 @@ test('[F51] what an export to a message API leaves out or repairs is named', () 
   expect(lost('unpaired-tools')).toEqual(expect.arrayContaining(['call without a result', 'result without its call']));
   expect(lost('empty-text-block')).toEqual(expect.arrayContaining(['text without content']));
   expect(lost('lone-surrogate')).toEqual(expect.arrayContaining(['half of a character']));
+});
+
+test('[F51] no other API is sent a call that its provider answered itself', () => {
+  const chain = emptyChain();
+  importInto(chain, join(cases, 'advisor-iterations'));
+  const [tip] = tips(chain, {});
+  const entries = pairedCalls(contextEntries(chain, { id: tip?.id as never }).map(({ entry }) => entry));
+  const options = { newId: () => 'new', now: '2026-09-03T10:00:00.000Z' as never };
+  for (const wire of ['responses', 'gemini'] as const) {
+    const list = wordsOf[wire].write(entries, options);
+    expect(JSON.stringify(list)).toContain('hard question');
+    expect(refusals(wire, list as never[])).toEqual([]);
+  }
 });

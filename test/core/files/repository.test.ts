@@ -26,7 +26,11 @@ test.each([
   ['\\\\wsl.localhost\\Ubuntu\\home\\dev\\app\\.claude\\worktrees\\x', '/home/dev/app'],
   ['//wsl.localhost/Ubuntu/home/dev/app', '/home/dev/app'],
   ['\\\\wsl$\\Ubuntu', '/'],
+  ['\\\\wsl$\\Ubuntu\\mnt\\c\\Users\\dev\\app', 'C:\\Users\\dev\\app'],
   ['\\\\server\\share\\app', '\\\\server\\share\\app'],
+  ['\\\\?\\UNC\\server\\share\\app\\', '\\\\server\\share\\app'],
+  ['/home//dev/app//', '/home/dev/app'],
+  ['vscode-remote://wsl/home/dev', 'vscode-remote://wsl/home/dev'],
   ['', ''],
 ])('[N5] the repository of %s is %s', (folder, repository) => {
   expect(repositoryOf(folder)).toBe(repository);
@@ -47,6 +51,8 @@ test('[N5] a worktree of git and its folders belong to the repository that its f
   expect(repositoryAt(feat)).toBe(join(home, 'app'));
   expect(repositoryAt(join(feat, 'packages/a'))).toBe(join(home, 'app'));
   expect(repositoryAt(near)).toBe(join(home, 'app'));
+  expect(repositoryAt(`${feat}/`)).toBe(join(home, 'app'));
+  expect(repositoryAt(place('of-windows', 'gitdir: c:/src/app/.git/worktrees/x'))).toBe('C:\\src\\app');
   expect(repositoryAt(place('bare-tree', `gitdir: ${home}/app.git/worktrees/x`))).toBe(join(home, 'app.git'));
   // A submodule, a file of other content, a checkout itself, and a folder that is gone.
   expect(repositoryAt(place('sub', `gitdir: ${home}/app/.git/modules/sub`))).toBe(join(home, 'sub'));

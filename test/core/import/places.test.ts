@@ -165,12 +165,14 @@ test.each([
   ['claude-code', {}, { days: 30, setting: null }],
   ['claude-code', { cleanupPeriodDays: 365 }, { days: 365, setting: 'settings.json' }],
   ['claude-code', { cleanupPeriodDays: 'never' }, { days: 30, setting: null }],
+  ['claude-code', { cleanupPeriodDays: 0 }, { days: 0, setting: 'settings.json' }],
+  ['claude-code', '{"cleanupPeriodDays":1e999}', { days: 30, setting: null }],
   ['gemini', {}, undefined],
   ['gemini', { general: { sessionRetention: { enabled: true, maxAge: '2w' } } }, { days: 14, setting: 'settings.json' }],
   ['gemini', { general: { sessionRetention: { enabled: false, maxAge: '2w' } } }, undefined],
 ] as const)('[F44] %s with the settings %j deletes its histories after %j', (agent, settings, deletes) => {
   const home = scratch();
-  writeFileSync(join(home, 'settings.json'), JSON.stringify(settings));
+  writeFileSync(join(home, 'settings.json'), typeof settings === 'string' ? settings : JSON.stringify(settings));
   const right = deletes && { ...deletes, setting: deletes.setting && join(home, deletes.setting) };
   expect(foundSources([{ agent, root: home }])[0]?.deletes).toEqual(right);
 });

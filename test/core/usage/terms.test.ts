@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { settingsFrom } from '../../../src/core/usage/settings.js';
 import { desk } from '../../support/desk.js';
 import { scratch } from '../../support/project.js';
 
@@ -145,4 +146,32 @@ test('[N25] own prices replace the table from their day on, and bad ones are ref
   expect((await call.price.list({})).models).toMatchObject([{ source: 'list', rows: [{ input: 5 }] }]);
   await call.price.set({ model: 'claude-*', from: '2026-01-01', rows: [{ input: 1, output: 2 }] });
   expect((await call.price.list({})).models).toMatchObject([{ source: 'own', rows: [{ input: 1 }] }]);
+});
+
+test('[N25] a file of own prices that contradicts itself, or holds what no price is, is refused by name', () => {
+  const row = { input: 1, output: 2 };
+  const of = (...prices: readonly object[]): string => JSON.stringify({ prices });
+  const day = { model: 'm', from: '2026-01-01', rows: [row] };
+  const refused: Readonly<Record<string, string>> = {
+    'rows[0].input is null': of(day).replace('"input":1', '"input":1e999'),
+    'prices[0].until is "2027-01-01"': of({ ...day, until: '2027-01-01' }),
+    'prices[1] is': of(day, { ...day, rows: [{ input: 3, output: 4 }] }),
+    'prices[0].rows[1] is': of({ ...day, rows: [row, { above: 0, input: 3, output: 4 }] }),
+    'rows[0].above is 1.5': of({ ...day, rows: [{ above: 1.5, ...row }] }),
+    'prices[0].from is "2026-02-31"': of({ ...day, from: '2026-02-31' }),
+    'prices[0].from is "2026"': of({ ...day, from: '2026' }),
+    'models.m is {"input":3}': JSON.stringify({ models: { m: { input: 3 } } }),
+  };
+  for (const [named, text] of Object.entries(refused)) expect(() => settingsFrom(text)).toThrow(named);
+});
+
+test('[N25] own prices of an exact name come before those of a pattern, whatever their days', () => {
+  const priced = (model: string, from: string): object => ({ model, from, rows: [{ input: 1, output: 2 }] });
+  const given = [priced('gpt-*', '2026-05-01'), priced('gpt-5*', '2026-02-01'), priced('gpt-5', '2026-01-01'), priced('gpt-5', '2026-03-01')];
+  expect(settingsFrom(JSON.stringify({ prices: given })).prices.map(({ model, from }) => `${model} ${from}`)).toEqual([
+    'gpt-5 2026-03-01',
+    'gpt-5 2026-01-01',
+    'gpt-5* 2026-02-01',
+    'gpt-* 2026-05-01',
+  ]);
 });

@@ -25,9 +25,14 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/** The entries as items of the Responses API. Items have no ids, because only the provider assigns them. */
+/**
+ * The entries as items of the Responses API. Items have no ids, because only the provider assigns them. A call that another provider answered itself
+ * has no output here, so the provider would refuse it.
+ */
 export function writeItems(entries: readonly WritableEntry[], options: WriteOptions): JsonObject[] {
-  const asked = entries.filter(({ kind, marks }) => kind !== 'event' && !marks?.includes('hidden'));
+  const isOthers = ({ kind, toolName, marks }: WritableEntry): boolean =>
+    kind === 'tool_call' && toolName !== 'web_search' && (marks?.includes('server') ?? false);
+  const asked = entries.filter((entry) => entry.kind !== 'event' && !entry.marks?.includes('hidden') && !isOthers(entry));
   return itemsOf(asked, options).flatMap((item): JsonObject[] => {
     // The provider accepts thinking only with its own seal.
     if (item.entries[0].kind === 'thinking' && sealedIn(item.entries[0]) === undefined) return [];

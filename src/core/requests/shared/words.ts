@@ -68,5 +68,7 @@ function reasoningOf(entries: readonly WritableEntry[]): ReadonlyMap<string, str
 /** Given instead of an answer's id, because all messages of the conversation are sent. */
 const noAnswer = '';
 function contents(entries: readonly WritableEntry[], options: WriteOptions): readonly Json[] {
-  return geminiContents([formatOf('gemini-v1').write(entries, options)], noAnswer).contents;
+  // A call that another provider answered itself has no result here, so the provider would refuse it.
+  const own = entries.filter(({ kind, marks }) => kind !== 'tool_call' || !marks?.includes('server'));
+  return geminiContents([formatOf('gemini-v1').write(own, options)], noAnswer).contents;
 }
