@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { WriteChain } from '../../src/core/chain/index.js';
+import { contextEntries, tips, type WriteChain } from '../../src/core/chain/index.js';
 import { listSessions } from '../../src/core/sessions/index.js';
 import { loadPrices } from '../../src/core/usage/index.js';
 import { usageCalls, usageSessions } from '../support/counted.js';
 import { importInto } from '../support/imports.js';
 import { emptyChain, scratch } from '../support/project.js';
+import { reordered } from '../support/reordered.js';
 
 beforeAll(() => loadPrices());
 
@@ -168,5 +169,23 @@ describe('totals and counts', () => {
     const odd = lines.map((line) => JSON.parse(JSON.stringify(line).replace(/"output_tokens":\d+/, '"output_tokens":-5')) as Line);
     const { calls } = usageCalls(imported('f7b44cfa-fd5c-4222-ad54-98196c8a2e7b.jsonl', jsonl(odd)), {});
     expect(calls.every(({ tokens, flaw }) => tokens.output === null && flaw !== undefined)).toBe(true);
+  });
+});
+
+describe('a transcript of Cursor', () => {
+  const text = readFileSync(join(import.meta.dirname, '../fixtures/cursor/agent-transcript-large.jsonl'), 'utf8');
+  const entriesIn = (chain: WriteChain): number => tips(chain, {}).reduce((sum, { id }) => sum + contextEntries(chain, { id }).length, 0);
+
+  test('[N20] is recognized with the members of its records in another order', () => {
+    const right = entriesIn(imported('t.jsonl', text));
+    expect(right).toBeGreaterThan(0);
+    expect(entriesIn(imported('t.jsonl', reordered(text)))).toBe(right);
+  });
+
+  test('[N20] says which line is cut off', () => {
+    const path = join(scratch(), 't.jsonl');
+    writeFileSync(path, text.slice(0, -20));
+    const line = text.trimEnd().split('\n').length;
+    expect(importInto(emptyChain(), path).skipped).toEqual([{ path, line, reason: 'not JSON' }]);
   });
 });

@@ -101,6 +101,30 @@ test('[F51] what an export to a message API leaves out or repairs is named', () 
   expect(lost('lone-surrogate')).toEqual(expect.arrayContaining(['half of a character']));
 });
 
+test('[F51] a search for tools of Codex is sent with its output', () => {
+  const call = { role: 'assistant', kind: 'tool_call', toolCallId: 'A', toolName: 'tool_search', arguments: { query: 'q' }, marks: ['tool_search'] };
+  const result = { role: 'tool', kind: 'tool_result', toolCallId: 'A', text: 'found', marks: ['tool_search'] };
+  let ids = 0;
+  const list = wordsOf.responses.write([call, result] as never, { newId: () => `new-${ids++}`, now: '2026-09-03T10:00:00.000Z' as never });
+  expect(list).toMatchObject([
+    { type: 'function_call', call_id: 'A' },
+    { type: 'function_call_output', call_id: 'A', output: 'found' },
+  ]);
+});
+
+test('[F51] Gemini gets the results of parallel calls at once, although a reply stood between them', () => {
+  const call = (toolCallId: string) => ({ role: 'assistant', kind: 'tool_call', toolCallId, toolName: 'shell', arguments: {} }) as const;
+  const result = (toolCallId: string) => ({ role: 'tool', kind: 'tool_result', toolCallId, toolName: 'shell', text: `of ${toolCallId}` }) as const;
+  const entries = [
+    { role: 'user', kind: 'text', text: 'go' } as const,
+    ...[call('A'), call('B'), result('A'), { role: 'assistant', kind: 'text', text: 'so far' } as const, call('C'), result('B'), result('C')],
+  ];
+  let ids = 0;
+  const list = wordsOf.gemini.write(entries as never, { newId: () => `new-${ids++}`, now: '2026-09-03T10:00:00.000Z' as never });
+  expect(refusals('gemini', list as never[])).toEqual([]);
+  for (const id of ['A', 'B', 'C']) expect(JSON.stringify(list).split(`of ${id}`)).toHaveLength(2);
+});
+
 test('[F51] no other API is sent a call that its provider answered itself', () => {
   const chain = emptyChain();
   importInto(chain, join(cases, 'advisor-iterations'));

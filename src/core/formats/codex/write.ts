@@ -33,7 +33,9 @@ export function writeItems(entries: readonly WritableEntry[], options: WriteOpti
   const isOthers = ({ kind, toolName, marks }: WritableEntry): boolean =>
     kind === 'tool_call' && toolName !== 'web_search' && (marks?.includes('server') ?? false);
   const asked = entries.filter((entry) => entry.kind !== 'event' && !entry.marks?.includes('hidden') && !isOthers(entry));
-  return itemsOf(asked, options).flatMap((item): JsonObject[] => {
+  // A search for tools is sent as any other call: its own output holds descriptions of tools that no entry has.
+  const sent = asked.map((entry) => (entry.marks?.includes('tool_search') ? { ...entry, marks: [] } : entry));
+  return itemsOf(sent, options).flatMap((item): JsonObject[] => {
     // The provider accepts thinking only with its own seal.
     if (item.entries[0].kind === 'thinking' && sealedIn(item.entries[0]) === undefined) return [];
     const { id: _, content, is_error: __, ...rest } = sentItem(itemFor(item) as JsonObject);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, parseJson, textOf } from '../../base/index.js';
-import type { DocumentReader } from '../format.js';
+import type { DocumentReader, Problem } from '../format.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { formatId } from './parse-database.js';
@@ -8,7 +8,14 @@ import { formatId } from './parse-database.js';
 /** The transcript that Cursor writes for other tools: roles and contents, without ids, times, results or usage. */
 export const transcript: DocumentReader = {
   keeps: true,
-  recognize: (head) => /^\{"role":\s*"(?:user|assistant)",\s*"message":\s*\{"content":/.test(textOf(head)),
+  recognize(head) {
+    const [line = ''] = textOf(head).split('\n', 1);
+    const record = parseJson(line);
+    // A first line that is longer than what is looked at has the members in Cursor's own order.
+    if (!isObject(record)) return /^\{"role":\s*"(?:user|assistant)",\s*"message":\s*\{"content":/.test(line);
+    const { role, message } = record;
+    return (role === 'user' || role === 'assistant') && isObject(message) && 'content' in message && !('type' in record) && !('uuid' in record);
+  },
   members(bytes, path = '') {
     const lines = textOf(bytes).split('\n');
     const first = createHash('sha256')
@@ -22,4 +29,8 @@ export const transcript: DocumentReader = {
     });
     return [{ id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) }];
   },
+  unread: (bytes): readonly Problem[] =>
+    textOf(bytes)
+      .split('\n')
+      .flatMap((line, at) => (line.trim() === '' || isObject(parseJson(line)) ? [] : [{ line: at + 1, reason: 'not JSON' }])),
 };

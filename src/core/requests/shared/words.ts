@@ -70,5 +70,28 @@ const noAnswer = '';
 function contents(entries: readonly WritableEntry[], options: WriteOptions): readonly Json[] {
   // A call that another provider answered itself has no result here, so the provider would refuse it.
   const own = entries.filter(({ kind, marks }) => kind !== 'tool_call' || !marks?.includes('server'));
-  return geminiContents([formatOf('gemini-v1').write(own, options)], noAnswer).contents;
+  return geminiContents([formatOf('gemini-v1').write(answeredAtOnce(own), options)], noAnswer).contents;
+}
+
+/** Results that come after a later reply move before it: Gemini refuses a content with calls unless the next one has the results of all of them. */
+function answeredAtOnce(entries: readonly WritableEntry[]): readonly WritableEntry[] {
+  const isResult = ({ role, toolCallId, marks }: WritableEntry): boolean => role === 'tool' && toolCallId !== undefined && !marks?.includes('hidden');
+  const results = Map.groupBy(entries.filter(isResult), ({ toolCallId = '' }) => toolCallId);
+  const open = new Set<string>();
+  const moved = new Set<string>();
+  let isReply = true;
+  return entries.flatMap((entry) => {
+    const { role, kind, toolCallId: id = '' } = entry;
+    if (entry.marks?.includes('hidden')) return [entry];
+    if (isResult(entry) && moved.has(id)) return [];
+    if (kind === 'tool_result') open.delete(id);
+    const late = role === 'assistant' && !isReply ? [...open] : [];
+    isReply = role === 'assistant';
+    for (const call of late) {
+      moved.add(call);
+      open.delete(call);
+    }
+    if (kind === 'tool_call') open.add(id);
+    return [...late.flatMap((call) => results.get(call) ?? []), entry];
+  });
 }
