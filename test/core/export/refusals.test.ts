@@ -112,7 +112,7 @@ test('[F51] a search for tools of Codex is sent with its output', () => {
   ]);
 });
 
-test('[F51] Gemini gets the results of parallel calls at once, although a reply stood between them', () => {
+test('[F51] Gemini gets the results of parallel calls at once, also those after a reply', () => {
   const call = (toolCallId: string) => ({ role: 'assistant', kind: 'tool_call', toolCallId, toolName: 'shell', arguments: {} }) as const;
   const result = (toolCallId: string) => ({ role: 'tool', kind: 'tool_result', toolCallId, toolName: 'shell', text: `of ${toolCallId}` }) as const;
   const entries = [

@@ -148,7 +148,7 @@ test('[N25] own prices replace the table from their day on, and bad ones are ref
   expect((await call.price.list({})).models).toMatchObject([{ source: 'own', rows: [{ input: 1 }] }]);
 });
 
-test('[N25] a file of own prices that contradicts itself, or holds what no price is, is refused by name', () => {
+test('[N25] own prices that contradict each other or are no prices are refused by name', () => {
   const row = { input: 1, output: 2 };
   const of = (...prices: readonly object[]): string => JSON.stringify({ prices });
   const day = { model: 'm', from: '2026-01-01', rows: [row] };
