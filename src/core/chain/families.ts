@@ -10,6 +10,8 @@ export interface Family {
   readonly runs: readonly number[];
   readonly sessions: ReadonlySet<string>;
   readonly commits: number;
+  /** Commits of no session. */
+  readonly unnamed: number;
   /** Commits that were made by a fork in Stemma. */
   readonly forks: number;
   /** The last commit in recorded order. */
@@ -187,11 +189,21 @@ function joined(chain: ReadChain, known: Known, state: string): Families {
   const byRun = new Map<number, Family>();
   for (const sum of sums.values()) {
     const name = first(sum.run);
-    const family = found.get(name) ?? { runs: [], sessions: new Set(), commits: 0, forks: 0, last: 0, oldest: sum.oldest, newest: sum.newest };
+    const family = found.get(name) ?? {
+      runs: [],
+      sessions: new Set(),
+      commits: 0,
+      unnamed: 0,
+      forks: 0,
+      last: 0,
+      oldest: sum.oldest,
+      newest: sum.newest,
+    };
     if (!byRun.has(sum.run)) family.runs.push(sum.run);
     if (sum.sessionId !== '') family.sessions.add(sum.sessionId);
     const grown = Object.assign(family, {
       commits: family.commits + sum.commits,
+      unnamed: family.unnamed + (sum.sessionId === '' ? sum.commits : 0),
       forks: family.forks + sum.forks,
       last: Math.max(family.last, sum.last),
       oldest: Math.min(family.oldest, sum.oldest),

@@ -18,6 +18,8 @@ export interface Cluster {
   readonly files: readonly SourceFile[];
   /** A text that changes with its commits, their titles, its files, and what is hidden of it. */
   readonly state: string;
+  /** Whether one of its commits was renamed, or a session or a branch of it has a mark. */
+  readonly isMarked: boolean;
 }
 
 export interface Clusters {
@@ -137,6 +139,7 @@ function joined(chain: ReadChain, families: Families): Found {
       files,
       sessions: new Set(own.flatMap(({ sessions }) => [...sessions])),
       state: JSON.stringify([resumed.length, own.map(({ commits, last }) => [commits, last]), files, changed.get(name)?.map(({ state }) => state)]),
+      isMarked: changed.has(name),
     };
   });
   return {

@@ -3,7 +3,7 @@ import { commitOf, contextEntries, fork, graft, lineage, type ReadChain, type Wr
 import type { Edit, EntryDraft, InputOf, OutputOf, SessionChange, SessionProblem, SessionProblemKind } from '../contract/index.js';
 import { isTooLarge, maxImageBytes, type ParsedEntry } from '../formats/index.js';
 import { type FileFlaw, fileFlaws } from '../import/index.js';
-import { listSessions } from './list.js';
+import { listSessions } from './pages.js';
 
 /** A fault of a context for which a model's API would refuse it, with the edit that removes it. */
 interface Fault {

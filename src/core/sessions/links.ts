@@ -17,9 +17,9 @@ export interface Linked {
 }
 
 /** A session that was cleared was used in the same folder within this time before. */
-const recently = 12 * 3_600_000;
+export const recently = 12 * 3_600_000;
 
-interface LinkRecord {
+export interface LinkRecord {
   readonly kind: 'continues' | 'cleared';
   readonly session: string;
   readonly before: string;

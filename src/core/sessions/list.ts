@@ -1,13 +1,13 @@
 import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
 import { intactColumn, kept, type ReadChain, runsOf, startedSql } from '../chain/index.js';
-import { type InputOf, runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
+import { runtimes, type SessionRow } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { callStates, driftsOf, settingsState } from '../usage/index.js';
 import { type Cluster, clustersOf } from './clusters.js';
 import { type Forest, type ForestNode, forestOf, pathTo, subagentKind, turnsOn } from './forest.js';
-import { continuedSessions, type Linked, linkRecords } from './links.js';
+import { continuedSessions, type Linked, type LinkRecord, linkRecords, recently } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
@@ -16,27 +16,6 @@ import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 export interface SessionFacts {
   /** The commits at the ends of sessions on which an agent is working now. */
   readonly live?: ReadonlySet<string> | undefined;
-}
-
-export type SessionFilter = NonNullable<InputOf<'session.list'>['filter']>;
-
-/** The sessions of the project, one row each. Subagents follow the session that started them. */
-export function listSessions(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
-  const { filter = {}, sort = 'lastAt', offset = 0, limit } = query;
-  const rows = sessionRows(chain, facts);
-  const ids = new Set(rows.map(({ sessionId }) => sessionId));
-  const isTop = (row: SessionRow): boolean => row.parentSessionId === undefined || !ids.has(row.parentSessionId);
-  const inside = new Map<string, SessionRow[]>();
-  for (const row of rows) if (!isTop(row)) inside.set(row.parentSessionId ?? '', [...(inside.get(row.parentSessionId ?? '') ?? []), row]);
-  const ascending = query.ascending ?? (sort === 'title' || sort === 'agent' || sort === 'repository');
-  const order = (a: SessionRow, b: SessionRow): number =>
-    Number(b.pinned) - Number(a.pinned) || (ascending ? 1 : -1) * compare(sortedBy(a, sort), sortedBy(b, sort)) || compare(b.lastAt, a.lastAt);
-  const withSubagents = (row: SessionRow): SessionRow[] => [
-    row,
-    ...(inside.get(row.sessionId) ?? []).sort((a, b) => compare(a.lastAt, b.lastAt)).flatMap(withSubagents),
-  ];
-  const wanted = rows.filter(isTop).filter(filterBy(filter)).sort(order).flatMap(withSubagents);
-  return { total: wanted.length, sessions: wanted.slice(offset, limit === undefined ? undefined : offset + limit) };
 }
 
 /** The row of one session. @throws NOT_FOUND */
@@ -63,18 +42,36 @@ interface Made {
 }
 
 /** The rows of the sessions in clusters. */
-function rowsIn(chain: ReadChain, clusters: Iterable<Cluster>, { live }: SessionFacts): SessionRow[] {
-  const rows = madeOf(chain, [...clusters]).flatMap((made) => made.rows);
-  const names = new Set(rows.map(({ sessionId }) => sessionId));
+const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => rowsOf(chain, [...clusters], facts).flat();
+
+/** The rows of the sessions in each of these clusters. */
+export function rowsOf(chain: ReadChain, clusters: readonly Cluster[], { live }: SessionFacts): (readonly SessionRow[])[] {
+  const found = madeOf(chain, clusters).map(({ rows }) => rows);
+  const names = new Set(found.flatMap((rows) => rows.map(({ sessionId }) => sessionId)));
   const records = linkRecords(chain).filter(({ session }) => names.has(session));
-  // A session may go on from one of any cluster.
-  const links = records.length > 0 ? madeOf(chain, clustersOf(chain).all).flatMap((made) => [...made.links]) : [];
+  const links = records.length > 0 ? madeOf(chain, clustersBefore(chain, records)).flatMap((made) => [...made.links]) : [];
   const continued = continuedSessions(records, new Map(links));
-  if (!live && continued.size === 0) return rows;
-  return rows.map((row) => {
-    const continues = continued.get(row.sessionId);
-    return { ...row, ...(continues && { continues }), live: live !== undefined && row.tips.some((tip) => live.has(tip)) };
-  });
+  if (!live && continued.size === 0) return found;
+  return found.map((rows) =>
+    rows.map((row) => {
+      const continues = continued.get(row.sessionId);
+      return { ...row, ...(continues && { continues }), live: live !== undefined && row.tips.some((tip) => live.has(tip)) };
+    }),
+  );
+}
+
+/** The clusters of sessions that go on from another one, and those in which that one may be: by its name, or by its folder and time. */
+function clustersBefore(chain: ReadChain, records: readonly LinkRecord[]): Cluster[] {
+  const { all, of } = clustersOf(chain);
+  const named = of(records.flatMap(({ kind, session, before }) => (kind === 'continues' ? [session, before] : [session])));
+  const cleared = [...of(records.flatMap(({ kind, session }) => (kind === 'cleared' ? [session] : [])))];
+  const folders = new Set(cleared.flatMap(({ files }) => files.map(({ cwd }) => cwd)));
+  const times = cleared.flatMap(({ families }) => families);
+  const from = times.reduce((least, { oldest }) => Math.min(least, oldest), Number.POSITIVE_INFINITY) - recently;
+  const to = times.reduce((most, { newest }) => Math.max(most, newest), Number.NEGATIVE_INFINITY);
+  const isNear = ({ files, families }: Cluster): boolean =>
+    families.some(({ oldest, newest }) => newest >= from && oldest <= to) && files.some(({ cwd }) => folders.has(cwd));
+  return all.filter((cluster) => named.has(cluster) || isNear(cluster));
 }
 
 /** The sessions of clusters. Those of a cluster are kept until one of its commits, files, marks or calls changes. */
@@ -351,40 +348,3 @@ function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subage
   for (const node of nodes) if (subagentOf.get(node.seq) === node) set(node, node.sessionId);
   return found;
 }
-
-const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** The value to sort by. In descending order, unknown values come last. */
-function sortedBy(row: SessionRow, sort: SessionSort): string | number {
-  switch (sort) {
-    case 'lastAt':
-    case 'agent':
-      return row[sort];
-    case 'title':
-      return row.title.toLowerCase();
-    case 'repository':
-      return row.repository ?? '\uffff';
-    case 'cost':
-      return row.cost?.amount ?? -1;
-    case 'peakTokens':
-      return row.peakTokens ?? -1;
-    case 'turns':
-    case 'branches':
-    case 'errors':
-      return row[sort];
-  }
-}
-
-const filterBy =
-  ({ text, agent, repository, model, from, to, tag, pinned, archived = false }: SessionFilter) =>
-  (row: SessionRow): boolean =>
-    row.archived === archived &&
-    (agent === undefined || row.agent === agent) &&
-    (repository === undefined || row.repository === repository) &&
-    (model === undefined || row.models.includes(model)) &&
-    (from === undefined || row.lastAt >= from) &&
-    (to === undefined || row.lastAt < to) &&
-    (tag === undefined || row.tags.includes(tag)) &&
-    (pinned === undefined || row.pinned === pinned) &&
-    (text === undefined ||
-      `${row.title}\n${row.repository ?? ''}\n${row.tags.join('\n')}\n${row.sessionId}`.toLowerCase().includes(text.trim().toLowerCase()));
