@@ -2,9 +2,9 @@ import { commitAt, outlineOf, type ReadChain } from '../chain/index.js';
 import type { MissCause, UsageCache } from '../contract/index.js';
 import { diffRequests, windowOf } from '../requests/index.js';
 import { differingText } from './difference.js';
-import type { PlacedCall } from './placed.js';
+import type { Placed, PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
-import { type CallRow, isBeside } from './rows.js';
+import { type CacheFacts, type CallRow, isBeside } from './rows.js';
 
 /**
  * The share of the cached input that may be missing where the new part of a call is unknown, or where the provider caches automatically: it then
@@ -16,13 +16,13 @@ const step = 128;
 const shortLifetimeMs = 5 * 60_000;
 const longLifetimeMs = 60 * 60_000;
 
-const isClaude = ({ model }: CallRow): boolean => /claude/i.test(model ?? '');
+const isClaude = ({ model }: CacheFacts): boolean => /claude/i.test(model ?? '');
 
 /** Whether the agent says what to cache. Other providers cache automatically, and report no writes. */
-const writesCache = (call: CallRow): boolean => isClaude(call) || (call.cacheWrite ?? 0) > 0;
+const writesCache = (call: CacheFacts): boolean => isClaude(call) || (call.cacheWrite ?? 0) > 0;
 
 /** The tokens that the previous call left in the cache as a prefix of this call. Zero after a compaction, which replaces the prefix. */
-function cachedBefore({ before, begins }: PlacedCall): number {
+function cachedBefore({ before, begins }: Placed<CacheFacts>): number {
   if (!before || begins) return 0;
   if (writesCache(before)) return Math.min((before.cacheRead ?? 0) + (before.cacheWrite ?? 0), before.windowTokens ?? Number.POSITIVE_INFINITY);
   const window = windowOf(before) ?? 0;
@@ -30,25 +30,25 @@ function cachedBefore({ before, begins }: PlacedCall): number {
 }
 
 /** Whether this or an earlier call read from the cache. Otherwise, nothing shows that the provider caches at all. */
-function isCaching(call: PlacedCall): boolean {
-  for (let at: PlacedCall | undefined = call; at && at.cacheRead !== null; at = at.before) if (at.cacheRead > 0) return true;
+function isCaching(call: Placed<CacheFacts>): boolean {
+  for (let at: Placed<CacheFacts> | undefined = call; at && at.cacheRead !== null; at = at.before) if (at.cacheRead > 0) return true;
   return false;
 }
 
 /** The input of a call, or of its last step if the provider made it in several steps. */
-const sentIn = (call: CallRow): number | null => call.windowTokens ?? windowOf(call);
+const sentIn = (call: CacheFacts): number | null => call.windowTokens ?? windowOf(call);
 
 /** The tokens that a call could read: what the previous call left in the cache, and at most what the call sent. */
-const expected = (call: PlacedCall): number => Math.min(cachedBefore(call), sentIn(call) ?? Number.POSITIVE_INFINITY);
+const expected = (call: Placed<CacheFacts>): number => Math.min(cachedBefore(call), sentIn(call) ?? Number.POSITIVE_INFINITY);
 
 /** Expected tokens that the call did not read. */
-const unread = (call: PlacedCall): number => Math.max(0, expected(call) - (call.cacheRead ?? 0));
+const unread = (call: Placed<CacheFacts>): number => Math.max(0, expected(call) - (call.cacheRead ?? 0));
 
 /** The missed tokens that the call had to pay again. The others were not sent again. */
-const lostTokens = (call: PlacedCall): number => Math.min(unread(call), (call.cacheWrite ?? 0) + (call.input ?? 0));
+const lostTokens = (call: Placed<CacheFacts>): number => Math.min(unread(call), (call.cacheWrite ?? 0) + (call.input ?? 0));
 
 /** The tokens that a call may leave unread: as many as are new in it. */
-function allowed(call: PlacedCall): number {
+function allowed(call: Placed<CacheFacts>): number {
   const [from, to] = [call.before && sentIn(call.before), sentIn(call)];
   const added = from == null || to === null ? 0 : to - from;
   const isExact = added > 0 && call.before !== undefined && writesCache(call.before);
@@ -59,7 +59,7 @@ function allowed(call: PlacedCall): number {
  * Whether a call is known to have missed the cache: its cache reads were counted, and it read less than the cache held for it by more than what is
  * new. The first call of a conversation misses if it read nothing. For a call outside the conversation, the cached tokens are unknown.
  */
-export function isMiss(call: PlacedCall): boolean {
+export function isMiss(call: Placed<CacheFacts>): boolean {
   if (call.cacheRead === null || isBeside(call)) return false;
   return call.before === undefined || call.begins ? call.cacheRead === 0 : unread(call) > allowed(call);
 }

@@ -4,9 +4,9 @@ import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { windowOfCall } from './limits.js';
-import { type PlacedCall, placedCalls, placedPage } from './placed.js';
+import { type Placed, type PlacedCall, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
 import { moneyOf } from './prices.js';
-import { type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
+import { type CacheFacts, type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
@@ -34,12 +34,17 @@ function pageOf(
     );
     return { total, page: calls };
   }
+  if (id === undefined && filter?.miss !== undefined) {
+    const found = placedFacts(chain, sessionId).filter((call) => matches(call, filter));
+    const numbers = found.slice(offset, limit === undefined ? undefined : offset + limit).map(({ no }) => no);
+    return { total: found.length, page: placedNumbers(chain, sessionId, numbers) };
+  }
   const all = placedCalls(chain, { id, sessionId });
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;
   return { total: matching.length, page: matching.slice(offset, offset + (limit ?? matching.length)) };
 }
 
-function matches(call: PlacedCall, filter: CallsFilter): boolean {
+function matches(call: Placed<CacheFacts>, filter: CallsFilter): boolean {
   const { model, at } = call;
   return (
     (filter.model === undefined || model === filter.model) &&

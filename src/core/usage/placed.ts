@@ -1,7 +1,18 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { commitOf, earlierParent, lineage, type ReadChain } from '../chain/index.js';
 import { requireContents } from './backfill.js';
-import { allCallsIn, type CallRow, type CallScope, callPage, callsMadeIn, callsOf, isBeside } from './rows.js';
+import {
+  allCallsIn,
+  type CacheFacts,
+  type CallRow,
+  type CallScope,
+  cacheFactsOf,
+  callPage,
+  callsMadeIn,
+  callsNumbered,
+  callsOf,
+  isBeside,
+} from './rows.js';
 
 export interface CallsOf {
   readonly id?: ContextId | undefined;
@@ -9,11 +20,24 @@ export interface CallsOf {
 }
 
 /** A call and the previous call of the conversation. A call outside the conversation has no predecessor. */
-export interface PlacedCall extends CallRow {
-  readonly before: PlacedCall | undefined;
+export type Placed<Row> = Row & {
+  readonly before: Placed<Row> | undefined;
   /** True if a compaction or the beginning lies between `before` and the call. */
   readonly begins: boolean;
+};
+export type PlacedCall = Placed<CallRow>;
+
+/** The calls of a session or of the project, each with its predecessor, as far as the cache is concerned. */
+export function placedFacts(chain: ReadChain, sessionId: string | undefined): Placed<CacheFacts>[] {
+  requireContents(chain);
+  return placed(chain, cacheFactsOf(chain, sessionId));
 }
+
+/** The calls with these numbers, each with its predecessor in a session or in the project. */
+export const placedNumbers = (chain: ReadChain, sessionId: string | undefined, numbers: readonly number[]): PlacedCall[] => {
+  const rows = callsNumbered(chain, numbers);
+  return rows.map(linker(chain, sessionId, rows));
+};
 
 /** The calls of a query, each with its predecessor. */
 export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): PlacedCall[] {
@@ -44,17 +68,22 @@ export function placedPage(
 ): { readonly total: number; readonly calls: PlacedCall[] } {
   requireContents(chain);
   const { total, rows } = callPage(chain, scope, offset, limit);
-  const link = linker(chain, scope.sessionId);
+  const link = linker(chain, scope.sessionId, rows);
   return { total, calls: rows.map(link) };
 }
 
-/** Returns a function that gives a call its predecessor among the calls of a session or of the project. */
-function linker(chain: ReadChain, sessionId: string | undefined): (call: CallRow) => PlacedCall {
-  const made = new Map<CommitSeq, readonly CallRow[]>();
+/** Returns a function that gives a call of a page its predecessor among the calls of a session or of the project. */
+function linker(chain: ReadChain, sessionId: string | undefined, page: readonly CallRow[]): (call: CallRow) => PlacedCall {
+  const links = linksAt(chain, page);
+  const parents = [...links.values()].flatMap(({ parent }) => (parent === null || links.has(parent) ? [] : [parent]));
+  const commits = [...links.keys(), ...parents];
+  const isAsked = (call: CallRow): boolean => !isBeside(call) && (sessionId === undefined || call.session === sessionId);
+  const made = new Map<CommitSeq, CallRow[]>(commits.map((commit) => [commit, []]));
+  for (const call of callsMadeIn(chain, commits)) if (isAsked(call)) made.get(call.context)?.push(call);
   const madeIn = (commit: CommitSeq): readonly CallRow[] => {
     const known = made.get(commit);
     if (known) return known;
-    const calls = callsMadeIn(chain, commit).filter((call) => !isBeside(call) && (sessionId === undefined || call.session === sessionId));
+    const calls = callsMadeIn(chain, [commit]).filter(isAsked);
     made.set(commit, calls);
     return calls;
   };
@@ -63,10 +92,10 @@ function linker(chain: ReadChain, sessionId: string | undefined): (call: CallRow
     const own = madeIn(call.context);
     const earlier = own[own.findIndex(({ no }) => no === call.no) - 1];
     if (earlier) return { before: link(earlier), begins: false };
-    let at = linkAt(chain, call.context);
+    let at = links.get(call.context) ?? linkAt(chain, call.context);
     let begins = at?.type !== 'delta';
     for (let parent = at?.parent ?? null; parent !== null; parent = at?.parent ?? null) {
-      at = linkAt(chain, parent);
+      at = links.get(parent) ?? linkAt(chain, parent);
       begins ||= at?.type === 'compaction';
       const last = madeIn(parent).at(-1);
       if (last) return { before: link(last), begins };
@@ -95,6 +124,16 @@ function linker(chain: ReadChain, sessionId: string | undefined): (call: CallRow
 const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined =>
   chain.db.one<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq = ?`, seq);
 
+/** The commits of calls. */
+function linksAt(chain: ReadChain, calls: readonly Pick<CallRow, 'context'>[]): Map<CommitSeq, Link> {
+  const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
+  return new Map(
+    chain.db
+      .all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted)
+      .map((link) => [link.seq, link] as const),
+  );
+}
+
 interface Link {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
@@ -102,8 +141,8 @@ interface Link {
 }
 
 /** Finds the predecessor of each call, and adds it to the call: the previous call in its commit, else the last call of the nearest ancestor with a call. */
-function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
-  const links = new Map<CommitSeq, Link>();
+function placed<Row extends CacheFacts>(chain: ReadChain, calls: readonly Row[]): Placed<Row>[] {
+  const links = linksAt(chain, calls);
   const linkOf = (seq: CommitSeq): Link | undefined => {
     if (!links.has(seq)) {
       const found = linkAt(chain, seq);
@@ -111,10 +150,7 @@ function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
     }
     return links.get(seq);
   };
-  const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
-  for (const link of chain.db.all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted))
-    links.set(link.seq, link);
-  const last = new Map<CommitSeq, PlacedCall>();
+  const last = new Map<CommitSeq, Placed<Row>>();
   const ordered = calls.toSorted((a, b) => a.context - b.context || a.at - b.at || a.no - b.no);
   for (const call of ordered) {
     if (isBeside(call)) {
@@ -128,8 +164,8 @@ function placed(chain: ReadChain, calls: readonly CallRow[]): PlacedCall[] {
       before = last.get(at);
     }
     // The row is extended, because copying a hundred thousand of them takes longer than reading them.
-    const one: PlacedCall = Object.assign(call, { before, begins: begins || before === undefined });
+    const one: Placed<Row> = Object.assign(call, { before, begins: begins || before === undefined });
     last.set(call.context, one);
   }
-  return calls as PlacedCall[];
+  return calls as Placed<Row>[];
 }

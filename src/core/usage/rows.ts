@@ -116,9 +116,13 @@ function conditionsOf(chain: ReadChain, { sessionId, model, from, to }: CallScop
   return { sql: conditions.map(([sql]) => sql).join(' AND '), values: conditions.map(([, value]) => value) };
 }
 
-/** The calls of a commit, without copies of calls, oldest first. */
-export const callsMadeIn = (chain: ReadChain, commit: CommitSeq): CallRow[] =>
-  chain.db.all<CallRow>(`${selectFrom} WHERE u.context = ? AND +u.project = ? ORDER BY u.at, u.no`, commit, chain.project);
+/** The calls of commits, without copies of calls, oldest first. */
+export const callsMadeIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
+  chain.db.all<CallRow>(
+    `${selectFrom} WHERE u.context IN (SELECT value FROM json_each(?)) AND +u.project = ? ORDER BY u.at, u.no`,
+    JSON.stringify(commits),
+    chain.project,
+  );
 
 /** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
 export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
@@ -127,6 +131,24 @@ export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRo
        FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ${oldestFirst(sessionId)}`,
     { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
   );
+
+/** What says whether a call missed the cache, and in which order calls were made. */
+export type CacheFacts = Pick<CallRow, 'no' | 'call' | 'context' | 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'windowTokens'>;
+
+/** The same calls as `callsOf` with these facts alone, which take a fifth of the memory. */
+export const cacheFactsOf = (chain: ReadChain, sessionId: string | undefined): CacheFacts[] =>
+  chain.db.all<CacheFacts>(
+    `SELECT u.no, u.call, u.context, u.model, u.at, u.input, u.cacheRead, u.cacheWrite, u.output, u.windowTokens
+       FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ${oldestFirst(sessionId)}`,
+    { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
+  );
+
+/** The calls with these numbers, in their order. */
+export function callsNumbered(chain: ReadChain, numbers: readonly number[]): CallRow[] {
+  const rows = chain.db.all<CallRow>(`${selectFrom} WHERE u.no IN (SELECT value FROM json_each(?))`, JSON.stringify(numbers));
+  const byNumber = new Map(rows.map((row) => [row.no, row] as const));
+  return numbers.flatMap((no) => byNumber.get(no) ?? []);
+}
 
 type Reply = Pick<CallRow, 'commitId' | 'key' | 'call'>;
 

@@ -48,3 +48,26 @@ test('[N29] a page reads its own calls and those before them', () => {
   expect(reads.rows).toBeLessThan(120);
   expect(reads.objects).toBe(0);
 });
+
+test('[T42] misses and calls of a model are those of the whole list, in pages and without', () => {
+  const chain = emptyChain();
+  for (const file of ['branches.jsonl', 'compacted.jsonl', 'one-hour-cache.jsonl', 'two-models.jsonl'])
+    importInto(chain, join(import.meta.dirname, '../../fixtures/usage', file));
+  const { total, calls } = usageCalls(chain, {});
+  expect(calls).toHaveLength(total);
+  // The calls of a page are linked in batches, and those of a page of one call by one.
+  expect(calls.flatMap((_, offset) => usageCalls(chain, { offset, limit: 1 }).calls)).toEqual(calls);
+  const isMiss = ({ cache, tokens }: (typeof calls)[number]): boolean =>
+    tokens.cacheRead !== null && (cache.cause === 'first' ? tokens.cacheRead === 0 : cache.cause !== undefined);
+  const missed = calls.filter(isMiss);
+  expect(missed.length).toBeGreaterThan(3);
+  expect(missed.length).toBeLessThan(total);
+  expect(usageCalls(chain, { filter: { miss: true } })).toEqual({ total: missed.length, calls: missed });
+  expect(usageCalls(chain, { filter: { miss: true }, offset: 1, limit: 2 })).toEqual({ total: missed.length, calls: missed.slice(1, 3) });
+  expect(usageCalls(chain, { filter: { miss: false } }).calls).toEqual(calls.filter((call) => !isMiss(call)));
+  for (const model of new Set(calls.map((call) => call.model ?? ''))) {
+    const own = calls.filter((call) => call.model === model);
+    expect(usageCalls(chain, { filter: { model }, limit: 3 })).toEqual({ total: own.length, calls: own.slice(0, 3) });
+    expect(usageCalls(chain, { filter: { model, miss: true } }).calls).toEqual(own.filter(isMiss));
+  }
+});

@@ -1,5 +1,5 @@
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 4;
+export const derivedLayout = 5;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
@@ -130,6 +130,7 @@ CREATE UNIQUE INDEX usageCallId ON usageCall(project, call);
 CREATE INDEX usageCallContext ON usageCall(context);
 CREATE INDEX usageCallSession ON usageCall(project, session);
 CREATE INDEX usageCallTime ON usageCall(project, at, context, no);
+CREATE INDEX usageCallModel ON usageCall(project, model, at, context, no);
 
 -- The branch of git that was checked out when a commit was recorded, as its agent wrote it there or in a commit before.
 CREATE TABLE usageBranch (
