@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ContextId } from '../../src/core/base/index.js';
-import { materializedBytes, show, tips } from '../../src/core/chain/index.js';
+import { graph, materializedBytes, show, tips } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
 import { atOnce, checkProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
 import { databaseIn, named } from '../support/damage.js';
@@ -69,6 +69,8 @@ test('[T24] commits that are lost come back from the imported file under their n
   const result = atOnce(repairProject(project));
   expect(contextsOf(project)).toEqual(contexts);
   expect(named(result)).toBe('');
+  // A commit that came back has a later number than its children, and the graph connects them all the same.
+  expect(graph(project.chain, { offset: 0, limit: 50 }).rows.filter(({ edges }) => edges.length === 0)).toHaveLength(1);
 });
 
 // The file comes back later: a person imports it again.

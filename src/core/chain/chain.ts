@@ -142,10 +142,10 @@ export const contextColumns = (
 ).split(' ');
 
 /**
- * The parent of a commit, for code that follows parents without checking each row. Null for a damaged row whose parent is no earlier commit:
- * following it might never end.
+ * The parent of a commit, for code that follows parents without checking each row. Null for a damaged row whose parent is not less deep: following it
+ * might never end. Numbers do not tell: a repair brings lost commits back under later ones.
  */
-export const earlierParent = 'CASE WHEN parent < seq THEN parent END AS parent';
+export const earlierParent = 'CASE WHEN (SELECT p.depth FROM context p WHERE p.seq = context.parent) < depth THEN parent END AS parent';
 
 /** Whether the row of `c` matches its checksum. */
 export const intactColumn = `${matchingRow(contextColumns, 'c')} AS intact`;

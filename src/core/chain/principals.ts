@@ -86,9 +86,9 @@ export function otherSessionOf(
   const isContinued =
     parent !== null &&
     chain.db.one(
-      `WITH RECURSIVE up(seq, parent, principal) AS (
-         SELECT seq, parent, principal FROM context WHERE seq = ?
-         UNION ALL SELECT c.seq, c.parent, c.principal FROM up JOIN context c ON c.seq = up.parent AND c.seq < up.seq WHERE up.principal IS NOT ?)
+      `WITH RECURSIVE up(depth, parent, principal) AS (
+         SELECT depth, parent, principal FROM context WHERE seq = ?
+         UNION ALL SELECT c.depth, c.parent, c.principal FROM up JOIN context c ON c.seq = up.parent AND c.depth < up.depth WHERE up.principal IS NOT ?)
        SELECT 1 FROM up WHERE principal = ? LIMIT 1`,
       parent,
       principal,

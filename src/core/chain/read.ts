@@ -25,7 +25,7 @@ export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE
     const limit = Math.min(commitsAtOnce, depth - commits.length);
     const rows: ContextRow[] = chain.db.all<ContextRow>(selectBack, at.run, at.depth, limit);
     for (const row of rows) {
-      if (child && (child.parent !== row.seq || row.seq >= child.seq)) throw lostParent(child);
+      if (child && child.parent !== row.seq) throw lostParent(child);
       child = row;
       commits.push(toCommit(row));
     }

@@ -89,7 +89,7 @@ export function* backwards(chain: ReadChain, tip: Place): Generator<Step> {
     if (!rows.every(({ seq }) => verified.has(seq)))
       for (const { seq, intact } of chain.db.all<Pick<ContextRow, 'seq' | 'intact'>>(selectIntact, run, depth, range)) if (intact) verified.add(seq);
     for (const row of rows) {
-      if (child && (child.parent !== row.seq || row.seq >= child.seq)) throw lostParent(child);
+      if (child && child.parent !== row.seq) throw lostParent(child);
       child = row;
       if (!verified.has(row.seq)) requireIdentity(commitAt(chain, row.seq));
       yield row;

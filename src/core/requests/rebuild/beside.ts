@@ -25,9 +25,11 @@ export function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
   };
 }
 
-/** The commit before another one; undefined at the beginning, and for a damaged row whose parent is no earlier commit. */
-const before = (chain: ReadChain, { seq, parent }: ContextRow): ContextRow | undefined =>
-  parent === null || parent >= seq ? undefined : commitAt(chain, parent);
+/** The commit before another one; undefined at the beginning, and for a damaged row whose parent is not less deep. */
+function before(chain: ReadChain, { depth, parent }: ContextRow): ContextRow | undefined {
+  const row = parent === null ? undefined : commitAt(chain, parent);
+  return row && row.depth < depth ? row : undefined;
+}
 
 /** The content that calls send in addition to entries, by commit: base instructions and tools, if the deltas up to it state them. */
 export function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => CauseSums {
