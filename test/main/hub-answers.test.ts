@@ -214,7 +214,7 @@ describe('a hostile hub', () => {
     expect(contextEntries(mine, { id })).toHaveLength(1);
   });
 
-  test('[E53] an outline that is none is not used: the content is read', { tags: 'long', timeout: 120_000 }, async () => {
+  test('[E53] a malformed outline is not used: the content is read', { tags: 'long', timeout: 120_000 }, async () => {
     const theirs = emptyChain();
     const { id } = committed(theirs);
     const honestHub = fakeHub();

@@ -8,7 +8,7 @@ import { everyTable } from '../../support/every-table.js';
 type Shown = readonly [name: string, answer: unknown];
 type Table = { readonly name: string; readonly keys: readonly string[]; readonly columns: readonly string[] };
 
-/** Tables whose rows say nothing of their own: those of objects, which have hashes, and those of what is kept of a project in other places. */
+/** Tables whose rows no answer shows: of objects, which have hashes, and of copies of a project in other places. */
 const others = /^(sqlite_|artifact$|project$|teamItem$|replicaCopy$|progress$|areaCount$)/;
 
 const tablesOf = (raw: Database.Database): Table[] =>

@@ -107,7 +107,7 @@ describe('[T80] what a damaged row shows is marked, and never an internal error'
           | undefined;
         const where = table === 'boxPart' ? '1' : `rowid = ${row?.at}`;
         const set = raw.prepare(`UPDATE "${table}" SET "${name}" = ? WHERE ${where}`);
-        // An index over JSON refuses a text that is none.
+        // An index over JSON refuses a malformed text.
         const value = String(row?.value ?? '');
         const lies = {
           TEXT: [`${value}~`, value.startsWith('[') ? '[1]' : value.replace(/[a-z](?="[,}])/, 'z')],

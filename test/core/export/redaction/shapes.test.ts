@@ -208,7 +208,7 @@ describe('[T62] every format hides the same shapes', () => {
   });
 
   // Each alone, so that no other place of the same kind helps to find it.
-  test('a secret that stands alone in its field', { tags: 'long', timeout: 60_000 }, async () => {
+  test('a secret alone in its field', { tags: 'long', timeout: 60_000 }, async () => {
     const left: string[] = [];
     for (const shape of made.filter(({ place }) => place !== 'text')) {
       const alone = session([shape]);
