@@ -69,7 +69,7 @@ test('[T24] commits that are lost come back from the imported file under their n
   const result = atOnce(repairProject(project));
   expect(contextsOf(project)).toEqual(contexts);
   expect(named(result)).toBe('');
-  // A commit that came back has a later number than its children, and the graph connects them all the same.
+  // A restored commit has a later number than its children, but the graph still connects them.
   expect(graph(project.chain, { offset: 0, limit: 50 }).rows.filter(({ edges }) => edges.length === 0)).toHaveLength(1);
 });
 

@@ -143,7 +143,7 @@ export const contextColumns = (
 
 /**
  * The parent of a commit, for code that follows parents without checking each row. Null for a damaged row whose parent is not less deep: following it
- * might never end. Numbers do not tell: a repair brings lost commits back under later ones.
+ * might never end. Row numbers are no guide, because a repair gives restored commits later numbers.
  */
 export const earlierParent = 'CASE WHEN (SELECT p.depth FROM context p WHERE p.seq = context.parent) < depth THEN parent END AS parent';
 

@@ -12,7 +12,7 @@ import { numberOf } from './folder.js';
 import { database, findProjectIn, objects, requireRegularDatabase } from './manifest.js';
 import { ownUsageSettings } from './own-prices.js';
 
-/** What is stored does not answer the question: contents must be read, too. */
+/** The question needs contents, or calls that are not counted yet. */
 class BeyondAGlance extends Error {
   override readonly name = 'BeyondAGlance';
 }

@@ -10,13 +10,18 @@ const options = { project: { type: 'string', short: 'p' }, limit: { type: 'strin
  * something is wrong: the whole program then runs the command and explains what it is.
  */
 export function logAtAGlance(words: readonly string[]): boolean {
+  const found = graphFor(words);
+  if (found) printGraph(found.graph, found.json);
+  return found !== undefined;
+}
+
+function graphFor(words: readonly string[]) {
   try {
     const { project, limit = '200', json } = parseArgs({ args: [...words], options }).values;
     const chosen = /^\d{1,6}$/.test(limit) ? findProject(project) : undefined;
     const graph = chosen && graphAtAGlance(chosen.dir, dataDirOf(), logQuery(Number(limit)));
-    if (graph) printGraph(graph, json);
-    return graph !== undefined;
+    return graph && { graph, json };
   } catch {
-    return false;
+    return undefined;
   }
 }

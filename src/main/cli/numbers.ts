@@ -1,4 +1,4 @@
-/** A whole number with commas between groups of three digits. Unlike `toLocaleString`, it loads no data of languages, which takes longer than a short command. */
+/** A whole number with commas: `1,234,567`. `toLocaleString` would first load language data, which takes longer than a short command. */
 export const grouped = (whole: number): string => String(whole).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** `1 commit`, `2,048 commits`. */

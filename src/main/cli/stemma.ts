@@ -15,6 +15,7 @@ const [, , command, ...words] = process.argv;
 const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
 sayUncaughtErrors(isEvent ? 0 : 1);
+if (!isEvent) exitWhenOutputCloses();
 
 try {
   // Commands and hooks start many times a day.
@@ -34,12 +35,10 @@ if (isNewEnough && command === 'answer-question') {
   const { runHook } = await import('../hook/index.js');
   await runHook(words);
 } else if (command === '--version' && words.length === 0) {
-  exitWhenOutputCloses();
   printText(manifest.version);
 } else if (isNewEnough && command === 'log' && (await import('./glance.js')).logAtAGlance(words)) {
   // Printed.
 } else if (isNewEnough) {
-  exitWhenOutputCloses();
   // The window is opened most often, and needs least.
   const { run } = await (command === undefined || command === 'web' ? import('./web.js') : import('./program.js'));
   await run(process.argv);

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
-import { type Machine, type Ran, root } from '../../support/machine.js';
+import { built, type Machine, node, type Ran } from '../../support/machine.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
 const json = (ran: Ran): unknown => {
@@ -178,9 +179,19 @@ test.describe('stemma', () => {
   });
 
   test('prints the log from a bundle that holds neither the contract nor the readers of formats', () => {
-    const bundle = readFileSync(join(root, 'out', 'chunks', 'glance.js'), 'utf8');
+    const bundle = readFileSync(built('chunks', 'glance.js'), 'utf8');
     expect(bundle).toContain('firstParentRun');
     for (const far of ['ZodError', 'toolUseResult', 'commander']) expect(bundle).not.toContain(far);
+  });
+
+  test('ends without a word when the reader of its output has enough', async ({ machine }) => {
+    test.skip(process.platform === 'win32', 'needs a POSIX shell');
+    const dir = await sampleProject(machine);
+    const { status, stderr } = spawnSync('sh', ['-c', '"$0" "$1" log --project "$2" | true', node, built('cli', 'stemma.js'), dir], {
+      env: machine.env,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr: stderr.replace(/^… .*\n/, '') }).toEqual({ status: 0, stderr: '' });
   });
 
   test('finds damage and exits 1', async ({ machine }) => {
