@@ -43,5 +43,5 @@ export function door({
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(folder, 'test'), projectId }));
   onTestFinished(() => engine.close());
-  return { client: createRouterClient(router, { context: contextOf(session) }), chain: project.chain, project, clock, engine, folder };
+  return { client: createRouterClient(router, { context: contextOf(session) }), chain: project.chain, project, session, clock, engine, folder };
 }

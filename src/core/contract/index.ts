@@ -36,6 +36,7 @@ export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';
 export * from './context.js';
+export * from './damage.js';
 export * from './describe.js';
 export * from './desktop.js';
 export * from './entry.js';

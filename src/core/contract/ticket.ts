@@ -137,6 +137,7 @@ export const ticketStart = z.object({
       by: z.string().nullable(),
       ticketId,
       known,
+      damaged,
     }),
   ),
 });

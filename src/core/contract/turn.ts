@@ -6,7 +6,7 @@ import { entry } from './entry.js';
 import { divergenceLimits } from './kinds.js';
 import { comparedFile, knownFile, momentState, replayStep, tokensByKind } from './moment.js';
 import { proofs, requestTokens, turnRequest, wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, entryKey, line, name, procedure, timestamp } from './scalars.js';
 
 /** What began a turn. `continuation`: the delta continues a turn that an earlier commit began. */
 export const turnTriggers = ['prompt', 'compaction', 'continuation'] as const;
@@ -151,7 +151,7 @@ export const following = z.object({
   answersFirst: z.boolean(),
   turns: z.array(turnRow),
   /** The branches that can be followed, the most likely first. */
-  originals: z.array(z.object({ id: contextId, summary: z.string().nullable(), createdAt: timestamp, turns: count })),
+  originals: z.array(z.object({ id: contextId, summary: z.string().nullable(), createdAt: timestamp, turns: count, damaged })),
 });
 export type Following = z.output<typeof following>;
 

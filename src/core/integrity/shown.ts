@@ -7,32 +7,50 @@ interface NamedRows {
   readonly column: string;
   /** The column with the number of a row, by which its parts name it. */
   readonly number?: string;
-  readonly parts?: readonly { readonly table: string; readonly of: string }[];
+  readonly parts?: readonly Part[];
+  /** Rows that an answer counts or lists for it. They mark the answer, and do not make the call about it fail. */
+  readonly counted?: readonly Part[];
+}
+
+interface Part {
+  readonly table: string;
+  /** SQL for the number of the row to which a row `p` belongs. */
+  readonly of: string;
 }
 
 const entityRows: NamedRows = {
   table: 'entity',
   column: 'entityId',
-  parts: ['membership', 'goal', 'memory', 'plan'].map((table) => ({ table, of: 'entity' })),
+  parts: ['membership', 'goal', 'memory', 'plan'].map((table) => ({ table, of: 'p.entity' })),
 };
 const commitRows: NamedRows = { table: 'context', column: 'id', number: 'seq' };
 
 /** The rows that a field of an input or an answer names. */
 const namedBy: Readonly<Record<string, readonly NamedRows[]>> = {
-  ticketId: [{ table: 'ticket', column: 'ticketId', parts: [{ table: 'ticketVersion', of: 'ticket' }] }],
+  ticketId: [{ table: 'ticket', column: 'ticketId', parts: [{ table: 'ticketVersion', of: 'p.ticket' }] }],
   cardId: [{ table: 'card', column: 'cardId' }],
-  boxId: [{ table: 'box', column: 'boxId', parts: [{ table: 'boxPart', of: 'box' }] }],
+  boxId: [{ table: 'box', column: 'boxId', parts: [{ table: 'boxPart', of: 'p.box' }] }],
   agentId: [{ table: 'agent', column: 'agentId' }],
   agentTurnId: [{ table: 'agentTurn', column: 'agentTurnId' }],
   entityId: [entityRows],
   senderId: [entityRows],
-  spaceId: [{ table: 'space', column: 'spaceId' }],
+  spaceId: [{ table: 'space', column: 'spaceId', counted: [{ table: 'membership', of: 'p.space' }] }],
   messageId: [{ table: 'spaceMessage', column: 'messageId' }],
   runId: [{ table: 'run', column: 'runId' }],
   planId: [{ table: 'plan', column: 'planId' }],
-  experimentId: [{ table: 'experiment', column: 'experimentId', parts: [{ table: 'experimentVersion', of: 'experiment' }] }],
-  resultId: [{ table: 'experimentResult', column: 'resultId', parts: [{ table: 'experimentVerdict', of: 'result' }] }],
-  jobId: [{ table: 'job', column: 'jobId', parts: [{ table: 'jobEvent', of: 'job' }] }],
+  experimentId: [
+    {
+      table: 'experiment',
+      column: 'experimentId',
+      parts: [{ table: 'experimentVersion', of: 'p.experiment' }],
+      counted: [
+        { table: 'experimentResult', of: 'p.experiment' },
+        { table: 'experimentVerdict', of: '(SELECT experiment FROM experimentResult WHERE no = p.result)' },
+      ],
+    },
+  ],
+  resultId: [{ table: 'experimentResult', column: 'resultId', parts: [{ table: 'experimentVerdict', of: 'p.result' }] }],
+  jobId: [{ table: 'job', column: 'jobId', parts: [{ table: 'jobEvent', of: 'p.job' }] }],
   sourceId: [{ table: 'source', column: 'sourceId' }],
   turnId: [commitRows],
   batchId: [{ table: 'batch', column: 'batchId' }],
@@ -74,32 +92,54 @@ function idsIn(value: unknown, found: Map<string, Set<string>> = new Map(), dept
   return found;
 }
 
-/** Which of the ids name a row that does not match its checksum, or to which such a row belongs. */
-function damagedAmong(db: ReadableDb, field: string, ids: ReadonlySet<string>): ReadonlySet<string> {
+/**
+ * Which of the ids name a row that does not match its checksum, or to which such a row belongs. With `isSuspect`, rows of suspect tables are checked, those that
+ * are counted for it included.
+ */
+function damagedAmong(db: ReadableDb, field: string, ids: ReadonlySet<string>, isSuspect?: (table: string) => boolean): ReadonlySet<string> {
   const damaged = new Set<string>();
   const asked = JSON.stringify([...ids]);
-  for (const { table, column, number = 'no', parts = [] } of namedBy[field] ?? []) {
+  for (const { table, column, number = 'no', parts = [], counted = [] } of namedBy[field] ?? []) {
     const named = `r."${column}" IN (SELECT value FROM json_each(?))`;
     const queries = [
-      { sql: `SELECT r."${column}" AS id FROM "${table}" r WHERE ${named}`, changed: changedSql(db, table, 'r') },
-      ...parts.map((part) => ({
-        sql: `SELECT r."${column}" AS id FROM "${table}" r JOIN "${part.table}" p ON p."${part.of}" = r."${number}" WHERE ${named}`,
-        changed: changedSql(db, part.table, 'p'),
+      { of: table, sql: `SELECT r."${column}" AS id FROM "${table}" r WHERE ${named}`, alias: 'r' },
+      ...[...parts, ...(isSuspect ? counted : [])].map((part) => ({
+        of: part.table,
+        sql: `SELECT r."${column}" AS id FROM "${table}" r JOIN "${part.table}" p ON ${part.of} = r."${number}" WHERE ${named}`,
+        alias: 'p',
       })),
     ];
-    for (const { sql, changed } of queries) if (changed) for (const { id } of db.all<{ id: string }>(`${sql} AND ${changed}`, asked)) damaged.add(id);
+    for (const { of, sql, alias } of queries) {
+      const changed = (isSuspect?.(of) ?? true) ? changedSql(db, of, alias) : undefined;
+      if (changed) for (const { id } of db.all<{ id: string }>(`${sql} AND ${changed}`, asked)) damaged.add(id);
+    }
   }
   return damaged;
 }
+
+/** The tables of the rows that ids name, and of those that belong to them. */
+const namedTables: readonly string[] = [
+  ...new Set(
+    Object.values(namedBy).flatMap((rows) =>
+      rows.flatMap(({ table, parts = [], counted = [] }) => [table, ...[...parts, ...counted].map((part) => part.table)]),
+    ),
+  ),
+];
+
+/** With more ids, only rows of tables with known damage are checked, and of tables that were never checked. */
+const mostChecked = 1_000;
 
 /**
  * Marks each object of an answer with `damaged: true` that names a row whose checksum fails, so that nobody takes its values for true. An
  * answer without damage is returned as it is.
  */
 export function markDamage<T>(db: ReadableDb, answer: T): T {
+  const { rows, unchecked, stale } = db.damage().look(namedTables);
+  if (rows.size + unchecked.size + stale.size === 0) return answer;
   const damaged = new Map<string, ReadonlySet<string>>();
   for (const [field, ids] of idsIn(answer)) {
-    const some = damagedAmong(db, field, ids);
+    const isSuspect = (table: string): boolean => rows.has(table) || unchecked.has(table) || (stale.has(table) && ids.size <= mostChecked);
+    const some = damagedAmong(db, field, ids, isSuspect);
     if (some.size > 0) damaged.set(field, some);
   }
   return damaged.size === 0 ? answer : (marked(answer, damaged) as T);
@@ -126,10 +166,10 @@ const advice = 'Run "stemma fsck" to see what is intact, and "stemma fsck --repa
 
 /**
  * Marks each object of an answer that shows a text of a damaged row of these tables, for rows that the answer does not name by an id. The
- * tables hold what people and agents typed, so they are small enough to be compared whole.
+ * tables with known damage are compared whole.
  */
 export function markDamagedTexts<T>(db: ReadableDb, tables: readonly string[], answer: T): T {
-  const texts = new Set(tables.flatMap((table) => damagedTexts(db, table)));
+  const texts = new Set([...db.damage().look(tables).rows.keys()].flatMap((table) => damagedTexts(db, table)));
   return texts.size === 0 ? answer : (markedTexts(answer, [...texts]) as T);
 }
 
@@ -158,7 +198,7 @@ function markedTexts(value: unknown, texts: readonly string[]): unknown {
 }
 
 /** Whether a row of a table does not match its checksum. */
-export function hasDamage(db: ReadableDb, table: string): boolean {
+function hasDamage(db: ReadableDb, table: string): boolean {
   const changed = changedSql(db, table, 'r');
   return changed !== undefined && db.one(`SELECT 1 FROM "${table}" r WHERE ${changed} LIMIT 1`) !== undefined;
 }
@@ -171,10 +211,7 @@ const otherTexts = [
 
 /** The first row of the named tables that does not match its checksum, as an error. Undefined if all match. */
 export function damageIn(db: ReadableDb): Error | undefined {
-  const tables = new Set(
-    Object.values(namedBy).flatMap((rows) => rows.flatMap(({ table, parts = [] }) => [table, ...parts.map((part) => part.table)])),
-  );
-  for (const table of [...tables, ...otherTexts]) {
+  for (const table of [...namedTables, ...otherTexts]) {
     if (hasDamage(db, table)) return corrupt(table, `A row of the table ${table} does not match its checksum, so this cannot be read. ${advice}`);
   }
   return undefined;

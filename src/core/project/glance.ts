@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../base/index.js';
-import { hasDamage } from '../integrity/index.js';
 import { titledGraph } from '../sessions/index.js';
-import { openDatabase } from '../store/index.js';
+import { openDatabase, traced } from '../store/index.js';
 import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { pendingAmong, type UnstoredWindows } from '../usage/index.js';
 import { deniedWrite, readWrite } from './access.js';
@@ -36,8 +35,10 @@ export function graphAtAGlance(path: string, dataDir: string, query: Parameters<
   if (!opened) return undefined;
   const { chain } = opened.project;
   try {
-    const graph = titledGraph(chain, query, noUnstored);
-    return hasDamage(chain.db, 'branchMark') ? undefined : graph;
+    const read = new Set<string>();
+    const graph = traced(read, () => titledGraph(chain, query, noUnstored));
+    const damage = chain.db.damage();
+    return damage.look(damage.readBy(read)).rows.size > 0 ? undefined : graph;
   } catch (error) {
     if (error instanceof BeyondAGlance) return undefined;
     throw error;

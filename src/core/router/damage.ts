@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/server';
 import { corrupt, isObject, StemmaError } from '../base/index.js';
-import { damageIn, hasDamage, malformedIn, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
+import { damageHeader, writeDamage } from '../contract/index.js';
+import { damageIn, malformedIn, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
 import type { ReadableDb } from '../store/index.js';
 
 /** Procedures whose answers are verified elsewhere, by commit or by object, or hold no rows of the project that a name belongs to. */
@@ -22,6 +23,8 @@ const textsShown: Readonly<Record<string, readonly string[]>> = {
   'runner.list': ['agent'],
   'runner.log': ['agent'],
   'ticket.facets': ['ticket', 'ticketVersion'],
+  'ticket.startFrom': ['context'],
+  'turn.following': ['context'],
   'ticket.events': ['ticketEvent', 'ticketAnswer'],
   'ticket.preview': ['ticketEvent', 'ticketAnswer', 'ticket', 'ticketVersion'],
   'run.goals': ['goal'],
@@ -48,9 +51,30 @@ export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T
   const texts = textsShown[path.join('.')];
   const marked = texts ? markDamagedTexts(db, texts, named) : named;
   // A setting is a number or a switch, so nothing in the answer could be compared with a text of its row.
-  if (path.join('.') === 'project.settings' && hasDamage(db, 'setting')) return { ...marked, damaged: true };
+  if (path.join('.') === 'project.settings' && db.damage().look(['setting']).rows.has('setting')) return { ...marked, damaged: true };
   if (marked !== output && path.join('.') === 'turn.reproduce') throw damageIn(db) ?? corrupt('turn', 'The record of this turn was damaged.');
   return marked !== output && composed.has(path.join('.')) ? { ...marked, damaged: true } : marked;
+}
+
+/** Statements that the calls of a procedure ran. A later call may answer from what an earlier one left in memory. */
+const ranBy = new Map<string, Set<string>>();
+/** More statements of a procedure are not remembered. */
+const mostRemembered = 256;
+
+/**
+ * Names the damaged rows of the tables that a call read, beside its answer or refusal. `all` stands for a call whose statements are not known, such
+ * as a stream at its start.
+ */
+export function tellDamage(headers: Pick<Headers, 'set'>, db: ReadableDb, path: readonly string[], read: ReadonlySet<string> | 'all'): void {
+  const name = path.join('.');
+  // Its answer names each row.
+  if (name === 'project.check') return;
+  const earlier = ranBy.get(name) ?? new Set();
+  ranBy.set(name, earlier);
+  if (read !== 'all') for (const sql of read) if (earlier.size < mostRemembered) earlier.add(sql);
+  const damage = db.damage();
+  const { rows } = damage.look(read === 'all' ? undefined : damage.readBy([...read, ...earlier]));
+  if (rows.size > 0) headers.set(damageHeader, writeDamage(rows));
 }
 
 /** Calls that answer with one text made of everything in the answer. */

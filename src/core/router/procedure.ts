@@ -10,14 +10,16 @@ import {
   requireWrite,
   type Session,
 } from '../project/index.js';
-import type { ReadableDb } from '../store/index.js';
-import { damageBehind, refuseDamagedRow, withDamage } from './damage.js';
+import { type ReadableDb, traced } from '../store/index.js';
+import { damageBehind, refuseDamagedRow, tellDamage, withDamage } from './damage.js';
 import { asRefusal, isStream, refusing } from './errors.js';
 
 /** The context of every call: what it reads with, and the connection to the engine. A thread for reading has no engine. */
 export interface RouterContext {
   readonly reading: Reading;
   readonly session?: Session;
+  /** Takes what is said beside the answer of a call. */
+  readonly resHeaders?: Headers;
 }
 
 /** The context of the calls of a connection. */
@@ -38,14 +40,22 @@ export const base = implement(contract)
   .$context<RouterContext>()
   .use(async ({ next, path, signal, context }, input) => {
     const refuse = (error: unknown): unknown => (signal?.aborted ? error : asRefusal(error, path.join('.')));
+    const statements = new Set<string>();
+    // Another process reads for it.
+    let isUntraced = path[0] === 'analysis';
     try {
       const db = openDatabase(context);
       if (db) refuseDamagedRow(db, path, input);
-      const result = await next();
+      const result = await traced(statements, next);
+      // It reads after its start.
+      if (isStream(result.output)) isUntraced = true;
       if (isStream(result.output)) return { ...result, output: refusing(result.output, refuse) };
       return db ? { ...result, output: withDamage(db, path, result.output) } : result;
     } catch (error) {
       throw refuse(damageBehind(openDatabase(context), error));
+    } finally {
+      const db = context.resHeaders && openDatabase(context);
+      if (context.resHeaders && db) tellDamage(context.resHeaders, db, path, isUntraced ? 'all' : statements);
     }
   });
 

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
+import { type DamageWatch, watchDamage } from './damage.js';
 import { definitionError } from './definitions.js';
 import { changesDerived, type Derived, derivedFile, openDerived, readyToMove } from './derived/index.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
@@ -32,6 +33,7 @@ export interface Connection {
   readonly raw: Database.Database;
   readonly place: OpenedPlace;
   readonly derived: Derived;
+  readonly damage: DamageWatch;
   /** Whether a statement changes derived data. */
   changesDerived(sql: string): boolean;
   prepared(sql: string): Database.Statement;
@@ -56,7 +58,8 @@ export function connectTo(file: string | Buffer, options: ConnectionOptions): Co
       if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);
       const place = placeAt(typeof file === 'string' ? [...(options.beside ?? []), file] : []);
       const derived = openDerived(raw, apart, options.mark, place);
-      return { raw, place, derived, ...statementsOf(raw) };
+      const statements = statementsOf(raw);
+      return { raw, place, derived, damage: watchDamage(raw, statements.prepared), ...statements };
     });
   } catch (error) {
     raw.close();

@@ -1,15 +1,17 @@
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { syncFile } from '../files/index.js';
+import { checksOf } from './checks.js';
 import { type Connection, type ConnectionOptions, connectTo, guard } from './connection.js';
-import { changedDefinitions, definitionProblem } from './definitions.js';
+import type { DamageWatch } from './damage.js';
 import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
 import { foldLog, growLog, logPages } from './log.js';
 import { refuseNewer } from './migrate.js';
 import type { OpenedPlace } from './place.js';
 import { type RebuiltFile, rebuildFile } from './rebuild.js';
-import { type ChangedRow, changedRows, tablesOf, type Value } from './sums.js';
+import type { ChangedRow, Value } from './sums.js';
+import { trace } from './traced.js';
 
 /** A value for each `?` in order, alone or in lists, or one object with a value for each `:name`. */
 type Parameter = Value | readonly Value[] | { readonly [name: string]: Value };
@@ -25,6 +27,8 @@ export interface ReadableDb {
   each<Row>(sql: string, ...parameters: Parameter[]): IterableIterator<Row>;
   /** A number that changes when another connection, of this process or another, commits, or when the database was rebuilt. */
   version(): number;
+  /** Knows which rows do not match their checksum. */
+  damage(): DamageWatch;
   /** Whether the paths of the database and its folder still lead to the files that were opened. Every transaction checks it. */
   readonly place: OpenedPlace;
 }
@@ -178,22 +182,28 @@ function healing<T>({ derived }: Connection, work: () => T): T {
 
 function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place'> {
   const guarded = guardedBy(current);
-  const prepared = (sql: string): Database.Statement => current().prepared(sql);
+  const prepared = (sql: string): Database.Statement => {
+    trace(sql);
+    return current().prepared(sql);
+  };
+  const preparedOnce = (sql: string): Database.Statement => {
+    trace(sql);
+    return current().raw.prepare(sql);
+  };
   return {
     readonly: current().raw.readonly,
+    damage: () => current().damage,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).get(...parameters) as Row | undefined),
     all: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).all(...parameters) as Row[]),
     rows: <Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]) =>
       guarded(
         () =>
-          current()
-            .raw.prepare(sql)
+          preparedOnce(sql)
             .raw()
             .all(...parameters) as Row[],
       ),
     *each<Row>(sql: string, ...parameters: Parameter[]) {
-      const { raw } = current();
-      const rows = guarded(() => raw.prepare(sql).iterate(...parameters) as IterableIterator<Row>);
+      const rows = guarded(() => preparedOnce(sql).iterate(...parameters) as IterableIterator<Row>);
       try {
         for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
       } finally {
@@ -218,6 +228,7 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
       guarded(() => {
         const connection = current();
         requirePlace(connection);
+        trace(sql);
         const { changes, lastInsertRowid } = connection.prepared(sql).run(...parameters);
         const rowId = Number(lastInsertRowid);
         if (connection.changesDerived(sql)) {
@@ -359,40 +370,4 @@ function shrinkOne(raw: Database.Database, schema: string, hollow: number): bool
   raw.exec(`VACUUM ${schema}`);
   raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
   return true;
-}
-
-function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | 'dangling' | 'changedRows' | 'changedDefinitions'> {
-  return {
-    integrity: () => guard(() => integrityOf(current().raw)),
-    dangling: () =>
-      guard(() =>
-        (current().raw.pragma('main.foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(({ table, rowid, parent }) => ({
-          table,
-          row: rowid,
-          parent,
-        })),
-      ),
-    changedDefinitions: () => guard(() => changedDefinitions(current().raw).map(definitionProblem)),
-    changedRows: () => {
-      const { raw } = current();
-      return tablesOf(raw).flatMap((table) =>
-        guard(
-          () => changedRows(raw, table),
-          () => raw,
-        ),
-      );
-    },
-  };
-}
-
-/** The findings of SQLite's own check. Damage may end the check early. */
-function integrityOf(raw: Database.Database): string[] {
-  const lines: string[] = [];
-  try {
-    for (const line of raw.prepare('PRAGMA main.integrity_check(100)').pluck().iterate()) lines.push(String(line));
-  } catch (error) {
-    if (!(error instanceof Database.SqliteError && saysDamage(error))) throw error;
-    lines.push(error.message);
-  }
-  return lines.filter((line) => line !== 'ok');
 }

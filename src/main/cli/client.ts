@@ -1,6 +1,6 @@
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
-import { type ContractClient, type EngineOptions, engineOptions, startWorker } from '../launch/index.js';
+import { type ContractClient, type EngineOptions, engineOptions, hearDamage, startWorker } from '../launch/index.js';
 
 /** The contract, answered by an engine in this process. */
 export interface CliConnection {
@@ -25,7 +25,7 @@ export async function connectThread(performs = false): Promise<CliConnection> {
   const engine = await startWorker(options(performs));
   const port = engine.connect('script');
   port.start();
-  const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
+  const client: ContractClient = createORPCClient(new RPCLink({ port: port as never, clientInterceptors: [hearDamage] }));
   const close = async (): Promise<void> => {
     port.close();
     await engine.close();

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ProjectInfo } from '../../core/contract/index.js';
 import { untrusted } from '../../core/trust/index.js';
-import { type ChosenProject, type ContractClient, findProject } from '../launch/index.js';
+import { type ChosenProject, type ContractClient, damageSentence, findProject, hearing } from '../launch/index.js';
 import { endBySignal, onEndSignal } from '../system/index.js';
+import { line, say } from '../terminal/index.js';
 import { type CliConnection, connect, connectThread } from './client.js';
 import { UsageError } from './errors.js';
 
@@ -115,9 +116,19 @@ export async function openChosen(
 export async function withEngine<T>(work: (connection: CliConnection) => Promise<T>): Promise<T> {
   const connection = await connect();
   try {
-    return await work(connection);
+    return await withWarning(() => work(connection));
   } finally {
     await connection.close();
+  }
+}
+
+/** Runs a command, and says in one line if the answers that it got may come from damaged rows. */
+async function withWarning<T>(work: () => Promise<T>): Promise<T> {
+  const rows = new Map<string, number>();
+  try {
+    return await hearing(rows, work);
+  } finally {
+    if (rows.size > 0) say(line`stemma: ${damageSentence(rows)}`);
   }
 }
 
@@ -131,7 +142,7 @@ export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Pro
   const connection = await connectThread(performs);
   let isDone = false;
   try {
-    const result = await work({ ...connection, signal: stopper.signal });
+    const result = await withWarning(() => work({ ...connection, signal: stopper.signal }));
     isDone = true;
     return result;
   } finally {

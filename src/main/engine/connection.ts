@@ -1,4 +1,5 @@
 import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage, type SupportedMessagePort } from '@orpc/client/message-port';
+import { ResponseHeadersPlugin } from '@orpc/server/plugins';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
 import { createSession, type Engine, type Project, type Session } from '../../core/project/index.js';
 import { contextOf, router } from '../../core/router/index.js';
@@ -8,7 +9,7 @@ import { line, say } from '../terminal/index.js';
 /** A message port of Electron, Node or the browser. */
 export type Port = SupportedMessagePort & { start?: () => void; close?: () => void };
 
-const handler = new RPCHandler(router);
+const handler = new RPCHandler(router, { plugins: [new ResponseHeadersPlugin()] });
 
 /**
  * Serves one connection with its own session while its port is open. A frame that is not a readable call closes this port and affects no other

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { ResponseHeadersPlugin } from '@orpc/server/plugins';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
 import { StemmaError, systemClock } from '../../core/base/index.js';
 import {
@@ -31,7 +32,7 @@ export function readForFront(): void {
   if (!parent) return;
   const order = workerData as ReaderOrder;
   const say = (message: FromReader): void => parent.postMessage(message);
-  const handler = new RPCHandler(router);
+  const handler = new RPCHandler(router, { plugins: [new ResponseHeadersPlugin()] });
   const sockets = new Map<number, MinimalWebsocket>();
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
   let { place } = order;

@@ -5,6 +5,7 @@ export type { Diagnostics, UpdateCheck } from '../../core/contract/index.js';
 export type { ClientKind, EngineOptions } from '../../core/project/index.js';
 export { commandIn, engineNode, forNode, ownCommand, projectNode, shellCommand } from './command.js';
 export { storeCompiledCode } from './compiled.js';
+export { damageSentence, hear, hearDamage, hearing } from './damage.js';
 export { readStandardInput } from './input.js';
 export { diagnosticsOf, installedAs, logEvent } from './log.js';
 export * from './places.js';

@@ -1,7 +1,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { ContractClient } from '../launch/index.js';
+import { type ContractClient, damageSentence, hearing } from '../launch/index.js';
 import { untilCommitted } from './committed.js';
 import { type McpCaller, NotYours } from './tool.js';
 import { toolsFor } from './tools.js';
@@ -42,12 +42,15 @@ export async function serveTools({ client, version, names, caller = {}, signal, 
     const tool = tools.find((each) => each.name === params.name);
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `The tool ${JSON.stringify(params.name)} does not exist. tools/list names all tools.`);
     const input = params.arguments ?? {};
+    const damaged = new Map<string, number>();
+    const note = () => textOf(damaged.size > 0 ? `${damageSentence(damaged)} ${untrusted}` : untrusted);
     try {
       if (!tool.readOnly) await untilCommitted(client, caller, tool.name, input);
-      return { content: [textOf(untrusted), jsonOf(await tool.call(client, input, caller))] };
+      const answer = await hearing(damaged, () => tool.call(client, input, caller));
+      return { content: [note(), jsonOf(answer)] };
     } catch (error) {
       const refusal = error instanceof NotYours ? { code: 'UNAUTHORIZED', message: error.message, data: null } : refusalOf(error);
-      return { isError: true, content: [textOf(untrusted), jsonOf(refusal)] };
+      return { isError: true, content: [note(), jsonOf(refusal)] };
     }
   });
 

@@ -7,7 +7,7 @@ import { OpenAPIGenerator } from '@orpc/openapi';
 import { OpenAPIHandler } from '@orpc/openapi/node';
 import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
-import { contract } from '../../core/contract/index.js';
+import { contract, damageHeader } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { readInput } from './body.js';
 
@@ -50,7 +50,21 @@ let specification: Promise<string> | undefined;
  * sent as server-sent events. `port` connects to the engine and is closed with the response.
  */
 export async function answerApi(request: IncomingMessage, response: ServerResponse, port: MessagePort, startupProject: string | null): Promise<void> {
-  const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
+  const client: ContractClient = createORPCClient(
+    new RPCLink({
+      port: port as never,
+      clientInterceptors: [
+        async ({ next }) => {
+          const answer = await next();
+          const damaged = answer.headers[damageHeader];
+          if (response.headersSent) return answer;
+          if (damaged === undefined) response.removeHeader(damageHeader);
+          else response.setHeader(damageHeader, damaged);
+          return answer;
+        },
+      ],
+    }),
+  );
   response.on('close', () => port.close());
   port.start();
   const dir = projectOf(request, startupProject);

@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { useConnection } from '../client';
 import { followAddress, listen, noticeChanges, useNavigation, useOpenDir, useProject } from '../state';
 import { Center } from './Center';
+import { DamagedRecords } from './DamagedRecords';
 import { useDesktop } from './desktop';
 import { useDrop } from './drop';
 import { Frame } from './Frame';
@@ -54,6 +55,7 @@ export function App() {
       <div className="body">
         <Offline />
         <Restricted />
+        <DamagedRecords />
         <Frame>
           <Center />
         </Frame>

@@ -1,6 +1,7 @@
 import type { ClientContext, ClientLink } from '@orpc/client';
 import { RPCLink as PortLink } from '@orpc/client/message-port';
 import { RPCLink as SocketLink } from '@orpc/client/websocket';
+import { hearDamage } from './damage';
 
 /** One open connection to the engine. `closed` resolves once, when the connection ends, with the reason if it is known. */
 export interface EngineLine {
@@ -41,7 +42,7 @@ function portLine(port: MessagePort): EngineLine {
   const closed = new Promise<string | undefined>((resolve) => {
     port.addEventListener('close', () => resolve('The engine process ended.'), { once: true });
   });
-  const link = new PortLink({ port });
+  const link = new PortLink({ port, clientInterceptors: [hearDamage] });
   port.start();
   return { link, closed, close: () => port.close() };
 }
@@ -64,7 +65,7 @@ const socketCarrier: Carrier = () =>
       );
     });
     // The link is attached before the socket opens, so that no message is missed.
-    const link = new SocketLink({ websocket: socket });
+    const link = new SocketLink({ websocket: socket, clientInterceptors: [hearDamage] });
     socket.addEventListener(
       'open',
       () => {

@@ -4,4 +4,5 @@
 export type * from './bridge';
 export { type Carrier, carrierOfThisWindow, type EngineLine } from './carriers';
 export { api, type Client, type ConnectionState, connect, onNewLine, useConnection } from './connection';
+export { useDamagedRows } from './damage';
 export { useWriteQuestion } from './write-permission';

@@ -1,0 +1,26 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type DamagedRows, damageHeader, damageInWords, readDamage } from '../../core/contract/index.js';
+
+/** The headers of an answer. */
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const running = new AsyncLocalStorage<Map<string, number>>();
+
+/** Runs work, and adds the damaged rows that the answers of its calls name to `rows`. */
+export const hearing = <T>(rows: Map<string, number>, work: () => T): T => running.run(rows, work);
+
+/** Takes what is said beside an answer, for the work that made the call. */
+export function hear(header: string | readonly string[] | undefined): void {
+  for (const [table, count] of readDamage(header)) running.getStore()?.set(table, count);
+}
+
+/** An interceptor of a client. It hears what is said beside each answer. */
+export async function hearDamage<Answer extends { readonly headers: Headers }>({ next }: { next(): Promise<Answer> }): Promise<Answer> {
+  const answer = await next();
+  hear(answer.headers[damageHeader]);
+  return answer;
+}
+
+/** What a person or an agent is told about damaged rows. */
+export const damageSentence = (rows: DamagedRows): string =>
+  `Some records of this project are damaged: ${damageInWords(rows)}. Answers from them may be wrong. Run "stemma fsck" to see what is intact, and "stemma fsck --repair" to restore it.`;

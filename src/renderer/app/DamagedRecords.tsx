@@ -1,0 +1,20 @@
+import { ShieldCheck, TriangleAlert } from 'lucide-react';
+import { damageInWords } from '../../core/contract/index.js';
+import { useDamagedRows } from '../client';
+import { Button } from '../parts';
+import { go } from '../state';
+
+/** A bar above a project with damaged records, for all that is shown from them and cannot be marked by itself. */
+export function DamagedRecords() {
+  const rows = useDamagedRows();
+  if (rows.size === 0) return null;
+  return (
+    <section className="notice-line restricted damaged" aria-label="Damaged records">
+      <TriangleAlert size={14} aria-hidden />
+      <span className="grow">Some records of this project are damaged: {damageInWords(rows)}. What is shown from them may be wrong.</span>
+      <Button small icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
+        Check and repair
+      </Button>
+    </section>
+  );
+}
