@@ -62,7 +62,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   system: ['node:path'],
   files: ['node:crypto', 'node:fs', 'node:os', 'node:path'],
   trust: ['node:crypto', 'node:fs', 'node:path'],
-  store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:sqlite', 'node:zlib'],
+  store: ['better-sqlite3', 'node:async_hooks', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:sqlite', 'node:zlib'],
   artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   formats: [
     '@msgpack/msgpack',
@@ -196,7 +196,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/launch',
     folders: [core('base'), contract, core('files'), core('project'), core('system'), core('trust'), 'src/main/system'],
-    packages: ['@orpc/contract', 'node:fs', 'node:module', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
+    packages: ['@orpc/contract', 'node:async_hooks', 'node:fs', 'node:module', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   },
   {
     folder: 'src/main/otlp',

@@ -18,7 +18,7 @@ import { asRefusal, isStream, refusing } from './errors.js';
 export interface RouterContext {
   readonly reading: Reading;
   readonly session?: Session;
-  /** Takes what is said beside the answer of a call. */
+  /** The headers beside the answer of a call. */
   readonly resHeaders?: Headers;
 }
 

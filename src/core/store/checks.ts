@@ -1,12 +1,11 @@
 import Database from 'better-sqlite3';
 import { type Connection, guard } from './connection.js';
-import type { OpenDatabase } from './database.js';
 import { changedDefinitions, definitionProblem } from './definitions.js';
 import { saysDamage } from './failures.js';
-import { changedRows, tablesOf } from './sums.js';
+import { type ChangedRow, changedRows, tablesOf } from './sums.js';
 
 /** The checks of an open database. */
-export function checksOf(current: () => Connection): Pick<OpenDatabase, 'integrity' | 'dangling' | 'changedRows' | 'changedDefinitions'> {
+export function checksOf(current: () => Connection) {
   return {
     integrity: () => guard(() => integrityOf(current().raw)),
     dangling: () =>
@@ -18,7 +17,7 @@ export function checksOf(current: () => Connection): Pick<OpenDatabase, 'integri
         })),
       ),
     changedDefinitions: () => guard(() => changedDefinitions(current().raw).map(definitionProblem)),
-    changedRows: () => {
+    changedRows: (): ChangedRow[] => {
       const { raw } = current();
       return tablesOf(raw).flatMap((table) =>
         guard(

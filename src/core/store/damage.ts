@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { systemClock } from '../base/index.js';
 import { matchesSql, sumColumn, type TableShape, tablesOf } from './sums.js';
 
 /** What is known about the rows of some tables. */
@@ -92,7 +93,7 @@ export function watchDamage(raw: Database.Database, prepared: (sql: string) => D
       if (!raw.open) return { rows: new Map(), unchecked: new Set(), stale: new Set() };
       const known = all();
       const asked = names ? [...names].flatMap((name) => known.get(name) ?? []) : [...known.values()];
-      const [now, at] = [version(), Date.now()];
+      const [now, at] = [version(), systemClock()];
       let left = answerRows;
       for (const watched of asked) {
         if (!isDue(watched, now, at)) continue;
@@ -122,7 +123,7 @@ function checkPiece(watched: Watched, most: number, all: (sql: string, ...values
   for (const [isDamaged] of rows) pass.damaged += isDamaged;
   pass.after = rows.at(-1)?.slice(1);
   if (rows.length < most) {
-    watched.known = { rows: pass.rows, damaged: pass.damaged, version: pass.version, at: Date.now() };
+    watched.known = { rows: pass.rows, damaged: pass.damaged, version: pass.version, at: systemClock() };
     watched.pass = undefined;
   }
   return rows.length;

@@ -120,7 +120,7 @@ async function lieAbout(isMeant: (column: string) => boolean): Promise<{ readonl
   for (const { name: table, keys, columns } of tablesOf(raw)) {
     const meant = columns.filter((column) => isMeant(`${table}.${column}`));
     const truth = meant.length > 0 ? await ask() : [];
-    for (const { name, isTold } of truth) if (isTold) faults.add(`${name}: told of damage where there is none`);
+    for (const { name, isTold } of truth) if (isTold) faults.add(`${name}: says that sound rows are damaged`);
     const key = keys.map((name) => `"${name}"`);
     const at = key.map((name) => `${name} = ?`).join(' AND ');
     for (const column of meant) {
