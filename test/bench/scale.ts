@@ -14,6 +14,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRouterClient } from '@orpc/server';
+import { catchUpFindings, openScopedViews } from '../../src/core/analysis/index.js';
 import type { Timestamp } from '../../src/core/base/index.js';
 import { addCommit } from '../../src/core/chain/index.js';
 import { createEngine, createSession, type Engine, type Project } from '../../src/core/project/index.js';
@@ -98,6 +99,11 @@ async function make(kind: Kind, folder: string, size: number): Promise<void> {
 async function deriveAll(project: Project): Promise<void> {
   await Promise.all([loadPrices(), loadTokenizer()]);
   for (const _ of derive(project.chain));
+  if (project.place) {
+    const views = await openScopedViews(project.chain, project.place);
+    for (const _ of catchUpFindings(project.chain, views));
+    views.close();
+  }
   project.close();
 }
 

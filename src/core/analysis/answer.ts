@@ -6,16 +6,46 @@ import { type ConfinedDatabase, openConfined } from '../store/index.js';
 import { cardCallPrefix } from '../usage/index.js';
 import { contentFunctions } from './content.js';
 import type { Statement } from './question.js';
-import { viewList, viewSql } from './views.js';
+import { type ViewOptions, viewList, viewSql } from './views.js';
 
 /** Limits of a question. Whoever starts the process limits time and memory. */
 export const limits = { rows: 10_000, bytes: 32 * 1024 * 1024 } as const;
 
-/** Opens the views of a project for statements that a person or an agent wrote. `file` is the database of the chain. With `isRaw`, times are numbers. */
-export function openViews(
+/** Where the views of a project are read: the database of the chain. */
+interface ViewsPlace {
+  readonly file: string;
+  readonly mark: string | undefined;
+}
+
+/** The views of a project, limited to the commits of some runs. */
+export interface ScopedViews extends Omit<ConfinedDatabase, 'select'> {
+  /** The views with the commits of these runs, a JSON list. */
+  within(runs: string): Pick<ConfinedDatabase, 'select'>;
+}
+
+/** Opens the views of a project for questions about some of its sessions. */
+export async function openScopedViews(chain: ReadChain, place: ViewsPlace): Promise<ScopedViews> {
+  let scope = '[]';
+  const { select, close } = await openWith(chain, place, { isScoped: true }, { stemma_runs: () => scope });
+  return {
+    within: (runs) => ({
+      select: (sql, values) => {
+        scope = runs;
+        return select(sql, values);
+      },
+    }),
+    close,
+  };
+}
+
+/** Opens the views of a project for statements that a person or an agent wrote. With `isRaw`, times are numbers. */
+export const openViews = (chain: ReadChain, place: ViewsPlace, isRaw = false): Promise<ConfinedDatabase> => openWith(chain, place, { isRaw });
+
+function openWith(
   chain: ReadChain,
-  { file, mark }: { readonly file: string; readonly mark: string | undefined },
-  isRaw = false,
+  { file, mark }: ViewsPlace,
+  options: ViewOptions,
+  functions: ReturnType<typeof contentFunctions> = {},
 ): Promise<ConfinedDatabase> {
   const words = {
     project: chain.project,
@@ -27,14 +57,14 @@ export function openViews(
   return openConfined({
     file,
     mark,
-    views: Object.fromEntries(viewList.map((view) => [view.name, viewSql(view, words, isRaw)])),
-    isRaw,
-    functions: contentFunctions(chain),
+    views: Object.fromEntries(viewList.map((view) => [view.name, viewSql(view, words, options)])),
+    isRaw: options.isRaw,
+    functions: { ...contentFunctions(chain), ...functions },
   });
 }
 
 /** The answer to a statement, up to a number of rows and of bytes. @throws as `ConfinedDatabase.select` */
-export function answer(db: ConfinedDatabase, { sql, values }: Statement, limit: number = limits.rows): AnalysisAnswer {
+export function answer(db: Pick<ConfinedDatabase, 'select'>, { sql, values }: Statement, limit: number = limits.rows): AnalysisAnswer {
   const found = db.select(sql, values);
   const rows: (string | number | null)[][] = [];
   let bytes = 0;

@@ -10,7 +10,7 @@ export interface RuleResults {
   readonly problems: readonly { readonly rule: string; readonly message: string }[];
 }
 
-/** The most findings of one rule. */
+/** The most findings of a rule that is applied to all sessions at once. */
 const mostOfRule = 5_000;
 
 /** Applies rules. A rule that is wrong is named, and the others go on. */
@@ -22,7 +22,7 @@ export function applyRules(db: ConfinedDatabase, rules: readonly SqlRule[]): Rul
   const problems: RuleResults['problems'][number][] = [];
   for (const rule of rules)
     try {
-      findings.push(...findingsOf(db, rule, titles));
+      findings.push(...findingsOf(db, rule, { most: mostOfRule, titles }));
     } catch (error) {
       if (!(error instanceof StemmaError)) throw error;
       problems.push({ rule: rule.rule, message: error.message });
@@ -30,10 +30,16 @@ export function applyRules(db: ConfinedDatabase, rules: readonly SqlRule[]): Rul
   return { findings: findings.sort(byTime), problems };
 }
 
-const byTime = (a: Finding, b: Finding): number => ((b.at ?? '') < (a.at ?? '') ? -1 : (b.at ?? '') > (a.at ?? '') ? 1 : 0);
+/** Newest first; findings without a time last. */
+export const byTime = (a: Finding, b: Finding): number => ((b.at ?? '') < (a.at ?? '') ? -1 : (b.at ?? '') > (a.at ?? '') ? 1 : 0);
 
-function findingsOf(db: ConfinedDatabase, { rule, title, severity, sql }: SqlRule, titles: ReadonlyMap<unknown, string>): Finding[] {
-  const { columns, rows } = answer(db, { sql, values: [] }, mostOfRule);
+/** What a rule finds in the views of a database. The titles of sessions are not read. @throws BAD_REQUEST for a rule that is wrong */
+export function findingsOf(
+  db: Pick<ConfinedDatabase, 'select'>,
+  { rule, title, severity, sql }: SqlRule,
+  { most, titles = new Map() }: { readonly most: number; readonly titles?: ReadonlyMap<unknown, string> },
+): Finding[] {
+  const { columns, rows } = answer(db, { sql, values: [] }, most);
   const missing = ['session_id', 'detail'].filter((name) => !columns.includes(name));
   if (missing.length > 0)
     throw new StemmaError(

@@ -11,5 +11,5 @@ export function* catchUpAnalysis(chain: WriteChain): Generator<void> {
   yield* catchUpUsage(chain);
   yield* catchUpTools(chain);
   yield* catchUpLedger(chain);
-  catchUpSessions(chain);
+  yield* catchUpSessions(chain);
 }

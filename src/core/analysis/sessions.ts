@@ -1,8 +1,15 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { namelessTitle, type SessionSpan, sessionSpans } from '../sessions/index.js';
+import {
+  forgetClusters,
+  namelessTitle,
+  type SessionSpan,
+  type StatedCluster,
+  spansOf,
+  staleSpans,
+  storeCluster,
+  storedProgress,
+} from '../sessions/index.js';
 import { changedSql, derivedProgressOf, type ReadableDb, setDerivedProgress } from '../store/index.js';
-
-const progressName = 'usage sessions';
 
 /** A number that changes with every commit, call, branch of git, price, name, archive and deletion. */
 function stateOf({ db, project }: ReadChain): number {
@@ -21,26 +28,48 @@ function stateOf({ db, project }: ReadChain): number {
 }
 
 /** Whether the stored sessions are out of date. */
-export const sessionsAreDue = (chain: ReadChain): boolean => derivedProgressOf(chain, progressName) !== stateOf(chain);
+export const sessionsAreDue = (chain: ReadChain): boolean => derivedProgressOf(chain, storedProgress) !== stateOf(chain);
 
-/** Stores the rows of all sessions, if one of them may have changed. */
-export function catchUpSessions(chain: WriteChain): void {
+/** The clusters of sessions per transaction. */
+const clustersAtOnce = 50;
+
+/** Stores the sessions of the clusters that have changed, in short transactions. Yields after each. */
+export function* catchUpSessions(chain: WriteChain): Generator<void> {
   if (!sessionsAreDue(chain)) return;
+  const state = stateOf(chain);
+  const { stale, gone } = staleSpans(chain);
+  chain.db.transaction(() => forgetClusters(chain, gone));
+  for (let at = 0; at < stale.length; at += clustersAtOnce) {
+    chain.db.transaction(() => {
+      const untrue = damagedTitles(chain.db);
+      for (const cluster of stale.slice(at, at + clustersAtOnce)) storeSessions(chain, cluster, untrue);
+    });
+    yield;
+  }
+  chain.db.transaction(() => setDerivedProgress(chain, storedProgress, state));
+}
+
+function storeSessions(chain: WriteChain, cluster: StatedCluster, untrue: ReadonlySet<string | null>): void {
   const { db, project } = chain;
-  const { sessions, elsewhere } = sessionSpans(chain);
+  const { name, runs, made, sessions, elsewhere } = spansOf(chain, cluster);
+  forgetClusters(chain, [name]);
+  db.run(
+    'DELETE FROM usageCommit WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?)',
+    runs,
+    project,
+  );
   const calls = new Map(
     db
-      .all<{ session: string; calls: number }>('SELECT session, SUM(calls) AS calls FROM usageSum WHERE project = ? GROUP BY session', project)
+      .all<{ session: string; calls: number }>(
+        'SELECT session, SUM(calls) AS calls FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY session',
+        project,
+        JSON.stringify(sessions.map(({ row }) => row.sessionId)),
+      )
       .map(({ session, calls }) => [session, calls] as const),
   );
-  db.transaction(() => {
-    db.run('DELETE FROM usageSession WHERE project = ?', project);
-    db.run('DELETE FROM usageCommit WHERE context IN (SELECT seq FROM context WHERE project = ?)', project);
-    const untrue = damagedTitles(db);
-    for (const span of sessions) storeSession(chain, withTrueTitle(span, untrue), calls.get(span.row.sessionId) ?? 0);
-    for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
-    setDerivedProgress(chain, progressName, stateOf(chain));
-  });
+  for (const span of sessions) storeSession(chain, name, withTrueTitle(span, untrue), calls.get(span.row.sessionId) ?? 0);
+  for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
+  storeCluster(chain, cluster, made);
 }
 
 /** The titles in rows that do not match their checksums. A table of sums has no place for a mark. */
@@ -52,12 +81,13 @@ function damagedTitles(db: ReadableDb): ReadonlySet<string | null> {
 const withTrueTitle = (span: SessionSpan, untrue: ReadonlySet<string | null>): SessionSpan =>
   span.row.damaged || untrue.has(span.row.title) ? { ...span, row: { ...span.row, title: namelessTitle(span.row.sessionId) } } : span;
 
-function storeSession({ db, project }: WriteChain, { row, startedAt, machine, branch }: SessionSpan, calls: number): void {
+function storeSession({ db, project }: WriteChain, cluster: number, { row, startedAt, machine, branch }: SessionSpan, calls: number): void {
   db.run(
-    `INSERT INTO usageSession (project, session, parent, agent, subagent, title, repository, person, branch, startedAt, endedAt, turns, branches, calls, errors,
-                               peakTokens, windowLimit, cost, isArchived, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO usageSession (project, session, cluster, parent, agent, subagent, title, repository, person, branch, startedAt, endedAt, turns, branches, calls, errors,
+                               peakTokens, windowLimit, cost, isArchived, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     project,
     row.sessionId,
+    cluster,
     row.parentSessionId ?? null,
     row.agent,
     row.subagent ?? null,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
 import { parsedOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
+import { forgetClustersOf } from '../sessions/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { dayMs, pathIn } from '../usage/index.js';
 import { agentOfTemplate } from './views.js';
@@ -57,6 +58,7 @@ export function countTools(chain: WriteChain, commits: readonly CommitSeq[]): vo
   const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
   const changed = rows.filter((row) => storeTools(chain, row)).map(({ session }) => session);
   sumTools(chain, new Set(changed));
+  forgetClustersOf(chain, commits);
 }
 
 function storeBatch(chain: WriteChain): void {

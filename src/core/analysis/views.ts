@@ -16,11 +16,14 @@ export interface ViewColumn {
 export interface View {
   readonly name: AnalysisView;
   readonly what: string;
-  readonly from: string;
+  readonly from: (within: Within) => string;
   readonly columns: readonly ViewColumn[];
   /** The column of times by which a dataset is divided into months. */
   readonly month: string;
 }
+
+/** A condition that limits a view to some commits, given the column that holds the commit. */
+type Within = (commit: string) => string;
 
 /** Raise this when a column changes its meaning or is removed. New columns do not change it. */
 export const viewsVersion = 1;
@@ -217,6 +220,9 @@ const ofProject = (table: string): string => `${table}.project = :project`;
 /** The same, read in the order of the table. An index that begins with the project leads to the rows in an order that is slow to read. */
 const inOrder = (table: string): string => `+${ofProject(table)}`;
 
+const toolsOf = (within: Within): string =>
+  `usageTool t JOIN context c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND ${isShown} AND ${within('t.context')}`;
+
 /** The views that a person and an agent may ask, with their columns. `:project` and so on are filled in by `viewSql`. */
 export const views: Readonly<Record<AnalysisView, View>> = {
   sessions: {
@@ -224,59 +230,73 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     what: 'A row for each session, subagents included.',
     columns: sessions,
     month: 'ended_at',
-    from: `usageSession s WHERE ${ofProject('s')}`,
+    from: () => `usageSession s WHERE ${ofProject('s')}`,
   },
   turns: {
     name: 'turns',
     what: 'A row for each turn: from a prompt to its answer.',
     columns: turns,
     month: 'at',
-    from: `context c WHERE ${ofProject('c')} AND c.type = 'delta' AND c.checkpoint NOT IN ('tool_call', 'assistant_message') AND ${isShown}`,
+    from: (within) =>
+      `context c WHERE ${ofProject('c')} AND c.type = 'delta' AND c.checkpoint NOT IN ('tool_call', 'assistant_message') AND ${isShown} AND ${within('c.seq')}`,
   },
   calls: {
     name: 'calls',
     what: 'A row for each call to a model, once however many files contain it. Calls that a session only repeats are left out.',
     columns: calls,
     month: 'at',
-    from: `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${inOrder('u')} AND u.replayed IS NULL`,
+    from: (within) =>
+      `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${inOrder('u')} AND u.replayed IS NULL AND ${within('u.context')}`,
   },
   tool_calls: {
     name: 'tool_calls',
     what: 'A row for each tool call.',
     columns: toolCalls,
     month: 'at',
-    from: `usageTool t JOIN context c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND ${isShown}`,
+    from: toolsOf,
   },
   entries: {
     name: 'entries',
     what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
     columns: entries,
     month: 'committed_at',
-    from: `context c JOIN json_each(stemma_outline(c.artifact, c.format), '$[0]') e WHERE ${inOrder('c')} AND ${isShown}`,
+    from: (within) =>
+      `context c JOIN json_each(stemma_outline(c.artifact, c.format), '$[0]') e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
   },
   files: {
     name: 'files',
     what: 'A row for each file that a session used.',
     columns: files,
     month: 'last_at',
-    from: `usageTool t JOIN context c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND t.path IS NOT NULL AND ${isShown} GROUP BY 1, 2`,
+    from: (within) => `${toolsOf(within)} AND t.path IS NOT NULL GROUP BY 1, 2`,
   },
-  tickets: { name: 'tickets', what: 'A row for each ticket.', columns: tickets, month: 'updated_at', from: `ticket k WHERE ${ofProject('k')}` },
+  tickets: { name: 'tickets', what: 'A row for each ticket.', columns: tickets, month: 'updated_at', from: () => `ticket k WHERE ${ofProject('k')}` },
   costs: {
     name: 'costs',
     what: 'Sums of calls by day, session, agent and model.',
     columns: costs,
     month: 'day',
-    from: `usageSlice q WHERE ${ofProject('q')}`,
+    from: () => `usageSlice q WHERE ${ofProject('q')}`,
   },
 };
 
 /** Words of the engine that the views contain as `:name`. */
 export type ViewWords = Readonly<Record<'project' | 'card' | 'beside' | 'call' | 'result', string | number>>;
 
-/** The statement of a view. A view takes no parameters, so the words become literals. With `isRaw`, times are numbers of milliseconds. */
-export function viewSql({ columns, from }: View, words: ViewWords, isRaw = false): string {
-  const sql = `SELECT ${columns.map(({ name, sql, kind }) => `${kind === 'time' && !isRaw ? iso(sql) : sql} AS ${name}`).join(',\n  ')}\n  FROM ${from}`;
+/** How the views of a database differ from those of all commits. */
+export interface ViewOptions {
+  /** Times are numbers of milliseconds. */
+  readonly isRaw?: boolean;
+  /** Rows of commits are those of the runs that `stemma_runs()` returns as a JSON list. */
+  readonly isScoped?: boolean;
+}
+
+const everywhere: Within = () => 'true';
+const inRuns: Within = (commit) => `${commit} IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(stemma_runs())))`;
+
+/** The statement of a view. A view takes no parameters, so the words become literals. */
+export function viewSql({ columns, from }: View, words: ViewWords, { isRaw = false, isScoped = false }: ViewOptions = {}): string {
+  const sql = `SELECT ${columns.map(({ name, sql, kind }) => `${kind === 'time' && !isRaw ? iso(sql) : sql} AS ${name}`).join(',\n  ')}\n  FROM ${from(isScoped ? inRuns : everywhere)}`;
   return sql.replace(/:(project|card|beside|call|result)\b/g, (_, name: keyof ViewWords) => literal(words[name]));
 }
 

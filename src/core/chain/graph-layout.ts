@@ -3,7 +3,7 @@ import type { CommitSeq } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
 import { type Families, type Family, familiesOf, overlaps, runsOf } from './families.js';
-import { drawnNodes, endsIn, type FileEnd, matchingTrees, nodesOf } from './graph-nodes.js';
+import { drawnNodes, endsIn, type FileEnds, matchingTrees, nodesOf } from './graph-nodes.js';
 import { type Hidden, hiddenBy, hiddenIn, hidingState } from './hidden.js';
 import { kept } from './kept.js';
 import { type LaneRow, type Lanes, layOut } from './lanes.js';
@@ -94,7 +94,7 @@ interface View {
   readonly asked: ReadonlySet<number>;
   /** The ids under which agents continued sessions. */
   readonly resumed: ReadonlySet<string>;
-  readonly ends: () => readonly FileEnd[];
+  readonly ends: () => FileEnds;
 }
 
 /** One group for each family, that with the newest row first. */

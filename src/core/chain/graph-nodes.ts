@@ -36,7 +36,7 @@ const storedNodes = (chain: ReadChain, families: readonly Family[]): StoredNode[
  * The commits of families, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
  * which its agent continued last.
  */
-export function nodesOf(chain: ReadChain, families: readonly Family[], ends: readonly FileEnd[]): GraphNode[] {
+export function nodesOf(chain: ReadChain, families: readonly Family[], ends: FileEnds): GraphNode[] {
   const nodes = storedNodes(chain, families);
   const started = new Map(
     chain.db
@@ -58,40 +58,44 @@ export function nodesOf(chain: ReadChain, families: readonly Family[], ends: rea
 }
 
 /** The newest end of an imported file, and whether an agent wrote the file after Resume. */
-export interface FileEnd {
+interface FileEnd {
+  readonly no: number;
   readonly tip: CommitSeq | null;
   readonly isResumed: 0 | 1;
 }
 
-/** The ends of all imported files, in the order of import. */
-export const endsIn = (chain: ReadChain): readonly FileEnd[] =>
-  chain.db.all<FileEnd>(
-    `SELECT CASE WHEN json_array_length(s.tips) = 1 THEN s.tips ->> 0
+/** The ends of imported files, by commit. */
+export type FileEnds = ReadonlyMap<CommitSeq | null, readonly FileEnd[]>;
+
+/** The ends of all imported files. */
+export const endsIn = (chain: ReadChain): FileEnds => {
+  const ends = chain.db.all<FileEnd>(
+    `SELECT s.no, CASE WHEN json_array_length(s.tips) = 1 THEN s.tips ->> 0
                  ELSE (SELECT c.seq FROM json_each(s.tips) t JOIN context c ON c.seq = t.value ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1) END AS tip,
             EXISTS (SELECT 1 FROM resumed r WHERE r.project = s.project AND r.sessionId = s.sessionId) AS isResumed
-       FROM source s WHERE s.project = ? ORDER BY s.no`,
+       FROM source s WHERE s.project = ?`,
     chain.project,
   );
+  return Map.groupBy(ends, ({ tip }) => tip);
+};
 
 /**
  * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
  * such an end, and nowhere else: it never moves the trunk of the session that it left.
  */
-function currentTimes(nodes: readonly StoredNode[], all: readonly FileEnd[]): ReadonlyMap<CommitSeq, number> {
+function currentTimes(nodes: readonly StoredNode[], ends: FileEnds): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
   const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
-  const endOf = ({ tip }: FileEnd): StoredNode[] => {
-    const end = tip === null ? undefined : bySeq.get(tip);
-    return end ? [end] : [];
-  };
+  // In the order of import.
+  const own = nodes.flatMap((node) => (ends.get(node.seq) ?? []).map((end) => ({ ...end, node }))).sort((a, b) => a.no - b.no);
+  const endsWith = (isResumed: FileEnd['isResumed']): StoredNode[] => own.filter((end) => end.isResumed === isResumed).map(({ node }) => node);
   const current = new Map<CommitSeq, number>();
   const parentOf = ({ parent }: StoredNode): StoredNode | undefined => (parent === null ? undefined : bySeq.get(parent));
   // Sessions may share their first commits. These get the latest end.
-  const ends = all.filter(({ isResumed }) => isResumed === 0).flatMap(endOf);
-  for (const end of ends.sort(newestFirst))
+  for (const end of endsWith(0).sort(newestFirst))
     for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = parentOf(node)) current.set(node.seq, end.createdAt);
   const continued = new Set([...current.keys()].flatMap((seq) => bySeq.get(seq)?.parent ?? []));
-  for (const end of all.filter(({ isResumed }) => isResumed === 1).flatMap(endOf)) {
+  for (const end of endsWith(1)) {
     const added: StoredNode[] = [];
     let node: StoredNode | undefined = end;
     for (; node && !current.has(node.seq) && !node.forked; node = parentOf(node)) added.push(node);

@@ -161,6 +161,9 @@ export const finding = z.object({
 });
 export type Finding = z.output<typeof finding>;
 
+/** The number of sessions to which the built-in rules were not yet applied. Stemma goes on with them when it is idle. */
+const unchecked = count.optional();
+
 export const findingContract = {
   list: procedure('Lists what the rules find in all sessions: each with the commit and the entry that show it.')
     .input(
@@ -171,8 +174,15 @@ export const findingContract = {
         limit: count.max(10_000).optional().describe('The maximum number of findings. The default is 1,000.'),
       }),
     )
-    .output(z.object({ total: count, findings: z.array(finding), problems: z.array(z.object({ rule: z.string(), message: z.string() })) })),
+    .output(
+      z.object({
+        total: count,
+        findings: z.array(finding),
+        problems: z.array(z.object({ rule: z.string(), message: z.string() })),
+        unchecked,
+      }),
+    ),
   rules: procedure('Lists the rules: the built-in ones, and those in the folder `rules` of Stemma’s data folder.')
     .input(z.strictObject({}))
-    .output(z.object({ folder: z.string().nullable(), rules: z.array(findingRule) })),
+    .output(z.object({ folder: z.string().nullable(), rules: z.array(findingRule), unchecked })),
 };

@@ -1,7 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { answer, applyRules, catchUpAnalysis, openViews, type WrittenFile, writeAnswer, writeDataset } from '../analysis/index.js';
+import {
+  answer,
+  applyRules,
+  catchUpAnalysis,
+  catchUpFindings,
+  findingsAreDue,
+  openScopedViews,
+  openViews,
+  type WrittenFile,
+  writeAnswer,
+  writeDataset,
+} from '../analysis/index.js';
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { missingDerived } from '../store/index.js';
@@ -35,23 +46,32 @@ export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown
   }
 }
 
+/** Where the file of a project is. @throws UNAVAILABLE for a project in memory */
+export function requireFile({ place }: Pick<Project, 'place'>): NonNullable<Project['place']> {
+  if (place) return place;
+  throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
+    reason: 'memory',
+  });
+}
+
 /** Asks a question of an open project. @throws as `Analyst` */
 export async function askProject({ options }: Engine, project: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> {
-  const { place, chain } = project;
-  if (!place)
-    throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
-      reason: 'memory',
-    });
+  const { chain } = project;
+  const place = requireFile(project);
   const order = { place, ask };
-  const asked = (): Promise<unknown> => (options.analyst ? options.analyst(order, limits) : answerOrder(order));
+  return await withDerived(chain, async () => await (options.analyst ? options.analyst(order, limits) : answerOrder(order)));
+}
+
+/** Reads derived data, and once again if its file had to be made anew. */
+async function withDerived<T>(chain: Project['chain'], read: () => Promise<T>): Promise<T> {
   try {
-    return await asked();
+    return await read();
   } catch (error) {
     if (!(error instanceof StemmaError && error.data.reason === missingDerived)) throw error;
     // The writer makes the file again when it sees that it is gone.
     chain.db.version();
-    await prepareAnalysis(project);
-    return await asked();
+    await prepareAnalysis({ chain });
+    return await read();
   }
 }
 
@@ -60,6 +80,25 @@ export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promis
   await loadPrices();
   if (!chain.db.isFree()) return;
   for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Milliseconds that a question about findings waits for sessions that were not checked yet. */
+const checkingMs = 5_000;
+
+/** Applies the built-in rules to sessions that have changed, unless another process is writing. Many sessions are left for idle time. */
+export async function prepareFindings({ chain, place }: Pick<Project, 'chain' | 'place'>): Promise<void> {
+  await prepareAnalysis({ chain });
+  if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;
+  const views = await withDerived(chain, () => openScopedViews(chain, place));
+  try {
+    const until = performance.now() + checkingMs;
+    for (const _ of catchUpFindings(chain, views)) {
+      if (performance.now() > until) return;
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  } finally {
+    views.close();
+  }
 }
 
 /**

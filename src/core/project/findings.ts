@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { builtInRules, type RuleResults, ruleOf, type SqlRule } from '../analysis/index.js';
+import { builtInRules, byTime, keptCounts, keptFindings, type RuleResults, ruleOf, type SqlRule, uncheckedSessions } from '../analysis/index.js';
 import { textOf } from '../base/index.js';
+import type { Finding } from '../contract/index.js';
 import { listIfExists, readInside } from '../files/index.js';
-import { analystMs, askProject } from './analyst.js';
+import { analystMs, askProject, prepareFindings, requireFile } from './analyst.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 
@@ -21,6 +22,67 @@ export function rulesIn(dataDir: string): SqlRule[] {
   return [...builtInRules.filter(({ rule }) => !names.has(rule)), ...own];
 }
 
-/** What rules find in a project, in a process of its own. @throws as `Analyst` */
-export const findIn = async (engine: Engine, project: Project, rules: readonly SqlRule[], signal: AbortSignal | undefined): Promise<RuleResults> =>
-  (await askProject(engine, project, { kind: 'findings', rules }, { ms: analystMs.findings, signal })) as RuleResults;
+/** What the rules find in a project, and how many sessions the built-in ones have not seen yet. */
+interface FoundIn extends Omit<RuleResults, 'findings'> {
+  readonly total: number;
+  readonly findings: readonly Finding[];
+  readonly unchecked: number;
+}
+
+interface FindingPage {
+  readonly rules: readonly SqlRule[];
+  readonly sessionId?: string | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * A page of what rules find in a project, newest first. The findings of built-in rules are kept; a person's own rules are applied to all sessions, in a
+ * process of its own. @throws as `Analyst`
+ */
+export async function findIn(engine: Engine, project: Project, page: FindingPage, signal: AbortSignal | undefined): Promise<FoundIn> {
+  const { rules, sessionId, offset, limit } = page;
+  const { own, problems } = await findOwn(engine, project, rules, signal);
+  const wanted = own.filter((one) => sessionId === undefined || one.sessionId === sessionId);
+  const builtIn = rules.filter(({ isBuiltIn }) => isBuiltIn);
+  const { chain } = project;
+  // Each of a person's findings may stand before those of the page.
+  const part = wanted.length === 0 ? { offset, limit } : { offset: 0, limit: offset + limit };
+  const kept = keptFindings(chain, { rules: builtIn, sessionId, ...part });
+  const findings = wanted.length === 0 ? kept.findings : [...kept.findings, ...wanted].sort(byTime).slice(offset, offset + limit);
+  return { total: kept.total + wanted.length, findings, problems, unchecked: builtIn.length > 0 ? uncheckedSessions(chain) : 0 };
+}
+
+/** The number of findings of each rule. @throws as `Analyst` */
+export async function countFindings(
+  engine: Engine,
+  project: Project,
+  rules: readonly SqlRule[],
+  signal: AbortSignal | undefined,
+): Promise<Pick<FoundIn, 'problems' | 'unchecked'> & { readonly counts: ReadonlyMap<string, number> }> {
+  const { own, problems } = await findOwn(engine, project, rules, signal);
+  const kept = keptCounts(project.chain);
+  const byRule = Map.groupBy(own, ({ rule }) => rule);
+  const counts = new Map(rules.map(({ rule, isBuiltIn }) => [rule, (isBuiltIn ? kept.get(rule) : byRule.get(rule)?.length) ?? 0] as const));
+  return { counts, problems, unchecked: uncheckedSessions(project.chain) };
+}
+
+/** What a person's own rules find in all sessions. */
+async function findOwn(
+  engine: Engine,
+  project: Project,
+  rules: readonly SqlRule[],
+  signal: AbortSignal | undefined,
+): Promise<{ readonly own: readonly Finding[]; readonly problems: RuleResults['problems'] }> {
+  requireFile(project);
+  await prepareFindings(project);
+  const some = rules.filter(({ isBuiltIn }) => !isBuiltIn);
+  if (some.length === 0) return { own: [], problems: [] };
+  const { findings, problems } = (await askProject(
+    engine,
+    project,
+    { kind: 'findings', rules: some },
+    { ms: analystMs.findings, signal },
+  )) as RuleResults;
+  return { own: findings, problems };
+}

@@ -21,7 +21,7 @@ export { type CacheSize, cacheShares, cacheSize, type OpenedForReading, openForR
 export { changes } from './changes.js';
 export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions, type ReadingThreads } from './engine.js';
-export { findIn, rulesFolder, rulesIn } from './findings.js';
+export { countFindings, findIn, rulesFolder, rulesIn } from './findings.js';
 export { historiesIn } from './folder.js';
 export { graphAtAGlance } from './glance.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';

@@ -22,6 +22,9 @@ export interface Cluster {
   readonly isMarked: boolean;
 }
 
+/** The name of a cluster: its first run. */
+export const clusterName = ({ families }: Cluster): number => families[0]?.runs[0] ?? 0;
+
 export interface Clusters {
   readonly all: readonly Cluster[];
   /** The cluster of a commit. */
@@ -131,6 +134,10 @@ function joined(chain: ReadChain, families: Families): Found {
     const family = families.of(run ?? -1) ?? ofSession.get(sessionId ?? '');
     return family && first(family);
   });
+  const resumedIn = Map.groupBy(resumed, ({ sessionId, run }) => {
+    const family = families.of(run) ?? ofSession.get(sessionId);
+    return family && first(family);
+  });
   const filesOf = Map.groupBy(placed, ({ place }) => place && first(place));
   const all = [...Map.groupBy(families.all, first)].map(([name, own]): Cluster => {
     const files = (filesOf.get(name) ?? []).map(({ file }) => file);
@@ -138,7 +145,12 @@ function joined(chain: ReadChain, families: Families): Found {
       families: own,
       files,
       sessions: new Set(own.flatMap(({ sessions }) => [...sessions])),
-      state: JSON.stringify([resumed.length, own.map(({ commits, last }) => [commits, last]), files, changed.get(name)?.map(({ state }) => state)]),
+      state: JSON.stringify([
+        resumedIn.get(name)?.length,
+        own.map(({ commits, last }) => [commits, last]),
+        files,
+        changed.get(name)?.map(({ state }) => state),
+      ]),
       isMarked: changed.has(name),
     };
   });

@@ -34,6 +34,8 @@ export interface ForestNode {
 /** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
   readonly nodes: readonly ForestNode[];
+  /** The deleted commits. */
+  readonly hidden: ReadonlySet<CommitSeq>;
   readonly at: ReadonlyMap<CommitSeq, ForestNode>;
   /** The first commit of the subagent that a commit belongs to. */
   readonly subagentOf: ReadonlyMap<CommitSeq, ForestNode>;
@@ -136,11 +138,12 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   }
   const parts = turnPartsIn(chain, all);
   const beside = besideTrunk({ nodes, at, children, parts }, new Set(continued.keys()));
-  return { nodes, at, subagentOf, children, keyOf, continuedAs, beside, parts };
+  return { nodes, hidden, at, subagentOf, children, keyOf, continuedAs, beside, parts };
 }
 
 const empty: Forest = {
   nodes: [],
+  hidden: new Set(),
   at: new Map(),
   subagentOf: new Map(),
   children: new Map(),

@@ -9,4 +9,5 @@ export { mainTitles, namelessTitle, type SessionFacts, sessionOf } from './list.
 export { listSessions } from './pages.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
-export { type SessionSpan, sessionSpans } from './spans.js';
+export { type SessionSpan, spansOf, staleSpans } from './spans.js';
+export { forgetClusters, forgetClustersOf, type StatedCluster, storeCluster, storedProgress } from './stored.js';

@@ -30,9 +30,10 @@ export interface LinkRecord {
 export const linkRecords = (chain: ReadChain): LinkRecord[] =>
   chain.db
     .all<{ record: string; context: CommitSeq }>(
-      `SELECT record, context FROM record WHERE project = ? AND (record >= 'continues:' AND record < 'continues;' OR record >= 'cleared:' AND record < 'cleared;')
-        ORDER BY record`,
-      chain.project,
+      // Two questions, because SQLite reads all records for one with OR.
+      `SELECT record, context FROM record WHERE project = :project AND record >= 'cleared:' AND record < 'cleared;'
+       UNION ALL SELECT record, context FROM record WHERE project = :project AND record >= 'continues:' AND record < 'continues;' ORDER BY record`,
+      { project: chain.project },
     )
     .map(({ record, context }) => {
       const [kind, session = '', before = ''] = record.split(':');

@@ -1,15 +1,16 @@
 import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
-import { intactColumn, kept, type ReadChain, runsOf, startedSql } from '../chain/index.js';
+import { intactColumn, kept, type ReadChain, recalled, runsOf, startedSql } from '../chain/index.js';
 import { runtimes, type SessionRow } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { callStates, driftsOf, settingsState } from '../usage/index.js';
-import { type Cluster, clustersOf } from './clusters.js';
+import { type Cluster, clusterName, clustersOf } from './clusters.js';
 import { type Forest, type ForestNode, forestOf, pathTo, subagentKind, turnsOn } from './forest.js';
 import { continuedSessions, type Linked, type LinkRecord, linkRecords, recently } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
+import { type Made, storedClusters } from './stored.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 
 /** Facts about sessions that the store does not contain. */
@@ -26,20 +27,11 @@ export function sessionOf(chain: ReadChain, sessionId: string, facts: SessionFac
   return row;
 }
 
-/** The row of every session, in no order. */
-export const sessionRows = (chain: ReadChain, facts: SessionFacts): SessionRow[] => rowsIn(chain, clustersOf(chain).all, facts);
-
 /** The rows of the session and of those around it: its subagents and the sessions that share commits with it. */
 export const rowsAround = (chain: ReadChain, sessionId: string): SessionRow[] => rowsIn(chain, clustersOf(chain).of([sessionId]), {});
 
 /** The number of bytes that a row takes in memory, about. */
 const bytesPerRow = 1_500;
-
-/** The sessions of a cluster. */
-interface Made {
-  readonly rows: readonly SessionRow[];
-  readonly links: ReadonlyMap<string, Linked>;
-}
 
 /** The rows of the sessions in clusters. */
 const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => rowsOf(chain, [...clusters], facts).flat();
@@ -49,7 +41,7 @@ export function rowsOf(chain: ReadChain, clusters: readonly Cluster[], { live }:
   const found = madeOf(chain, clusters).map(({ rows }) => rows);
   const names = new Set(found.flatMap((rows) => rows.map(({ sessionId }) => sessionId)));
   const records = linkRecords(chain).filter(({ session }) => names.has(session));
-  const links = records.length > 0 ? madeOf(chain, clustersBefore(chain, records)).flatMap((made) => [...made.links]) : [];
+  const links = records.length > 0 ? madeOf(chain, clustersBefore(chain, records)).flatMap((made) => made.links) : [];
   const continued = continuedSessions(records, new Map(links));
   if (!live && continued.size === 0) return found;
   return found.map((rows) =>
@@ -75,20 +67,31 @@ function clustersBefore(chain: ReadChain, records: readonly LinkRecord[]): Clust
 }
 
 /** The sessions of clusters. Those of a cluster are kept until one of its commits, files, marks or calls changes. */
-function madeOf(chain: ReadChain, clusters: readonly Cluster[]): Made[] {
+export function madeOf(chain: ReadChain, clusters: readonly Cluster[]): Made[] {
   const marks = sessionMarks(chain);
-  const calls = callStates(chain, clusters.length > manyClusters ? undefined : new Set(clusters.flatMap(({ sessions }) => [...sessions])));
-  const settings = settingsState(chain);
-  return clusters.map((cluster) =>
+  const asked = sessionStates(chain, clusters, marks).map((state, at) => ({ cluster: clusters[at] as Cluster, state }));
+  const unknown = asked.filter(({ cluster, state }) => recalled(chain, kind, String(clusterName(cluster)), state) === undefined);
+  const stored = storedClusters(chain, unknown);
+  return asked.map(({ cluster, state }) =>
     kept(
       chain,
-      'session rows',
-      String(cluster.families[0]?.runs[0]),
-      JSON.stringify([cluster.state, settings, [...cluster.sessions].map((session) => [marks.get(session), calls.get(session)]), calls.get('')]),
-      () => readRows(chain, cluster, marks),
-      (made) => made.rows.length * bytesPerRow + cluster.state.length,
+      kind,
+      String(clusterName(cluster)),
+      state,
+      () => stored.get(cluster) ?? readRows(chain, cluster, marks),
+      (made) => made.rows.length * bytesPerRow + state.length,
     ),
   );
+}
+
+const kind = 'session rows';
+
+/** For each cluster, a text that changes with everything that its sessions are read from. */
+export function sessionStates(chain: ReadChain, clusters: readonly Cluster[], marks = sessionMarks(chain)): string[] {
+  const calls = callStates(chain, clusters.length > manyClusters ? undefined : new Set(clusters.flatMap(({ sessions }) => [...sessions])));
+  const project = `${settingsState(chain)} ${calls.get('')}`;
+  const own = (session: string): string => `${calls.get(session)} ${marks.has(session) ? JSON.stringify(marks.get(session)) : ''}`;
+  return clusters.map(({ sessions, state }) => [project, state, ...[...sessions].map(own)].join('\n'));
 }
 
 const manyClusters = 100;
@@ -117,7 +120,7 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
       numbers: { ...(numbers.get(sessionId) ?? noNumbers), ...(drifts.has(sessionId) && { drift: drifts.get(sessionId) }) },
     }),
   );
-  const links = new Map([...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, files.get(sessionId)?.cwd)] as const));
+  const links = [...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, files.get(sessionId)?.cwd)] as const);
   return { rows, links };
 }
 

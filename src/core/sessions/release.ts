@@ -2,6 +2,7 @@ import type { Released } from '../artifacts/index.js';
 import { type CommitSeq, notFound } from '../base/index.js';
 import { hiddenCommits, type ReadChain, type WriteChain } from '../chain/index.js';
 import { dropSearchIndex } from '../search/index.js';
+import { forgetClusters } from './stored.js';
 
 const hidden = '(SELECT seq FROM temp.hiddenCommit)';
 const sessions = '(SELECT sessionId FROM temp.deletedSession)';
@@ -63,7 +64,8 @@ function dropTexts(chain: WriteChain): void {
   db.run(`DELETE FROM contextVersion WHERE context IN ${freed}`, project);
   db.run(`UPDATE usageCall SET prompt = NULL, does = NULL WHERE context IN ${freed}`, project);
   for (const table of ['usageTool', 'usageBranch']) db.run(`DELETE FROM ${table} WHERE context IN ${freed}`, project);
-  db.run(`DELETE FROM usageSession WHERE project = ? AND session IN ${sessions}`, project);
+  // Titles and commands stand in what is stored of clusters and in findings.
+  forgetClusters(chain);
   db.run(`UPDATE context SET summary = NULL WHERE seq IN ${freed}`, project);
   db.run(`UPDATE source SET title = NULL WHERE project = ? AND (${source})`, project);
   // Words cannot be removed from the index without the original text, so the whole index is dropped. Stemma fills it again while idle.

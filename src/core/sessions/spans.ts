@@ -1,9 +1,10 @@
 import type { CommitSeq } from '../base/index.js';
-import { hiddenCommits, type ReadChain } from '../chain/index.js';
+import { type ReadChain, runsOf } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
-import { clustersOf } from './clusters.js';
+import { clusterName, clustersOf } from './clusters.js';
 import { forestOf } from './forest.js';
-import { sessionRows } from './list.js';
+import { madeOf, sessionStates } from './list.js';
+import { type Made, type StatedCluster, staleClusters } from './stored.js';
 
 /** A session for questions over many sessions. */
 export interface SessionSpan {
@@ -16,50 +17,61 @@ export interface SessionSpan {
   readonly branch: string | null;
 }
 
-/** All sessions, and the commits whose session is not the one that their row names: null for a deleted commit. */
+/** The sessions of a cluster, and the commits whose session is not the one that their row names: null for a deleted commit. */
 export interface SessionSpans {
+  readonly name: number;
+  /** The runs of its commits, as a parameter of `run IN (SELECT value FROM json_each(?))`. */
+  readonly runs: string;
+  readonly made: Made;
   readonly sessions: readonly SessionSpan[];
   readonly elsewhere: ReadonlyMap<CommitSeq, string | null>;
 }
 
-/** The sessions of the project with the times between which they ran. */
-export function sessionSpans(chain: ReadChain): SessionSpans {
+/** The clusters whose stored sessions are out of date, and the names of stored clusters that are gone. */
+export function staleSpans(chain: ReadChain): ReturnType<typeof staleClusters> {
+  const { all } = clustersOf(chain);
+  const states = sessionStates(chain, all);
+  return staleClusters(
+    chain,
+    all.map((cluster, at) => ({ cluster, state: states[at] ?? '' })),
+  );
+}
+
+/** The sessions of a cluster with the times between which they ran. */
+export function spansOf(chain: ReadChain, { cluster }: StatedCluster): SessionSpans {
   const spans = new Map<string, { first: number; last: number; machine: string | null; branch: string | null }>();
   const elsewhere = new Map<CommitSeq, string | null>();
-  const machines = new Map(
+  const runs = runsOf(cluster.families);
+  const facts = new Map(
     chain.db
-      .all<{ seq: CommitSeq; machine: string }>('SELECT seq, machine FROM context WHERE project = ? AND machine IS NOT NULL', chain.project)
-      .map(({ seq, machine }) => [seq, machine] as const),
-  );
-  const branches = new Map(
-    chain.db
-      .all<{ seq: CommitSeq; branch: string }>(
-        'SELECT b.context AS seq, b.branch FROM usageBranch b JOIN context c ON c.seq = b.context WHERE c.project = ?',
+      .all<{ seq: CommitSeq; machine: string | null; branch: string | null }>(
+        `SELECT c.seq, c.machine, b.branch FROM context c LEFT JOIN usageBranch b ON b.context = c.seq
+          WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
+        runs,
         chain.project,
       )
-      .map(({ seq, branch }) => [seq, branch] as const),
+      .map((row) => [row.seq, row] as const),
   );
-  for (const cluster of clustersOf(chain).all) {
-    const { nodes, keyOf } = forestOf(chain, cluster);
-    for (const node of nodes) {
-      const key = keyOf(node);
-      if (key === undefined) continue;
-      if (node.sessionId === null) elsewhere.set(node.seq, key);
-      const span = spans.get(key);
-      const machine = machines.get(node.seq) ?? null;
-      const branch = branches.get(node.seq) ?? null;
-      if (!span) spans.set(key, { first: node.createdAt, last: node.createdAt, machine, branch });
-      else {
-        span.first = Math.min(span.first, node.createdAt);
-        span.machine ??= machine;
-        if (branch !== null && (span.branch === null || node.createdAt >= span.last)) [span.branch, span.last] = [branch, node.createdAt];
-      }
+  const { nodes, hidden, keyOf } = forestOf(chain, cluster);
+  for (const node of nodes) {
+    const key = keyOf(node);
+    if (key === undefined) continue;
+    if (node.sessionId === null) elsewhere.set(node.seq, key);
+    const span = spans.get(key);
+    const { machine = null, branch = null } = facts.get(node.seq) ?? {};
+    if (!span) spans.set(key, { first: node.createdAt, last: node.createdAt, machine, branch });
+    else {
+      span.first = Math.min(span.first, node.createdAt);
+      span.machine ??= machine;
+      if (branch !== null && (span.branch === null || node.createdAt >= span.last)) [span.branch, span.last] = [branch, node.createdAt];
     }
   }
-  for (const seq of hiddenCommits(chain, { archived: true })) elsewhere.set(seq, null);
+  for (const seq of hidden) elsewhere.set(seq, null);
+  const [made] = madeOf(chain, [cluster]) as [Made];
   return {
-    elsewhere,
-    sessions: sessionRows(chain, {}).map((row) => {
+    name: clusterName(cluster),
+    ...{ runs, made, elsewhere },
+    sessions: made.rows.map((row) => {
       const { first = 0, machine = null, branch = null } = spans.get(row.sessionId) ?? {};
       return { row, startedAt: first, machine, branch };
     }),

@@ -145,8 +145,10 @@ export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
  * tokenizer is loaded. `from`: the commits from which a conversation is long.
  */
 export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<void> {
-  if (!hasTokenizer()) return;
-  while (contextsAreDue(chain, from)) yield* storeBatch(chain, from);
+  while (contextsAreDue(chain, from)) {
+    if (!hasTokenizer()) return;
+    yield* storeBatch(chain, from);
+  }
   const newest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
   // The next question about what is due begins after the commits that were looked at.
   if (newest > readUpTo(chain)) chain.db.transaction(() => readTo(chain, newest));

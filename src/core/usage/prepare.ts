@@ -24,8 +24,10 @@ export async function prepareUsage(chain: WriteChain): Promise<void> {
  * first. `from`: the commits from which a conversation is long.
  */
 export function* catchUpMeasures(chain: WriteChain, from?: number): Generator<void> {
-  if (!contextsAreDue(chain, from)) return;
+  const isDue = contextsAreDue(chain, from);
+  // It also notes up to which commit no conversation is long.
   yield* catchUpContexts(chain, from);
+  if (!isDue) return;
   const models = chain.db.all<{ model: string }>("SELECT DISTINCT model FROM usageSum WHERE project = ? AND model <> ''", chain.project);
   for (const { model } of models) {
     const before = chain.offers.length;

@@ -76,6 +76,7 @@ function showFindings({ rule, session, rules, ...options }: FindingOptions): Pro
         printText(line`${one.rule.padEnd(24)}${String(one.found).padStart(6)}  ${one.title}. ${one.what}`);
         if (one.problem !== undefined) printText(red(line`  ${one.problem}`));
       }
+      printUnchecked(listed);
       return printText(dim(line`Your own rules: ${listed.folder ?? ''}`));
     }
     const found = await client.finding.list({ ...(rule !== undefined && { rule }), ...(session !== undefined && { sessionId: session }) });
@@ -83,6 +84,11 @@ function showFindings({ rule, session, rules, ...options }: FindingOptions): Pro
     for (const { title, detail, sessionTitle, sessionId, commit } of found.findings)
       printText(line`${yellow(title)}: ${detail}  ${dim(`${sessionTitle ?? sessionId ?? ''} ${commit ?? ''}`)}`);
     for (const { rule: name, message } of found.problems) printText(red(line`${name}: ${message}`));
+    printUnchecked(found);
     printText(dim(counted(found.total, 'finding')));
   });
+}
+
+function printUnchecked({ unchecked = 0 }: { readonly unchecked?: number | undefined }): void {
+  if (unchecked > 0) printText(yellow(line`${counted(unchecked, 'session')} not checked yet. Ask again in a moment.`));
 }

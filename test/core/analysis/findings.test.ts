@@ -83,6 +83,8 @@ const todo = (...tasks: readonly (readonly [string, string])[]): Step => ({
 });
 const tasks = todo(['Write the parser', 'completed'], ['Write the tests', 'pending']);
 
+const fixture = (name: string): string => join(import.meta.dirname, '..', '..', 'fixtures', name);
+
 /** The rules that find something in a session of these steps. */
 async function foundIn(steps: readonly Step[]) {
   const opened = door();
@@ -134,6 +136,62 @@ describe('findings', () => {
     ['a session that ends in a call', [prompt, { tool: 'Bash', input: { command: 'ls' }, isOpen: true }], ['not-resumable']],
   ])('[Q7] %s', async (_, steps, rules) => {
     expect((await foundIn(steps)).rules).toEqual(rules);
+  });
+
+  test('[Q7] kept findings are those of the rules over all sessions, after every change', { tags: 'long' }, async () => {
+    const { client } = door();
+    const folder = scratch();
+    const steps = [prompt, edit('/repo/a.ts'), ...[1, 2, 3, 4, 5].map(() => bash('rm -rf build', true))];
+    const write = (id: string): string => {
+      const path = join(folder, `${id}.jsonl`);
+      writeFileSync(path, sessionOf(id, steps));
+      return path;
+    };
+    const compare = async (): Promise<number> => {
+      const { rules } = await client.finding.rules({});
+      for (const { rule, sql, found } of rules) {
+        const { columns, rows } = await client.analysis.sql({ sql });
+        const kept = await client.finding.list({ rule });
+        expect([rule, kept.total, found]).toEqual([rule, rows.length, rows.length]);
+        const [session, detail] = [columns.indexOf('session_id'), columns.indexOf('detail')];
+        const key = (a: unknown, b: unknown): string => `${a} ${b}`;
+        expect(kept.findings.map((one) => key(one.sessionId, one.detail)).sort()).toEqual(rows.map((row) => key(row[session], row[detail])).sort());
+      }
+      const { total, findings } = await client.finding.list({});
+      const pages = [];
+      for (let offset = 0; offset < total; offset += 7) pages.push(...(await client.finding.list({ offset, limit: 7 })).findings);
+      expect(pages).toEqual(findings);
+      return total;
+    };
+    for await (const _ of await client.import.run({ paths: [fixture('usage'), fixture('codex'), write('one'), write('two')] }));
+    const first = await compare();
+    expect(first).toBeGreaterThan(5);
+    for await (const _ of await client.import.run({ paths: [write('three'), fixture('subagents')] }));
+    const second = await compare();
+    expect(second).toBeGreaterThan(first);
+    await client.session.delete({ sessionId: 'two' });
+    expect(await compare()).toBeLessThan(second);
+    await client.session.delete({ sessionId: 'two', deleted: false });
+    expect(await compare()).toBe(second);
+  });
+
+  test('[T42] the rules are applied to changed sessions only', async () => {
+    const { client, chain } = await foundIn([prompt, bash('rm -rf build')]);
+    const folder = scratch();
+    const add = async (id: string): Promise<void> => {
+      const path = join(folder, `${id}.jsonl`);
+      writeFileSync(path, sessionOf(id, [prompt, bash('rm -rf build')]));
+      for await (const _ of await client.import.run({ paths: [path] }));
+    };
+    for (let number = 0; number < 30; number++) await add(`s${number}`);
+    await client.finding.list({});
+    chain.db.run("UPDATE finding SET detail = 'kept'");
+    await add('new');
+    await client.session.rename({ sessionId: 's3', title: 'Renamed' });
+    const { findings } = await client.finding.list({ rule: 'destructive-command' });
+    expect(findings.filter(({ detail }) => detail !== 'kept').map(({ sessionId }) => sessionId)).toEqual(['new', 's3']);
+    expect(findings.find(({ sessionId }) => sessionId === 's3')?.sessionTitle).toBe('Renamed');
+    expect(findings).toHaveLength(32);
   });
 
   test('[Q7] numbers and prices are written as the window writes them', async () => {

@@ -18,8 +18,8 @@ export function readyToMove(raw: Database.Database, file: string, mark: string |
   }
 }
 
-/** Tables that are not copied: the index of words has tables inside that only SQLite writes. It is made again. */
-const madeAgain = /^(?:search|derived)/;
+/** Tables that are not copied: the index of words has tables inside that only SQLite writes, and sessions are stored by cluster now. They are made again. */
+const madeAgain = /^(?:search|derived|usageSession$|usageCommit$)/;
 
 function move(raw: Database.Database, mark: string | undefined): void {
   const inside = new Set(raw.prepare('SELECT name FROM main.sqlite_schema').pluck().all());
@@ -31,7 +31,9 @@ function move(raw: Database.Database, mark: string | undefined): void {
       .join(', ');
     raw.exec(`INSERT INTO derived."${table}" (${columns}) SELECT ${columns} FROM main."${table}"`);
   }
-  raw.exec('INSERT INTO derived.derivedProgress (project, name, value) SELECT project, name, value FROM main.progress');
+  raw.exec(
+    "INSERT INTO derived.derivedProgress (project, name, value) SELECT project, name, value FROM main.progress WHERE name <> 'usage sessions'",
+  );
   raw.prepare(writeFromSql).run(mark ?? null);
 }
 

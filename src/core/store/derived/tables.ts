@@ -1,5 +1,5 @@
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 5;
+export const derivedLayout = 6;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
@@ -27,6 +27,23 @@ CREATE TABLE outline (
   parser   INTEGER NOT NULL,
   data     TEXT NOT NULL
 );
+
+-- What the rules of Stemma found in the sessions of a cluster (analysis/kept-findings.ts).
+CREATE TABLE finding (
+  no      INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  cluster INTEGER NOT NULL,
+  rule    TEXT NOT NULL,
+  session TEXT,
+  context TEXT,
+  key     TEXT,
+  at      TEXT,
+  detail  TEXT NOT NULL,
+  count   INTEGER NOT NULL
+);
+CREATE INDEX findingCluster ON finding(project, cluster);
+CREATE INDEX findingRule ON finding(project, rule, at);
+CREATE INDEX findingTime ON finding(project, at);
 
 -- Commits by principal and time, for \`resolve\` (chain/principals.ts).
 CREATE TABLE principalCommit (
@@ -69,6 +86,20 @@ CREATE TABLE searchState (
 );
 
 CREATE VIRTUAL TABLE searchWords USING fts5(words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_'");
+
+-- The sessions of a cluster of commits, as JSON, so that a list reads no commits (sessions/stored.ts).
+CREATE TABLE sessionCluster (
+  project INTEGER NOT NULL,
+  -- The first run of the cluster, and all of them as a JSON list.
+  run     INTEGER NOT NULL,
+  runs    TEXT NOT NULL,
+  -- Changes with everything that the sessions were read from.
+  mark    TEXT NOT NULL,
+  data    TEXT NOT NULL,
+  -- The rules that were applied to it.
+  rules   TEXT,
+  PRIMARY KEY (project, run)
+) WITHOUT ROWID;
 
 -- Where the answer of a call begins, for calls without a record of their own (requests/rebuild/stored-answers.ts).
 CREATE TABLE usageAnswer (
@@ -231,6 +262,8 @@ CREATE INDEX usageQuarterSession ON usageQuarter(project, session);
 CREATE TABLE usageSession (
   project    INTEGER NOT NULL,
   session    TEXT NOT NULL,
+  -- The first run of its cluster.
+  cluster    INTEGER NOT NULL,
   parent     TEXT,
   agent      TEXT NOT NULL,
   subagent   TEXT,
@@ -251,6 +284,7 @@ CREATE TABLE usageSession (
   tip        TEXT,
   PRIMARY KEY (project, session)
 ) WITHOUT ROWID;
+CREATE INDEX usageSessionCluster ON usageSession(project, cluster);
 
 -- Sums of the calls of a session by day in UTC, agent, model and subagent.
 CREATE TABLE usageSlice (

@@ -25,7 +25,7 @@ export function FindingsView({ project }: { project: string }) {
           const chosen = data.rules.find((one) => one.rule === rule);
           return (
             <>
-              <Rules rules={data.rules} folder={data.folder} chosen={chosen?.rule} />
+              <Rules rules={data.rules} folder={data.folder} unchecked={data.unchecked ?? 0} chosen={chosen?.rule} />
               <Found key={chosen?.rule ?? ''} project={project} rule={chosen} total={data.rules.reduce((sum, { found }) => sum + found, 0)} />
             </>
           );
@@ -35,7 +35,14 @@ export function FindingsView({ project }: { project: string }) {
   );
 }
 
-function Rules({ rules, folder, chosen }: { rules: readonly FindingRule[]; folder: string | null; chosen: string | undefined }) {
+interface RulesProps {
+  rules: readonly FindingRule[];
+  folder: string | null;
+  unchecked: number;
+  chosen: string | undefined;
+}
+
+function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
   const row = (rule: string | undefined, title: string, found: number, note: string, problem?: string, tone?: string) => (
     <li key={rule ?? ''}>
       <button type="button" className="selectable" aria-current={chosen === rule} title={note} onClick={() => go({ rule })}>
@@ -56,6 +63,11 @@ function Rules({ rules, folder, chosen }: { rules: readonly FindingRule[]; folde
         )}
         {rules.map((one) => row(one.rule, one.title, one.found, one.what, one.problem))}
       </ul>
+      {unchecked > 0 && (
+        <p className="small tone-warn" role="status">
+          {say.plural(unchecked, 'session')} not checked yet. Stemma goes on when it is idle.
+        </p>
+      )}
       {folder !== null && (
         <p className="muted small breaks">
           Your own rules are files of SQL in <code>{folder}</code>.

@@ -1,0 +1,120 @@
+// Findings of the built-in rules, kept by cluster of sessions: only clusters that have changed are looked at again.
+import { sha256Of } from '../artifacts/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
+import type { Finding } from '../contract/index.js';
+import type { ScopedViews } from './answer.js';
+import { findingsOf } from './findings.js';
+import { builtInRules, type SqlRule } from './rules.js';
+
+/** The clusters to which the rules are applied at once. */
+const clustersAtOnce = 10;
+
+/** Changes with every built-in rule. */
+const version = sha256Of(JSON.stringify(builtInRules.map(({ rule, sql }) => [rule, sql])))
+  .toString('base64url')
+  .slice(0, 22);
+
+const due = 'FROM sessionCluster k WHERE k.project = :project AND k.rules IS NOT :version';
+
+/** Whether the built-in rules were not yet applied to some session as it is stored now. */
+export const findingsAreDue = ({ db, project }: ReadChain): boolean => db.one(`SELECT 1 ${due} LIMIT 1`, { project, version }) !== undefined;
+
+/** The number of stored sessions to which the built-in rules were not yet applied. */
+export const uncheckedSessions = ({ db, project }: ReadChain): number =>
+  db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM usageSession s WHERE s.project = :project AND s.cluster IN (SELECT k.run ${due})`, {
+    project,
+    version,
+  })?.count ?? 0;
+
+/**
+ * Applies the built-in rules to the sessions that have changed, in short transactions. Yields after each. The facts of the sessions must be current.
+ * @param views the scoped views of the same project.
+ */
+export function* catchUpFindings(chain: WriteChain, views: ScopedViews): Generator<void> {
+  const { db, project } = chain;
+  const stale = db.all<Stale>(`SELECT k.run, k.runs, k.mark ${due} ORDER BY k.run DESC`, { project, version });
+  for (let at = 0; at < stale.length; at += clustersAtOnce) {
+    const some = stale.slice(at, at + clustersAtOnce);
+    const scoped = views.within(JSON.stringify(some.flatMap(({ runs }) => JSON.parse(runs) as number[])));
+    const found = builtInRules.flatMap((rule) => findingsOf(scoped, rule, { most: Number.MAX_SAFE_INTEGER }));
+    db.transaction(() => {
+      const clusterOf = clustersOfCommits(chain, some, found);
+      // Another process may have stored a cluster anew meanwhile.
+      const current = new Set(some.filter((each) => isStill(chain, each)).map(({ run }) => run));
+      for (const run of current) {
+        db.run('DELETE FROM finding WHERE project = ? AND cluster = ?', project, run);
+        db.run('UPDATE sessionCluster SET rules = ? WHERE project = ? AND run = ?', version, project, run);
+      }
+      for (const one of found) {
+        const cluster = clusterOf.get(one.commit);
+        if (cluster !== undefined && current.has(cluster)) store(chain, cluster, one);
+      }
+    });
+    yield;
+  }
+}
+
+/** A cluster to which the rules are to be applied. */
+interface Stale {
+  readonly run: number;
+  readonly runs: string;
+  readonly mark: string;
+}
+
+/** The cluster of the commit of each finding. Every built-in rule names a commit. */
+function clustersOfCommits({ db, project }: ReadChain, some: readonly Stale[], found: readonly Finding[]): ReadonlyMap<Finding['commit'], number> {
+  const byRun = new Map(some.flatMap(({ run, runs }) => (JSON.parse(runs) as number[]).map((one) => [one, run] as const)));
+  const commits = db.all<{ id: Finding['commit']; run: number }>(
+    'SELECT id, run FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
+    project,
+    JSON.stringify([...new Set(found.map(({ commit }) => commit))]),
+  );
+  return new Map(commits.flatMap(({ id, run }) => (byRun.has(run) ? [[id, byRun.get(run) as number] as const] : [])));
+}
+
+const isStill = ({ db, project }: ReadChain, { run, mark }: Stale): boolean =>
+  db.one('SELECT 1 FROM sessionCluster WHERE project = ? AND run = ? AND mark = ?', project, run, mark) !== undefined;
+
+function store({ db, project }: WriteChain, cluster: number, { rule, sessionId, commit, entryKey, at, detail, count }: Finding): void {
+  db.run(
+    'INSERT INTO finding (project, cluster, rule, session, context, key, at, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    ...[project, cluster, rule, sessionId, commit, entryKey, at, detail, count],
+  );
+}
+
+/** Which findings to read. */
+interface Wanted {
+  readonly rules: readonly SqlRule[];
+  readonly sessionId?: string | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of the kept findings of rules, newest first. SQLite reads no other ones. */
+export function keptFindings({ db, project }: ReadChain, { rules, sessionId, offset, limit }: Wanted): { total: number; findings: Finding[] } {
+  const byName = new Map(rules.map((rule) => [rule.rule, rule] as const));
+  const names = JSON.stringify([...byName.keys()]);
+  // With many rules, the index of times leads to the newest ones.
+  const ofRules = `f.project = :project AND ${rules.length > 1 ? '+' : ''}f.rule IN (SELECT value FROM json_each(:names))`;
+  const ofSession = sessionId === undefined ? '' : 'AND f.session = :sessionId';
+  const values = { project, names, ...(sessionId !== undefined && { sessionId }) };
+  const rows = db.all<Omit<Finding, 'title' | 'severity'>>(
+    `SELECT f.rule, f.session AS sessionId, f.context AS "commit", f.key AS entryKey, f.at, f.detail, f.count,
+            (SELECT s.title FROM usageSession s WHERE s.project = f.project AND s.session = f.session) AS sessionTitle
+       FROM finding f WHERE ${ofRules} ${ofSession} ORDER BY f.at DESC, f.no DESC LIMIT :limit OFFSET :offset`,
+    { ...values, limit, offset },
+  );
+  const findings = rows.map(({ rule, ...row }): Finding => {
+    const { title = rule, severity = 'medium' } = byName.get(rule) ?? {};
+    return { rule, title, severity, ...row };
+  });
+  return { total: db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM finding f WHERE ${ofRules} ${ofSession}`, values)?.total ?? 0, findings };
+}
+
+/** The number of kept findings of each rule that found something. */
+export const keptCounts = ({ db, project }: ReadChain): ReadonlyMap<string, number> =>
+  new Map(
+    db
+      .all<{ rule: string; count: number }>('SELECT rule, COUNT(*) AS count FROM finding WHERE project = ? GROUP BY rule', project)
+      .map(({ rule, count }) => [rule, count] as const),
+  );
