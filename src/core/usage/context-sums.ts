@@ -141,8 +141,8 @@ export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
   chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', readUpTo(chain), from - 1, chain.project) !== undefined;
 
 /**
- * Measures the deltas of new commits of long conversations and stores sums, in short transactions. Yields after each. It does nothing before the
- * tokenizer is loaded. `from`: the commits from which a conversation is long.
+ * Measures the deltas of new commits of long conversations and stores sums, in short transactions. Yields after each. Before the tokenizer is loaded,
+ * it only notes up to which commit no conversation is long. `from`: the commits from which a conversation is long.
  */
 export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<void> {
   while (contextsAreDue(chain, from)) {
