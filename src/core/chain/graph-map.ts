@@ -1,10 +1,15 @@
+import { crc32 } from 'node:zlib';
 import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
-import type { ReadChain } from './chain.js';
-import { runsOf } from './families.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import type { ReadChain, WriteChain } from './chain.js';
+import { familiesOf, runsOf } from './families.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
-import { kept } from './kept.js';
+import { endStates } from './graph-nodes.js';
+import { bytesPerRow, changedGroups, forgetGroups, type Part, storedParts, storedState, storeGroup } from './graph-stored.js';
+import { hidingState } from './hidden.js';
+import { kept, recalled } from './kept.js';
 
 interface Row {
   readonly seq: CommitSeq;
@@ -16,42 +21,78 @@ interface Row {
   readonly started: 0 | 1;
 }
 
-/** The facts about the rows of a group, as parallel lists. */
-interface Part {
-  readonly lanes: Uint32Array;
-  readonly tokens: Float64Array;
-  readonly marks: Uint8Array;
-}
-const bytesPerRow = 13;
-
 /**
  * A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. The facts of each group
- * of rows are kept, so that after a new commit only those of its group are read again.
+ * of rows are kept, so that after a new commit only those of its group are read again. Those of the whole graph are stored while the project is idle.
  */
 export function graphMap(chain: ReadChain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
   const { total, groups } = layoutOf(chain, filter, together);
   const map = { total, lanes: [] as number[], tokens: [] as number[], marks: [] as number[] };
-  for (const group of groups) {
-    const { lanes, tokens, marks } = partOf(chain, group);
+  for (const { lanes, tokens, marks } of partsOf(chain, groups))
     for (let row = 0; row < lanes.length; row++) {
       map.lanes.push(lanes[row] as number);
       map.tokens.push(tokens[row] as number);
       map.marks.push(marks[row] as number);
     }
-  }
   return text === '' ? map : { ...map, places: placesWith(chain, groups, text.toLowerCase()) };
 }
 
-function partOf(chain: ReadChain, group: RowGroup): Part {
-  const { name, state } = group.place();
-  return kept(
+const kind = 'graph map';
+
+/** The facts about the rows of groups: kept, stored, or read from the commits. */
+function partsOf(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
+  const places = groups.map((group) => ({ group, ...group.place() }));
+  const stored = storedParts(
     chain,
-    'graph map',
-    name,
-    state,
-    () => readPart(chain, group),
-    ({ lanes }) => lanes.length * bytesPerRow,
+    places.filter(({ name, state }) => recalled(chain, kind, name, state) === undefined),
   );
+  return places.map(({ group, name, state }) =>
+    kept(
+      chain,
+      kind,
+      name,
+      state,
+      () => stored.get(name) ?? readPart(chain, group),
+      ({ lanes }) => lanes.length * bytesPerRow,
+    ),
+  );
+}
+
+/** Whether the stored facts about the whole graph may be out of date. */
+export const graphMapIsDue = (chain: ReadChain): boolean => derivedProgressOf(chain, progress) !== stateOf(chain);
+
+/** The row of `derivedProgress` with the state of the project whose graph is stored. */
+const progress = 'graph map';
+/** The groups per transaction. */
+const groupsAtOnce = 50;
+
+/** A number that changes with the commits, their links, what is hidden, and the imported files. */
+function stateOf(chain: ReadChain): number {
+  const more = chain.db.one<{ state: string }>(
+    `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?) AS state`,
+    chain.project,
+  );
+  return crc32(`${familiesOf(chain).state} ${more?.state}`);
+}
+
+/** Stores the facts about the groups of the whole graph that have changed, in short transactions. Yields after each. */
+export function* storeGraphMap(chain: WriteChain): Generator<undefined, void> {
+  if (!graphMapIsDue(chain)) return;
+  const state = stateOf(chain);
+  const { groups } = layoutOf(chain, {}, true);
+  const ends = endStates(chain);
+  const stated = groups.map((group) => ({ group, name: group.place().name, state: storedState(group, ends) }));
+  const { stale, gone } = changedGroups(chain, stated);
+  chain.db.transaction(() => forgetGroups(chain, gone));
+  for (let at = 0; at < stale.length; at += groupsAtOnce) {
+    // What lacks its content is read again at each question.
+    const some = stale.slice(at, at + groupsAtOnce).filter(({ group }) => !group.picture().parts.isIncomplete);
+    chain.db.transaction(() => {
+      for (const { group, ...place } of some) storeGroup(chain, place, readPart(chain, group));
+    });
+    yield;
+  }
+  chain.db.transaction(() => setDerivedProgress(chain, progress, state));
 }
 
 function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {

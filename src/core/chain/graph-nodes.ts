@@ -79,6 +79,21 @@ export const endsIn = (chain: ReadChain): FileEnds => {
   return Map.groupBy(ends, ({ tip }) => tip);
 };
 
+/** For each run, a text that changes with the ends of imported files in it. */
+export const endStates = (chain: ReadChain): ReadonlyMap<number, string> => {
+  const ends = [...endsIn(chain).values()].flat();
+  const runs = new Map(
+    chain.db
+      .all<{ seq: CommitSeq; run: number }>(
+        'SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+        JSON.stringify(ends.map(({ tip }) => tip)),
+      )
+      .map(({ seq, run }) => [seq, run] as const),
+  );
+  const byRun = Map.groupBy(ends, ({ tip }) => runs.get(tip as CommitSeq) ?? 0);
+  return new Map([...byRun].map(([run, own]) => [run, own.map(({ no, tip, isResumed }) => `${no}:${tip}:${isResumed}`).join(' ')] as const));
+};
+
 /**
  * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
  * such an end, and nowhere else: it never moves the trunk of the session that it left.

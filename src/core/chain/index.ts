@@ -37,7 +37,7 @@ export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, placesTowar
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';
-export { graphMap } from './graph-map.js';
+export { graphMap, graphMapIsDue, storeGraphMap } from './graph-map.js';
 export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
 export { keep, kept, recalled } from './kept.js';
 export { type LaneNode, layOut } from './lanes.js';

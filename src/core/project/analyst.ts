@@ -91,9 +91,9 @@ export async function prepareFindings({ chain, place }: Pick<Project, 'chain' | 
   if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;
   const views = await withDerived(chain, () => openScopedViews(chain, place));
   try {
-    const until = performance.now() + checkingMs;
+    const until = chain.clock() + checkingMs;
     for (const _ of catchUpFindings(chain, views)) {
-      if (performance.now() > until) return;
+      if (chain.clock() > until) return;
       await new Promise((resolve) => setTimeout(resolve));
     }
   } finally {

@@ -1,11 +1,13 @@
 import { analysisIsDue, catchUpAnalysis, catchUpFindings, findingsAreDue, type ScopedViews } from '../analysis/index.js';
 import {
+  graphMapIsDue,
   keepRestPoints,
   listIsDue,
   listPrincipals,
   type ReadChain,
   restIsDue,
   runSumsAreDue,
+  storeGraphMap,
   storeRunSums,
   type WriteChain,
 } from '../chain/index.js';
@@ -55,11 +57,12 @@ export function* tidyUp(
 }
 
 /**
- * Fills the tables that are derived from commits: the sums of runs, the list by principal, the facts of usage, the search index, the
+ * Fills the tables that are derived from commits: the sums of runs, the graph, the list by principal, the facts of usage, the search index, the
  * answers, the measures of contexts, and with `views` the findings.
  */
 export function* derive(chain: WriteChain, views?: ScopedViews): Generator<undefined, void> {
   yield* storeRunSums(chain);
+  yield* storeGraphMap(chain);
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
   for (const _ of catchUpAnalysis(chain)) yield;
   yield* indexInPieces(chain);
@@ -73,6 +76,7 @@ const isDue = (chain: ReadChain): boolean =>
   restIsDue(chain) ||
   listIsDue(chain) ||
   runSumsAreDue(chain) ||
+  graphMapIsDue(chain) ||
   isBehind(chain) ||
   analysisIsDue(chain) ||
   contextsAreDue(chain);

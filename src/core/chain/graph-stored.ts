@@ -1,0 +1,71 @@
+// The facts about the rows of a graph in derived data, by group of rows.
+import type { ReadChain, WriteChain } from './chain.js';
+import type { GroupPlace, RowGroup } from './graph-layout.js';
+import { endStates } from './graph-nodes.js';
+
+/** The facts about the rows of a group, as parallel lists. */
+export interface Part {
+  readonly lanes: Uint32Array;
+  readonly tokens: Float64Array;
+  readonly marks: Uint8Array;
+}
+export const bytesPerRow = 13;
+
+/** Increase this number when a fact changes its meaning, so that stored ones are made again. */
+const partsVersion = 1;
+
+/** What the stored facts about a group were made from: with its rows also the ends of imported files, which belong to no commit. */
+export const storedState = ({ place, families }: RowGroup, ends: ReadonlyMap<number, string>): string =>
+  [partsVersion, place().state, ...families.flatMap(({ runs }) => runs.map((run) => ends.get(run) ?? ''))].join(' ');
+
+/** The stored facts about those of these groups that have not changed since, by name. */
+export function storedParts(chain: ReadChain, asked: readonly { readonly group: RowGroup; readonly name: string }[]): ReadonlyMap<string, Part> {
+  if (asked.length === 0) return new Map();
+  const rows = chain.db.all<{ name: string; state: string; data: Uint8Array }>(
+    'SELECT name, state, data FROM graphGroup WHERE project = ? AND name IN (SELECT value FROM json_each(?))',
+    chain.project,
+    JSON.stringify(asked.map(({ name }) => name)),
+  );
+  if (rows.length === 0) return new Map();
+  const known = new Map(rows.map((row) => [row.name, row] as const));
+  const ends = endStates(chain);
+  return new Map(
+    asked.flatMap(({ group, name }): [string, Part][] => {
+      const row = known.get(name);
+      return row?.state === storedState(group, ends) ? [[name, partFrom(row.data)]] : [];
+    }),
+  );
+}
+
+function partFrom(data: Uint8Array): Part {
+  const rows = Math.floor(data.length / bytesPerRow);
+  const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.length);
+  return { tokens: new Float64Array(bytes, 0, rows), lanes: new Uint32Array(bytes, 8 * rows, rows), marks: new Uint8Array(bytes, 12 * rows, rows) };
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array | Uint8Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+/** Stores the facts about a group. */
+export function storeGroup({ db, project }: WriteChain, { name, state }: GroupPlace, { tokens, lanes, marks }: Part): void {
+  const data = Buffer.concat([tokens, lanes, marks].map(bytesOf));
+  db.run('INSERT OR REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)', project, name, state, data);
+}
+
+/** Of all groups, those whose stored facts are out of date; and the names of stored groups that are gone. */
+export function changedGroups<Group extends GroupPlace>(
+  { db, project }: ReadChain,
+  groups: readonly Group[],
+): { readonly stale: readonly Group[]; readonly gone: readonly string[] } {
+  const known = db.all<GroupPlace>('SELECT name, state FROM graphGroup WHERE project = ?', project);
+  const states = new Map(known.map(({ name, state }) => [name, state] as const));
+  const names = new Set(groups.map(({ name }) => name));
+  return {
+    stale: groups.filter(({ name, state }) => states.get(name) !== state),
+    gone: known.map(({ name }) => name).filter((name) => !names.has(name)),
+  };
+}
+
+/** Forgets the stored facts about groups. */
+export const forgetGroups = ({ db, project }: WriteChain, names: readonly string[]): void =>
+  void db.run('DELETE FROM graphGroup WHERE project = ? AND name IN (SELECT value FROM json_each(?))', project, JSON.stringify(names));
