@@ -159,10 +159,11 @@ export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<
   }
 }
 
-/** Deletes the stored sums. They are stored again when the project is idle. */
+/** Deletes the stored sums and what the graph is drawn from. They are stored again when the project is idle. */
 export function dropRunSums(chain: WriteChain): void {
+  chain.db.run('DELETE FROM graphGroup WHERE project = ?', chain.project);
   chain.db.run('DELETE FROM runSum WHERE project = ?', chain.project);
-  chain.db.run('DELETE FROM derivedProgress WHERE name = ?', progress);
+  chain.db.run("DELETE FROM derivedProgress WHERE name IN (?, 'graph map')", progress);
 }
 
 /** Joins the runs of a tree, and the trees that belong together. */

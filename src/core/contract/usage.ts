@@ -326,7 +326,7 @@ export const usageContract = {
     )
     .output(usageFork),
   calls: procedure(
-    'Lists calls to models with their counted tokens, cost, wait and cache, in the order in which they were sent: of a context’s whole history, of a session with its subagents, or of the project. Without a limit, returns at most 10,000 calls of a project.',
+    'Lists calls to models with their counted tokens, cost, wait and cache, in the order in which they were sent: of a context’s whole history, of a session with its subagents, or of the project. Without a limit, returns at most 1,000 calls of a project.',
   )
     .input(
       z.strictObject({

@@ -2,6 +2,7 @@ import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { forgetGraph, type ReadChain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { dropSearchIndex } from '../search/index.js';
+import { forgetClusters } from '../sessions/index.js';
 import { type ChangedRow, canRestoreRows, type RebuiltFile } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
 import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, orUndefined } from './check.js';
@@ -52,6 +53,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
     restorePlaces(chain);
     // Nothing marks a changed row of the index.
     dropSearchIndex(chain);
+    forgetClusters(chain);
     dropDerived(chain, idsOf(found.problems, 'outline'));
     restoreCounts(chain, idsOf(found.problems, 'counts'));
   });

@@ -24,6 +24,7 @@ export const usageRouter = {
   calls: counts.usage.calls.handler(async ({ input, context }) => {
     await loadPrices();
     const { packed, ...query } = input;
+    if (query.id === undefined && query.filter?.miss) await context.reading.prepare('analysis');
     const found = usageCalls(context.chain, query);
     return packed ? { ...found, calls: [], packed: JSON.stringify(found.calls) } : found;
   }),

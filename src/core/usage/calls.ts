@@ -3,10 +3,11 @@ import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
+import { ledgerIsDue } from './ledger.js';
 import { windowOfCall } from './limits.js';
 import { type Placed, type PlacedCall, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
 import { moneyOf } from './prices.js';
-import { type CacheFacts, type CallRow, isBeside, type RequestIds, requestIds, termsOf } from './rows.js';
+import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
@@ -16,7 +17,7 @@ export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { t
 }
 
 /** The most calls of a project in an answer without a limit. */
-const maxCalls = 10_000;
+const maxCalls = 1_000;
 
 /** The calls to show. Only a question about a context, or about misses, looks at other calls too. */
 function pageOf(
@@ -25,14 +26,12 @@ function pageOf(
 ): { readonly total: number; readonly page: readonly PlacedCall[] } {
   const limit = given ?? (id === undefined && sessionId === undefined && filter?.miss === undefined ? maxCalls : undefined);
   if (id === undefined && limit !== undefined && filter?.miss === undefined) {
-    const { model, from, to } = filter ?? {};
-    const { total, calls } = placedPage(
-      chain,
-      { sessionId, model, ...defined({ from: from && Date.parse(from), to: to && Date.parse(to) }) },
-      offset,
-      limit,
-    );
+    const { total, calls } = placedPage(chain, scopeOf(sessionId, filter), offset, limit);
     return { total, page: calls };
+  }
+  if (id === undefined && filter?.miss === true && !ledgerIsDue(chain)) {
+    const { total, numbers } = missesOf(chain, scopeOf(sessionId, filter), offset, limit ?? Number.MAX_SAFE_INTEGER);
+    return { total, page: placedNumbers(chain, sessionId, numbers) };
   }
   if (id === undefined && filter?.miss !== undefined) {
     const found = placedFacts(chain, sessionId).filter((call) => matches(call, filter));
@@ -43,6 +42,11 @@ function pageOf(
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;
   return { total: matching.length, page: matching.slice(offset, offset + (limit ?? matching.length)) };
 }
+
+const scopeOf = (sessionId: string | undefined, { model, from, to }: CallsFilter = {}): CallScope => ({
+  ...{ sessionId, model },
+  ...defined({ from: from && Date.parse(from), to: to && Date.parse(to) }),
+});
 
 function matches(call: Placed<CacheFacts>, filter: CallsFilter): boolean {
   const { model, at } = call;

@@ -100,9 +100,36 @@ const oldestFirst = (sessionId: string | undefined): string => `ORDER BY ${sessi
 export function callPage(chain: ReadChain, scope: CallScope, offset: number, limit: number): { readonly total: number; readonly rows: CallRow[] } {
   const { sql, values } = conditionsOf(chain, scope);
   return {
-    total: chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0,
+    total: countCallsIn(chain, scope),
     rows: chain.db.all<CallRow>(`${selectFrom} WHERE ${sql} ${oldestFirst(scope.sessionId)} LIMIT ? OFFSET ?`, ...values, limit, offset),
   };
+}
+
+/** The number of calls. Without times, the sums of sessions know it; calls that a session only repeats are in no sum. */
+function countCallsIn(chain: ReadChain, scope: CallScope): number {
+  const { sql, values } = conditionsOf(chain, scope);
+  if (scope.from !== undefined || scope.to !== undefined)
+    return chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0;
+  const row = chain.db.one<{ total: number }>(
+    `SELECT (SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u WHERE ${sql} AND u.replayed IS NOT NULL) AS total`,
+    ...values,
+    ...values,
+  );
+  return row?.total ?? 0;
+}
+
+/** The numbers of the calls that missed the cache, oldest first, as the ledger knows them. */
+export function missesOf(
+  chain: ReadChain,
+  scope: CallScope,
+  offset: number,
+  limit: number,
+): { readonly total: number; readonly numbers: readonly number[] } {
+  const { sql, values } = conditionsOf(chain, scope);
+  // A call without a count of its cache reads has a cause, and is not known to have missed.
+  const from = `FROM usageLedger l JOIN usageCall u ON u.no = l.call WHERE l.cause IS NOT NULL AND u.cacheRead IS NOT NULL AND ${sql.replaceAll('u.', '+u.')}`;
+  const rows = chain.db.all<{ no: number }>(`SELECT u.no ${from} ORDER BY u.at, u.context, u.no LIMIT ? OFFSET ?`, ...values, limit, offset);
+  return { total: chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total ${from}`, ...values)?.total ?? 0, numbers: rows.map(({ no }) => no) };
 }
 
 function conditionsOf(chain: ReadChain, { sessionId, model, from, to }: CallScope): { readonly sql: string; readonly values: (string | number)[] } {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { analysisIsDue, catchUpAnalysis } from '../../../src/core/analysis/index.js';
 import { atOnce, timestampOf } from '../../../src/core/base/index.js';
-import { addCommit, fork, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { addCommit, fork, graphMap, graphMapIsDue, storeGraphMap, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { InputOf } from '../../../src/core/contract/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions } from '../../../src/core/sessions/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -94,4 +94,38 @@ test('[T42] a change stores the sessions of its own cluster anew, and no others'
     'SELECT s.session FROM sessionCluster k JOIN usageSession s ON s.cluster = k.run WHERE k.rules IS NULL ORDER BY 1',
   );
   expect(anew.map(({ session }) => session)).toEqual(['new', 's3']);
+});
+
+test('[T42] a stored graph is the one that is read from the commits, after every change', { tags: 'long' }, () => {
+  const chain = emptyChain();
+  for (const folder of ['cases', 'subagents', 'claude-code', 'codex']) importInto(chain, join(fixtures, folder));
+  for (let number = 0; number < 20; number++) history(chain, `s${number}`, 3);
+  const mapOf = (): { readonly map: ReturnType<typeof graphMap>; readonly statements: number } => {
+    const counted = countingReads(chain);
+    return { map: graphMap(counted.chain, { together: true }), statements: counted.reads.statements };
+  };
+  const compare = (): { readonly readStatements: number; readonly storedStatements: number } => {
+    const read = mapOf();
+    atOnce(storeGraphMap(chain));
+    const stored = mapOf();
+    expect(stored.map).toEqual(read.map);
+    expect(graphMapIsDue(chain)).toBe(false);
+    return { readStatements: read.statements, storedStatements: stored.statements };
+  };
+  const { readStatements, storedStatements } = compare();
+  expect(storedStatements).toBeLessThan(readStatements / 4);
+  const [first, second] = listSessions(chain, {}).sessions.filter(({ turns, parentSessionId }) => turns > 1 && !parentSessionId);
+  if (!first || !second) throw new Error('The fixtures have too few sessions.');
+  const changes: readonly (() => unknown)[] = [
+    () => deleteSession(chain, { sessionId: first.sessionId, deleted: true }),
+    () => deleteSession(chain, { sessionId: first.sessionId, deleted: false }),
+    () => changeSession(chain, { sessionId: second.sessionId, archived: true }, {}),
+    () => fork(chain, { id: first.tips[0] as never, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Again' } }] }),
+    () => history(chain, 's3', 2),
+    () => importInto(chain, join(fixtures, 'usage')),
+  ];
+  for (const change of changes) {
+    change();
+    compare();
+  }
 });

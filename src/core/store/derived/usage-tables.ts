@@ -54,6 +54,7 @@ CREATE TABLE usageCall (
   -- The input of the last step of a call whose counts are those of several steps; null for any other call.
   windowTokens INTEGER
 );
+CREATE INDEX usageCallReplayed ON usageCall(project, session) WHERE replayed IS NOT NULL;
 CREATE INDEX usageCallUnpriced ON usageCall(project) WHERE priced IS NULL;
 CREATE UNIQUE INDEX usageCallId ON usageCall(project, call);
 CREATE INDEX usageCallContext ON usageCall(context);
@@ -121,6 +122,7 @@ CREATE TABLE usageLedger (
   windowLimit INTEGER,
   waitMs      INTEGER
 );
+CREATE INDEX usageLedgerCause ON usageLedger(call) WHERE cause IS NOT NULL;
 
 -- What the entries of a delta measure, by kind of content (usage/delta-measures.ts).
 CREATE TABLE usageMeasure (
