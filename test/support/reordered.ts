@@ -3,7 +3,7 @@ import { parseJson } from '../../src/core/base/index.js';
 /** A document of JSON, or lines of JSON, with the members of each object in another order. What is no JSON stays as it is. */
 export function reordered(text: string): string {
   const document = text.includes('\n{') ? undefined : parseJson(text);
-  if (document !== undefined) return JSON.stringify(reversed(document), null, 2);
+  if (document !== undefined) return `${JSON.stringify(reversed(document), null, text.trim().includes('\n') ? 2 : 0)}\n`;
   return text
     .split('\n')
     .map((line) => {

@@ -101,6 +101,7 @@ export { commandIn, commandOutputIn, type PromptFields, promptAt } from './share
 export { textParts } from './shared/result-parts.js';
 export { startOf } from './shared/subagents.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
+export { scalarsFirst } from './shared/top-members.js';
 export { writeZip, type ZipEntry, zipEntries, zipList } from './shared/zip.js';
 export { unzstd, zstdFrames } from './shared/zstd.js';
 export { describeRaw } from './unknown.js';

@@ -8,9 +8,9 @@ import type { Problem } from './parsed.js';
 export interface RecordPiece {
   readonly line: number;
   readonly range: ByteRange;
-  /** The record; absent for a blank line, a request record or an unreadable line. */
+  /** The record; absent for a blank line, a request record, a copy of an earlier line or an unreadable line. */
   readonly record?: JsonObject;
-  readonly sort: 'record' | 'blank' | 'request' | 'torn' | 'half';
+  readonly sort: 'record' | 'blank' | 'request' | 'copy' | 'torn' | 'half';
   /** The id and parent of a torn line, as far as they are readable, so that its children find their grandparent. */
   readonly ghost?: { readonly uuid: string; readonly parentUuid: string | null };
 }

@@ -31,7 +31,7 @@ import {
 import { fileNear } from './near.js';
 import { importOrder } from './order.js';
 import { storeSide } from './pieces.js';
-import { headOf, recognized } from './recognize.js';
+import { formatOfFile, headOf } from './recognize.js';
 import { refusalOf } from './refusal.js';
 import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
@@ -300,7 +300,7 @@ function tryImport(chain: WriteChain, found: FoundFile, asked: Ask): FileResult 
 function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
   const { path } = found;
   const { bytes } = file;
-  const format = asked.format ?? recognized(headOf(bytes), path)?.format;
+  const format = asked.format ?? formatOfFile(bytes, path);
   if (!format) return refused(path, refusalOf(file));
   // The job has stored its work in the chain already.
   if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { inWords } from '../base/index.js';
+import { inWords, parseJson, textOf } from '../base/index.js';
 import { absolutePath, type LocatedFile, readInside, statInside, statLocated, statNamed } from '../files/index.js';
 import {
   type DatabaseRows,
@@ -18,7 +18,7 @@ import { withForeign } from '../store/index.js';
 import { folderOf, stateOf } from './beside.js';
 import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
 import { measuredMembers } from './measured.js';
-import { headLength } from './recognize.js';
+import { headLength, recognized, sortedHead } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
 
@@ -113,25 +113,65 @@ export function withHolding<T>(
   const head = folder ? folder.bytes.subarray(0, documentHead) : readEnds(file, documentHead).head;
   const readers = asked ? [asked] : importableFormats;
   if (isDatabase(head)) return inDatabase(file, readers, work);
-  const format = readers.find(({ exports }) => exports?.recognize(head, folder?.path ?? path));
-  if (!format?.exports) return undefined;
-  const { keeps, members } = format.exports;
+  const readersOf = (beginning: Uint8Array): ImportableFormat[] =>
+    readers.filter(({ exports }) => exports?.recognize(beginning, folder?.path ?? path));
+  const own = readersOf(head);
   if (folder) {
-    const told = members(folder.bytes, folder.path);
-    return told && work({ format, keeps, members: told, files: folder.files });
+    const format = own[0];
+    const told = format?.exports?.members(folder.bytes, folder.path);
+    return told && format?.exports && work({ format, keeps: format.exports.keeps, members: told, files: folder.files });
   }
-  const together = format.exports.together?.(path);
+  for (const format of own) {
+    const held = inDocument(file, format, work, known);
+    if (held) return held.result;
+  }
+  // The beginning of a document can look like that of another, and its name can come at its end.
+  const others = asked || isWhole(head) ? [] : readersOfSorted(file, readersOf).filter((format) => !own.includes(format));
+  for (const format of others) {
+    const held = inDocument(file, format, work, known);
+    if (held) return held.result;
+  }
+  return undefined;
+}
+
+/** Runs `work` on the conversations of a document, or finds a result for it in `known`. Undefined if the format does not read the document. */
+function inDocument<T>(
+  file: LocatedFile,
+  format: ImportableFormat,
+  work: (holding: Holding) => T,
+  known: (beside: readonly string[]) => T | undefined,
+): { readonly result: T } | undefined {
+  const { path } = file;
+  const { exports } = format;
+  if (!exports) return undefined;
+  const { keeps } = exports;
+  const together = exports.together?.(path);
   const beside = together?.main === path ? together.others.filter((other) => isBeside(path, other)) : [];
   const answer = known(beside);
-  if (answer !== undefined) return answer;
-  const large = inLargeDocument(file, format.exports, (told, bytes) => work({ format, keeps, members: told, files: () => [{ path, bytes }] }));
-  if (large) return large.result;
-  const isArchive = format.exports.endings?.some((ending) => path.endsWith(ending)) ?? false;
+  if (answer !== undefined) return { result: answer };
+  const large = inLargeDocument(file, exports, (told, bytes) => work({ format, keeps, members: told, files: () => [{ path, bytes }] }));
+  if (large) return large;
+  const isArchive = exports.endings?.some((ending) => path.endsWith(ending)) ?? false;
   const bytes = readWhole(file, isArchive ? limits.whole : limits.document);
   const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
-  const found = members(bytes, path, read);
+  const found = exports.members(bytes, path, read);
   const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];
-  return found && work({ format, keeps, members: found, files: () => files, unread: () => format.exports?.unread?.(bytes) ?? [] });
+  return found && { result: work({ format, keeps, members: found, files: () => files, unread: () => exports.unread?.(bytes) ?? [] }) };
+}
+
+/** Whether the first record of a file is whole in its beginning, so that the rest of the file does not say more about its kind. */
+const isWhole = (head: Uint8Array): boolean => parseJson(textOf(head).split('\n', 1)[0] ?? '') !== undefined;
+
+/** The readers of a document whose members are in another order. */
+function readersOfSorted(file: LocatedFile, readersOf: (beginning: Uint8Array) => ImportableFormat[]): readonly ImportableFormat[] {
+  if ((statLocated(file)?.size ?? 0) > maxWholeBytes || recognized(readEnds(file, headLength).head, file.path)) return [];
+  const open = openFile(file, { held: 0 });
+  try {
+    const sorted = sortedHead(open.bytes);
+    return sorted ? readersOf(sorted.subarray(0, documentHead)) : [];
+  } finally {
+    open.close();
+  }
 }
 
 /**

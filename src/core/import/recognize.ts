@@ -1,4 +1,5 @@
-import { type FileBytes, importableFormats } from '../formats/index.js';
+import { bytesOf, textOf } from '../base/index.js';
+import { type FileBytes, importableFormats, scalarsFirst } from '../formats/index.js';
 
 /** The number of bytes that are enough to detect a format. */
 export const headLength = 64 * 1024;
@@ -16,6 +17,25 @@ export function recognized(head: Uint8Array, path: string): Recognized | undefin
     .sort((a, b) => b.confidence - a.confidence);
   return best;
 }
+/** The format of a file by its first bytes, or else by the members of its first record in another order. */
+export function formatOfFile(bytes: FileBytes, path: string): Recognized['format'] | undefined {
+  const known = recognized(headOf(bytes), path);
+  if (known) return known.format;
+  const sorted = sortedHead(bytes);
+  return sorted && recognized(sorted, path)?.format;
+}
+
+/**
+ * The beginning of a JSON file that names what it is by its end, because a program wrote the members in an order of its own: its scalars come first.
+ * Undefined for any other file, and for a large one.
+ */
+export function sortedHead(bytes: FileBytes): Uint8Array | undefined {
+  if (bytes.length > maxSortedBytes || !/^\ufeff?\s*[[{]/.test(textOf(bytes.subarray(0, Math.min(64, bytes.length))))) return undefined;
+  const sorted = scalarsFirst(textOf(bytes.subarray(0, bytes.length)));
+  return sorted === undefined ? undefined : bytesOf(`${sorted}\n`).subarray(0, headLength);
+}
+const maxSortedBytes = 32 * 1024 ** 2;
+
 const fewBytes = 4 * 1024;
 const newline = 0x0a;
 

@@ -6,11 +6,15 @@ import type { RecordRole, TreeRecord } from '../shared/branches.js';
 import { failed, type Numbered, objectsIn, said, summarized, type UnplacedEntry, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
+import { hasMembers } from '../shared/top-members.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 
 export const formatId = 'cline-v1';
 
-const session = /^\s*\{\s*"version"\s*:\s*\d+\s*,\s*"updated_at"\s*:\s*"[^"]*"\s*,\s*"(?:agent|conversation_id|sessionId|source_\w+)"\s*:/;
+/** Whether a text begins as a document of Cline: it has a version, a time, and names its session or what it compacts. */
+const isSession = (text: string): boolean =>
+  hasMembers(text, { version: /^\d+$/, updated_at: /^\d{4}-/ }) &&
+  ['agent', 'conversation_id', 'sessionId', 'source_message_count'].some((name) => hasMembers(text, { [name]: /./ }));
 /** A task folder is recognized by its file name, because other programs could have written the same list of messages. */
 const taskFile = /(?:^|[/\\])api_conversation_history\.json$/;
 
@@ -19,7 +23,7 @@ export const document: DocumentReader = {
   keeps: true,
   recognize: (head, path = '') => {
     const text = textOf(head);
-    return session.test(text) || (taskFile.test(path) && /^\s*\[/.test(text));
+    return isSession(text) || (taskFile.test(path) && /^\s*\[/.test(text));
   },
   together(path) {
     const name = /^(.*?)(?:\.messages|\.compaction)?\.json$/.exec(path)?.[1];

@@ -1,5 +1,6 @@
 import { type ByteRange, inWords, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes, Mutable, Problem } from '../format.js';
+import { identityOf } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { joinParts } from '../shared/result-parts.js';
 import { startedWith } from '../shared/subagents.js';
@@ -27,7 +28,7 @@ import { isReplayed, type Origin, originOf } from './schema-replay.js';
 export interface LineFact {
   readonly line: number;
   readonly range: ByteRange;
-  readonly sort: Sort | 'blank' | 'torn' | 'half';
+  readonly sort: Sort | 'blank' | 'copy' | 'torn' | 'half';
   readonly at?: Timestamp;
   readonly ordinal?: number;
   /** The turn that the line names. */
@@ -93,6 +94,7 @@ export function factsOf(file: FileBytes): RolloutFacts {
   let lastSaid = '';
   const scan = scanLines(file, {
     mayGrow: true,
+    identity: identityIn,
     keep: (record, end) => {
       const line = lineOf(record);
       if (isUnknown(record) && ![...unknown.values()].includes(record.type)) unknown.set(end, record.type);
@@ -118,6 +120,9 @@ export function factsOf(file: FileBytes): RolloutFacts {
   });
   return { facts, skipped: scan.skipped, notes: [...scan.notes, ...notes], end: scan.end, areHeld: isHeld };
 }
+
+/** The agent writes several messages to the model at one time, so that two equal ones can be two. */
+const identityIn = (record: JsonObject): string | undefined => (stringAt(record.payload, 'role') === 'developer' ? undefined : identityOf(record));
 
 /** The facts of a single line. Its position in the file is added later. */
 function factOf(line: RolloutLine, running: string, lastSaid: string): Mutable<LineFact> {

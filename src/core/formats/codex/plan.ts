@@ -169,7 +169,7 @@ function walkTurns({ facts }: RolloutFacts, setting: Setting): Walk {
   for (const [at, fact] of facts.entries()) {
     if (fact.range.start < context.resumeAt) passStored(walk, fact);
     else if (at < setting.shared) passShared(walk, fact);
-    else if (fact.sort === 'torn' || fact.sort === 'half') addRange(walk.side, fact.range);
+    else if (fact.sort === 'copy' || fact.sort === 'torn' || fact.sort === 'half') addRange(walk.side, fact.range);
     else if (fact.rolledBack !== undefined) rollBack(walk, fact, fact.rolledBack);
     else addToTurn(walk, fact, at);
   }

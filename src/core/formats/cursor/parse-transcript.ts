@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject, parseJson, textOf } from '../../base/index.js';
 import type { DocumentReader, Problem } from '../format.js';
+import { linesOnce, saidBefore } from '../shared/copies.js';
 import { isDeep } from '../shared/jsonl.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { formatId } from './parse-database.js';
@@ -17,20 +18,20 @@ export const transcript: DocumentReader = {
     return (role === 'user' || role === 'assistant') && isObject(message) && 'content' in message && !('type' in record) && !('uuid' in record);
   },
   members(bytes, path = '') {
-    const lines = textOf(bytes).split('\n');
+    const text = textOf(bytes);
     const first = createHash('sha256')
-      .update(lines[0] ?? '')
+      .update(text.split('\n', 1)[0] ?? '')
       .digest('hex')
       .slice(0, 16);
     const id = /([^/\\]+)\.jsonl$/.exec(path)?.[1] ?? first;
-    const records = lines.flatMap((line, at): Wrapped[] => {
-      const record = parseJson(line);
-      return isObject(record) && !isDeep(record) ? [{ id: `${at}-${createHash('sha256').update(line).digest('hex').slice(0, 12)}`, record }] : [];
-    });
+    const records = linesOnce(text).read.flatMap(({ line, value }, at): Wrapped[] =>
+      isObject(value) && !isDeep(value) ? [{ id: `${at}-${createHash('sha256').update(line).digest('hex').slice(0, 12)}`, record: value }] : [],
+    );
     return [{ id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) }];
   },
-  unread: (bytes): readonly Problem[] =>
-    textOf(bytes)
-      .split('\n')
-      .flatMap((line, at) => (line.trim() === '' || isObject(parseJson(line)) ? [] : [{ line: at + 1, reason: 'not JSON' }])),
+  unread(bytes): readonly Problem[] {
+    const { read, copies } = linesOnce(textOf(bytes));
+    const broken = read.flatMap(({ value, number }) => (isObject(value) ? [] : [{ line: number, reason: 'not JSON' }]));
+    return [...broken, ...copies.map(({ number }) => ({ line: number, reason: saidBefore }))];
+  },
 };

@@ -4,6 +4,7 @@
 import { textOf } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
 import { concatLines } from '../shared/jsonl.js';
+import { hasMembers } from '../shared/top-members.js';
 import { parse } from './parse.js';
 import { peek } from './parse-peek.js';
 import { scanLines } from './parse-values.js';
@@ -35,11 +36,9 @@ export const gemini: ImportableFormat = {
   progress,
 };
 
-const opening = /^(?:\ufeff)?\s*\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:\s*"/;
-
 /** The first record names the session and its project. A file without its beginning is recognized by its kinds of lines. */
 function recognize(head: Uint8Array): number {
-  if (opening.test(textOf(head.subarray(0, 4_096)))) return 1;
+  if (hasMembers(textOf(head.subarray(0, 4_096)), { sessionId: /./, projectHash: /./ })) return 1;
   const records = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));
   if (records.some(({ sessionId, projectHash }) => typeof sessionId === 'string' && typeof projectHash === 'string')) return 0.9;
   return records.filter(({ type, id, content }) => type === 'gemini' && typeof id === 'string' && content !== undefined).length > 0 ? 0.5 : 0;

@@ -1,6 +1,7 @@
 import { type ByteRange, defined, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
+import { identityOf } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
 import { entriesOf, parse } from './parse.js';
@@ -15,7 +16,7 @@ const maxNameLength = 400;
 /** Plans the import of a session, of lines or of one document, from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const document = scanDocument(file);
-  const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true });
+  const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true, identity: identityOf });
   const records = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
   const headers = document ? [document.header] : records.filter(isHeader);
   const sessionId = stringAt(headers[0], 'sessionId')?.slice(0, maxNameLength);

@@ -5,6 +5,7 @@ import { objectsIn } from '../shared/drafts.js';
 import { hasTooManyValues } from '../shared/expansion.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep } from '../shared/jsonl.js';
+import { hasMembers } from '../shared/top-members.js';
 import { wrapLines } from '../shared/wrapped.js';
 import { type ZipEntry, zipEntries } from '../shared/zip.js';
 import { type Conversation, conversationsOf } from './parse-sample.js';
@@ -20,7 +21,7 @@ export const document: DocumentReader = {
       return /(?:_journal\/|header\.json|samples\/|summaries\.json)/.test(textOf(head));
     const text = textOf(head);
     if (isEventList(text)) return true;
-    return /^\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"(?:started|success|cancelled|error)"/.test(text) && /"eval"\s*:/.test(text);
+    return hasMembers(text, { version: /^\d+$/, status: /^(?:started|success|cancelled|error)$/ }) && /"eval"\s*:/.test(text);
   },
   members(bytes) {
     if (bytes[0] === 0x50) return inArchive(bytes);
@@ -47,7 +48,7 @@ export const document: DocumentReader = {
 };
 
 /** A list of events without a log, as in the timelines of Inspect Scout. */
-const isEventList = (text: string): boolean => /^\s*\{(?:\s*"description"\s*:\s*"[^"]*"\s*,)?\s*"events"\s*:\s*\[\s*\{\s*"event"\s*:/.test(text);
+const isEventList = (text: string): boolean => hasMembers(text, { events: /^\[\s*\{[\s\S]*?"event"\s*:\s*"/ });
 
 /** The conversations of a list of events. The list has no name, so it is named by its content. */
 function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {

@@ -1,5 +1,6 @@
 import { isObject, type Json, parseJson } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
+import { hasMembers } from '../shared/top-members.js';
 import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
 import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
 import { adk, pydanticAi, vercelAi } from './built-in-frameworks.js';
@@ -81,7 +82,7 @@ export const builtIns: readonly BuiltIn[] = [
   { mapping: specStory, begins: isSpecStory, read: readSpecStory },
   one(kimi, opens({ type: /^metadata$/, protocol_version: true })),
   one(adk, (head, path) => /"(?:invocation_id|invocationId)"\s*:/.test(head) || (path.endsWith('.session.json') && /"events"\s*:/.test(head))),
-  one(openAiAgentsState, (head) => /^\s*\{\s*"\$schemaVersion"\s*:\s*"1\./.test(head)),
+  one(openAiAgentsState, (head) => hasMembers(head, { $schemaVersion: /^1\./ })),
   one(managedAgents, (head) => /^\s*\["client\.beta\.sessions\./.test(head)),
   one(pydanticAi, contains(/^\s*\[\s*\{\s*"/, /"(?:kind|parts)"\s*:/, /"part_kind"\s*:/)),
   one(vercelAi, (head) => /^\s*\[\s*\{/.test(head) && /"role"\s*:\s*"(?:user|system|assistant)"/.test(head) && /"parts"\s*:\s*\[/.test(head)),

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { defined, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
+import { linesOnce, type NumberedLine, saidBefore } from '../shared/copies.js';
 import { objectsIn } from '../shared/drafts.js';
 import { clip } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
+import { scalarsFirst } from '../shared/top-members.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { type Applied, applied, asRecord } from './apply.js';
 import { joinRecords } from './join-records.js';
@@ -17,10 +19,7 @@ export function documentIn(bytes: Uint8Array): Json | undefined {
   const text = textOf(bytes);
   const whole = parseJson(text);
   if (whole !== undefined) return isDeep(whole) ? undefined : whole;
-  const lines = withoutCopies(text.split('\n')).flatMap((line): Json[] => {
-    const value = line.trim() === '' ? undefined : parseJson(line);
-    return value === undefined || isDeep(value) ? [] : [value];
-  });
+  const lines = linesToRead(text).flatMap(({ value }): Json[] => (value === undefined || isDeep(value) ? [] : [value]));
   return lines.length > 0 ? lines : undefined;
 }
 
@@ -28,28 +27,27 @@ export function documentIn(bytes: Uint8Array): Json | undefined {
 const namesSession = /"\w*(?:session|thread|conversation)_?id"\s*:/i;
 
 /** The number of lines after which a log begins again with the same session; undefined if it stands in the file once. */
-function lengthOfCopy(lines: readonly string[]): number | undefined {
-  const full = lines.filter((line) => line.trim() !== '');
-  const [first] = full;
-  const again = first !== undefined && namesSession.test(first) ? full.indexOf(first, 1) : -1;
-  return again > 1 && full.every((line, at) => line === full[at % again]) ? again : undefined;
+function lengthOfCopy(lines: readonly NumberedLine[]): number | undefined {
+  const first = lines[0]?.line;
+  const again = first !== undefined && namesSession.test(first) ? lines.findIndex(({ line }, at) => at > 0 && line === first) : -1;
+  return again > 1 && lines.every(({ line }, at) => line === lines[at % again]?.line) ? again : undefined;
 }
 
-/** The lines of a log. If a file repeats its log, the log is read once. */
-function withoutCopies(lines: readonly string[]): readonly string[] {
-  const length = lengthOfCopy(lines);
-  return length === undefined ? lines : lines.filter((line) => line.trim() !== '').slice(0, length);
+/** The lines of a log without copies. If a file repeats its log, the log is read once. */
+function linesToRead(text: string): readonly NumberedLine[] {
+  const { read } = linesOnce(text);
+  return read.slice(0, lengthOfCopy(read));
 }
 
-/** The lines that are no JSON, of a document that is not one JSON value, and the line at which a log begins again. */
+/** The lines that are no JSON, of a document that is not one JSON value, copies of lines, and the line at which a log begins again. */
 export function linesUnread(bytes: Uint8Array): readonly Problem[] {
   const text = textOf(bytes);
   if (parseJson(text) !== undefined) return [];
-  const lines = text.split('\n');
-  const length = lengthOfCopy(lines);
-  const again = length === undefined ? [] : [{ line: length + 1, reason: 'the same log stands in this file again: it is read once' }];
-  const broken = lines.flatMap((line, at) => (line.trim() === '' || parseJson(line) !== undefined ? [] : [{ line: at + 1, reason: 'not JSON' }]));
-  return [...broken, ...again];
+  const { read, copies } = linesOnce(text);
+  const length = lengthOfCopy(read);
+  const again = length === undefined ? [] : [{ line: read[length]?.number ?? 0, reason: 'the same log stands in this file again: it is read once' }];
+  const broken = read.flatMap(({ value, number }) => (value === undefined ? [{ line: number, reason: 'not JSON' }] : []));
+  return [...broken, ...copies.map(({ number }) => ({ line: number, reason: saidBefore })), ...again];
 }
 
 /** Why a mapping finds no entries in a document: the first selector that selects nothing. */
@@ -187,10 +185,16 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
     },
     members(document, path = '', beside) {
       const head = textOf(document.subarray(0, 4_096));
-      for (const one of mappings) {
-        if (!one.begins(head, path)) continue;
+      const readers = mappings.filter(({ begins }) => begins(head, path));
+      const sorted = readers.length === 0 ? scalarsFirst(textOf(document)) : undefined;
+      for (const one of sorted === undefined ? readers : mappings.filter(({ begins }) => begins(sorted.slice(0, 4_096), path))) {
         const other = [...(beside ?? new Map<string, Uint8Array>())].find(([name]) => one.beside && name.endsWith(one.beside.other))?.[1];
-        const own = (): string => (one.ofLines ? withoutCopies(textOf(document).split('\n')).join('\n') : textOf(document));
+        const own = (): string =>
+          one.ofLines
+            ? linesToRead(textOf(document))
+                .map(({ line }) => line)
+                .join('\n')
+            : textOf(document);
         const value = one.read ? one.read(own(), other && textOf(other)) : documentIn(document);
         const members = membersIn(one.mapping, preparedOf(one), value, path);
         if (members && members.length > 0) return members;

@@ -1,13 +1,14 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader } from '../format.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
+import { hasMembers } from '../shared/top-members.js';
 import { secondLine } from './parse-second.js';
 import { isMessage } from './schema.js';
 
 /** The output of `opencode export`: one whole session. */
 export const document: DocumentReader = {
   keeps: true,
-  recognize: (head) => /^\s*\{\s*"info"\s*:/.test(textOf(head)),
+  recognize: (head) => hasMembers(textOf(head), { info: /^\{[\s\S]*?"id"\s*:\s*"ses/ }),
   members(bytes) {
     const value = parseJson(textOf(bytes));
     const id = isObject(value) ? stringAt(value.info, 'id') : undefined;

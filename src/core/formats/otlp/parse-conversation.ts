@@ -5,6 +5,7 @@ import { objectsIn } from '../shared/drafts.js';
 import { detached } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
+import { hasMembers } from '../shared/top-members.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { spansInFile } from './parse-large.js';
 import { exportIn, isObserved, observedSpans } from './parse-observed.js';
@@ -20,8 +21,8 @@ export const document: DocumentReader = {
   recognize: (head) => {
     const text = textOf(head);
     return (
-      /^\s*\{\s*"resourceSpans"\s*:/.test(text) ||
-      /^\s*\{"type":"span","traceId":/.test(text) ||
+      hasMembers(text, { resourceSpans: /^\[/ }) ||
+      hasMembers(text, { type: /^span$/, traceId: /./ }) ||
       (text.includes('"_spanContext"') && /"_spanContext"\s*:\s*\{/.test(text)) ||
       isObserved(text)
     );
@@ -50,7 +51,8 @@ export const document: DocumentReader = {
 };
 
 /** The conversations of spans with their details. Of spans in a file that does not fit into memory, records are made on demand. */
-export function membersOf(spans: readonly ReadSpan[], isLarge = false): readonly Member[] {
+export function membersOf(told: readonly ReadSpan[], isLarge = false): readonly Member[] {
+  const spans = spansOnce(told);
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const starts = startsIn(spans, byId);
   const groups = Map.groupBy(
@@ -72,6 +74,11 @@ export function membersOf(spans: readonly ReadSpan[], isLarge = false): readonly
     return [{ id, lines: () => wrapLines(formatId, id, about, records, isLarge) }];
   });
 }
+
+/** A span that was exported again replaces the earlier one. */
+const spansOnce = (spans: readonly ReadSpan[]): readonly ReadSpan[] => [
+  ...new Map(spans.map((span, at) => [span.spanId === '' ? at : `${span.traceId} ${span.spanId}`, span])).values(),
+];
 
 const calls: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion', 'responses']);
 

@@ -1,6 +1,7 @@
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
+import { identityOf } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
 import { type ContentEdit, entriesOf } from './parse.js';
@@ -13,7 +14,7 @@ const maxNameLength = 400;
 
 /** Plans the import of a session from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = scanLines(file, { mayGrow: true });
+  const scan = scanLines(file, { mayGrow: true, identity: identityOf });
   const header = scan.pieces.find(({ record, sort }) => sort === 'record' && record && isHeader(record))?.record;
   const cwd = stringAt(header, 'cwd');
   const sessionId = stringAt(header, 'id')?.slice(0, maxNameLength);

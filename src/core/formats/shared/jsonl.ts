@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { type ByteRange, bytesOf, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../../base/index.js';
 import type { FileBytes, Lines, RecordPiece, Scan, Seen } from '../lines.js';
 import type { Problem } from '../parsed.js';
+import { CopyFinder, saidBefore } from './copies.js';
 import { LineJoiner } from './joined-lines.js';
 import { bufferOf, wholeLines } from './line-lumps.js';
 import { isBlank, isDeep, isTooDeep, recordIn, tooDeep } from './line-values.js';
@@ -28,6 +29,8 @@ export interface ScanOptions {
   readonly part?: number;
   /** The byte at which the first line to read begins. Lines are counted from there. */
   readonly begin?: number;
+  /** Leaves out lines that say the same as an earlier one. Returns what tells a record from all others, if anything does. */
+  readonly identity?: (record: JsonObject) => string | undefined;
 }
 
 const defaultPartSize = 4 * 1024 * 1024;
@@ -58,7 +61,7 @@ const withoutRecord = ({ record: _, ...piece }: RecordPiece, kept: Pick<RecordPi
 export function eachPiece(
   file: FileBytes,
   dialect: Dialect,
-  { mayGrow = false, part = defaultPartSize, begin = 0 }: Omit<ScanOptions, 'keep'>,
+  { mayGrow = false, part = defaultPartSize, begin = 0, identity }: Omit<ScanOptions, 'keep'>,
   tell: (piece: RecordPiece) => void,
 ): Seen {
   const skipped: Problem[] = [];
@@ -66,6 +69,7 @@ export function eachPiece(
   let line = 0;
   let end = file.length;
   const joiner = new LineJoiner();
+  const isCopy = identity && copyFinder(identity);
   for (const { buffer, base, again } of wholeLines(file, part, begin)) {
     const isSound = isUtf8(buffer);
     for (let start = 0, stop = 0; start < buffer.length; start = stop) {
@@ -73,10 +77,10 @@ export function eachPiece(
       const at = buffer.indexOf(newline, start);
       stop = at < 0 ? buffer.length : at + 1;
       const from = base + start === 0 && hasByteOrderMark(buffer) ? 3 : start;
-      const whole = wholeLine(buffer, from, stop, isSound, dialect);
+      const whole = wholeLine(buffer, { from, stop, isSound, isCopy }, dialect);
       if (whole) {
         tell({ line, range: moved({ start, end: stop }, base), ...whole });
-        skipped.push(...(whole.sort === 'torn' ? [{ line, reason: tooDeep }] : []));
+        noteLine(whole.sort, line, { skipped, notes });
         continue;
       }
       const joined = joiner.joined(buffer, from, stop, (first, last) => recordIn(buffer, first, last) !== undefined);
@@ -101,14 +105,39 @@ function refuseTooMany(lines: number, problems: number): void {
   if (problems > maxProblems) throw new TooManyLines(`more than ${maxProblems} of its lines are not records`);
 }
 
-/** A line that is one record, a request or blank. `torn` is a record that is nested too deep. Undefined for anything else. */
-function wholeLine(buffer: Buffer, from: number, stop: number, isSound: boolean, dialect: Dialect): Pick<RecordPiece, 'record' | 'sort'> | undefined {
+/** Finds out whether the next record of a file, in these bytes, is a copy of an earlier one. */
+function copyFinder(identity: NonNullable<ScanOptions['identity']>): (record: JsonObject, line: Buffer) => boolean {
+  const copies = new CopyFinder();
+  return (record, line) => copies.isNext(record, line, identity(record));
+}
+
+interface LinePlace {
+  readonly from: number;
+  readonly stop: number;
+  /** Whether the buffer is UTF-8. */
+  readonly isSound: boolean;
+  readonly isCopy: ReturnType<typeof copyFinder> | undefined;
+}
+
+/** A line that is one record, a request, blank or a copy. `torn` is a record that is nested too deep. Undefined for anything else. */
+function wholeLine(buffer: Buffer, { from, stop, isSound, isCopy }: LinePlace, dialect: Dialect): Pick<RecordPiece, 'record' | 'sort'> | undefined {
   if (isRequestRecord(buffer, from, stop, dialect)) return { sort: 'request' };
   const record = isSound || isUtf8(buffer.subarray(from, stop)) ? recordIn(buffer, from, stop) : undefined;
   if (record === undefined) return isBlank(buffer, from, stop) ? { sort: 'blank' } : undefined;
   if (isTooDeep(record, stop - from)) return { sort: 'torn' };
+  if (isCopy?.(record, lineAt(buffer, from, stop))) return { sort: 'copy' };
   return { record, sort: dialect.isRequest?.(record) ? 'request' : 'record' };
 }
+
+/** Says why a line is not read. */
+function noteLine(sort: RecordPiece['sort'], line: number, { skipped, notes }: { readonly skipped: Problem[]; readonly notes: Problem[] }): void {
+  if (sort === 'torn') skipped.push({ line, reason: tooDeep });
+  else if (sort === 'copy') notes.push({ line, reason: saidBefore });
+}
+
+/** The bytes of a line without its end. */
+const lineAt = (buffer: Buffer, from: number, stop: number): Buffer =>
+  buffer.subarray(from, stop - (buffer[stop - 1] === newline ? (buffer[stop - 2] === 0x0d ? 2 : 1) : 0));
 
 const hasByteOrderMark = (buffer: Buffer): boolean => buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf;
 

@@ -1,6 +1,7 @@
 import type { JsonObject, Timestamp } from '../../base/index.js';
 import type { Mutable, PlanContext, PlannedCommit, Problem } from '../format.js';
 import type { TreeRecord } from './branches.js';
+import { saidBefore } from './copies.js';
 import { entryIn, isEntryLine } from './entry-lines.js';
 import { type RecordPiece, timeOf } from './jsonl.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
@@ -64,12 +65,25 @@ function chooseRecords(rules: Rules, pieces: readonly RecordPiece[]) {
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
   const order: Placed[] = [];
+  /** The records of each name that several have. */
+  const said = new Map<string, Set<string>>();
+  const isSaid = (name: string, record: JsonObject | undefined): boolean => {
+    const texts = said.get(name) ?? new Set([JSON.stringify(chosen.get(name)?.piece.record)]);
+    const { size } = texts;
+    said.set(name, texts.add(JSON.stringify(record)));
+    return texts.size === size;
+  };
   for (const piece of pieces) {
     const { record, sort } = piece;
     const place = record && sort === 'record' ? (isEntryLine(record) ? entryPlace(record) : rules.place(record)) : undefined;
     if (!place) continue;
     const { name } = place;
     const before = times.get(name) ?? 0;
+    if (before > 0 && rules.continues && isSaid(name, record)) {
+      aside.add(piece);
+      notes.push({ line: piece.line, reason: saidBefore });
+      continue;
+    }
     if (before > 0 && !rules.continues) {
       aside.add(piece);
       skipped.push({ line: piece.line, reason: `Skipped: another record with the id ${name.slice(0, 100)} comes earlier and is read instead.` });

@@ -1,7 +1,9 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
+import { linesOnce, saidBefore } from '../shared/copies.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep, tooDeep } from '../shared/jsonl.js';
+import { hasMembers } from '../shared/top-members.js';
 import { recordsIn, type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { isOpen } from './parse.js';
 
@@ -12,7 +14,7 @@ export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
     const text = textOf(head);
-    if (/^\s*\{"kind":\s*0,\s*"v":\s*\{/.test(text)) return true;
+    if (hasMembers(text, { kind: /^0$/, v: /^\{/ })) return true;
     return (
       /^\s*\{/.test(text) &&
       /"version"\s*:\s*3\b/.test(text) &&
@@ -57,7 +59,7 @@ export const document: DocumentReader = {
   },
 };
 
-const isLog = (text: string): boolean => /^\s*\{"kind"/.test(text);
+const isLog = (text: string): boolean => hasMembers(text.split('\n', 1)[0] ?? '', { kind: /^\d$/ });
 
 interface Chat {
   readonly records: readonly Wrapped[];
@@ -124,20 +126,19 @@ const pathOf = ({ k }: JsonObject): readonly Json[] => (Array.isArray(k) ? k : [
 function operationsIn(text: string): { readonly operations: readonly JsonObject[]; readonly problems: readonly Problem[] } {
   const operations: JsonObject[] = [];
   const problems: Problem[] = [];
-  const lines = text.split('\n', maxOperations + 1);
+  const { read, copies } = linesOnce(text);
   let hasState = false;
-  for (const [at, text] of lines.slice(0, maxOperations).entries()) {
-    if (text.trim() === '') continue;
-    const operation = parseJson(text);
-    const reason = flawOf(operation, hasState);
-    if (reason !== undefined) problems.push({ line: at + 1, reason });
-    else if (isObject(operation)) {
-      operations.push(operation);
-      hasState ||= operation.kind === 0;
+  for (const { value, number } of read.slice(0, maxOperations)) {
+    const reason = flawOf(value, hasState);
+    if (reason !== undefined) problems.push({ line: number, reason });
+    else if (isObject(value)) {
+      operations.push(value);
+      hasState ||= value.kind === 0;
     }
   }
-  if (lines.length > maxOperations && lines.at(-1) !== '')
-    problems.push({ line: maxOperations + 1, reason: `the log has more than ${maxOperations} lines: the later ones are not read` });
+  problems.push(...copies.map(({ number }) => ({ line: number, reason: saidBefore })));
+  const next = read[maxOperations];
+  if (next) problems.push({ line: next.number, reason: `the log has more than ${maxOperations} lines: the later ones are not read` });
   return { operations, problems };
 }
 

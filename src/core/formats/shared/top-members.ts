@@ -1,0 +1,73 @@
+// The members of a document by its beginning, in any order: some programs sort them, or write them in an order of their own.
+import { isObject, type Json, parseJson } from '../../base/index.js';
+import { endOfString, endOfValue, isDeep } from './line-values.js';
+
+/** The beginning of a value that a text contains only in part, or that is not a scalar. */
+interface Begun {
+  readonly begins: string;
+}
+
+/**
+ * The members of the object with which a text begins. Lists and objects are given by their text. A text may be cut off: then the last member is what
+ * it contains of it.
+ */
+function topMembers(text: string): ReadonlyMap<string, Json | Begun> {
+  const found = new Map<string, Json | Begun>();
+  const opening = /^\ufeff?\s*\{/.exec(text);
+  const member = /\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*/y;
+  for (let at = opening?.[0].length ?? text.length; at < text.length; ) {
+    member.lastIndex = at;
+    const [, name] = member.exec(text) ?? [];
+    if (name === undefined) break;
+    const start = member.lastIndex;
+    const end = endAfter(text, start);
+    const value = text.slice(start, end);
+    found.set(name, /^[[{]/.test(value) ? { begins: value } : (parseJson(value) ?? { begins: value }));
+    at = end;
+  }
+  return found;
+}
+
+/** The end of the value that begins at `start`, or of the text. */
+function endAfter(text: string, start: number): number {
+  const first = text[start];
+  const scalar = /[^\s,\]}]*/y;
+  scalar.lastIndex = start;
+  const end =
+    first === '"'
+      ? endOfString(text, start + 1) + 1
+      : first === '{' || first === '['
+        ? endOfValue(text, start)
+        : start + (scalar.exec(text)?.[0].length ?? 0);
+  return end > start ? end : text.length;
+}
+
+/** Whether a text begins with an object that has these members, each with a value whose text matches the pattern. A list or object may be cut off. */
+export function hasMembers(text: string, members: Readonly<Record<string, RegExp>>): boolean {
+  if (!/^\ufeff?\s*\{/.test(text) || !Object.keys(members).every((name) => text.includes(`"${name}"`))) return false;
+  const found = topMembers(text);
+  return Object.entries(members).every(([name, pattern]) => {
+    const value = found.get(name);
+    return value !== undefined && pattern.test(isBegun(value) ? value.begins : `${value}`);
+  });
+}
+
+const isBegun = (value: Json | Begun): value is Begun => isObject(value) && 'begins' in value;
+
+/**
+ * A JSON document, or the first of some lines, with its scalars before its objects and its lists at the end, so that its beginning names what it is.
+ * Undefined if it is not JSON.
+ */
+export function scalarsFirst(text: string): string | undefined {
+  const value = parseJson(text) ?? parseJson(text.slice(0, text.indexOf('\n') + 1));
+  return typeof value === 'object' && value !== null && !isDeep(value) ? JSON.stringify(sorted(value)) : undefined;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, one]) => [name, sorted(one)] as const);
+  return Object.fromEntries(members.sort(([, a], [, b]) => weightOf(a) - weightOf(b)));
+}
+
+const weightOf = (value: Json): number => (Array.isArray(value) ? 2 : isObject(value) ? 1 : 0);
