@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/server';
 import { corrupt, isObject, StemmaError } from '../base/index.js';
 import { damageHeader, writeDamage } from '../contract/index.js';
 import { damageIn, malformedIn, markDamage, markDamagedTexts, refuseDamaged } from '../integrity/index.js';
-import type { ReadableDb } from '../store/index.js';
+import type { DamageWatch, ReadableDb } from '../store/index.js';
 
 /** Procedures whose answers are verified elsewhere, by commit or by object, or hold no rows of the project that a name belongs to. */
 const verifiedElsewhere = new Set('context usage search request analysis export import artifact project projects provider'.split(' '));
@@ -56,10 +56,26 @@ export function withDamage<T>(db: ReadableDb, path: readonly string[], output: T
   return marked !== output && composed.has(path.join('.')) ? { ...marked, damaged: true } : marked;
 }
 
-/** Statements that the calls of a procedure ran. A later call may answer from what an earlier one left in memory. */
-const ranBy = new Map<string, Set<string>>();
+/** What the calls of a procedure have read on a connection: a later call may answer from what an earlier one left in memory. */
+interface Reads {
+  readonly statements: Set<string>;
+  readonly tables: Set<string>;
+}
+const readsBy = new WeakMap<DamageWatch, Map<string, Reads>>();
 /** More statements of a procedure are not remembered. */
 const mostRemembered = 256;
+
+/** The tables that the calls of a procedure have read, with those that these statements read. */
+function tablesRead(damage: DamageWatch, name: string, statements: ReadonlySet<string>): ReadonlySet<string> {
+  const known = readsBy.get(damage) ?? new Map<string, Reads>();
+  readsBy.set(damage, known);
+  const reads = known.get(name) ?? { statements: new Set(), tables: new Set() };
+  known.set(name, reads);
+  const others = [...statements].filter((sql) => !reads.statements.has(sql));
+  for (const sql of others) if (reads.statements.size < mostRemembered) reads.statements.add(sql);
+  if (others.length > 0) for (const table of damage.readBy(others)) reads.tables.add(table);
+  return reads.tables;
+}
 
 /**
  * Names the damaged rows of the tables that a call read, beside its answer or refusal. `all` stands for a call whose statements are not known, such
@@ -69,11 +85,8 @@ export function tellDamage(headers: Pick<Headers, 'set'>, db: ReadableDb, path: 
   const name = path.join('.');
   // Its answer names each row.
   if (name === 'project.check') return;
-  const earlier = ranBy.get(name) ?? new Set();
-  ranBy.set(name, earlier);
-  if (read !== 'all') for (const sql of read) if (earlier.size < mostRemembered) earlier.add(sql);
   const damage = db.damage();
-  const { rows } = damage.look(read === 'all' ? undefined : damage.readBy([...read, ...earlier]));
+  const { rows } = damage.look(read === 'all' ? undefined : tablesRead(damage, name, read));
   if (rows.size > 0) headers.set(damageHeader, writeDamage(rows));
 }
 

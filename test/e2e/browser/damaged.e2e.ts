@@ -31,6 +31,8 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', { tag
   await expect(row).toBeVisible();
   await expect(notice).toContainText('A repair restores the record');
   await expect(page.getByText('written by nobody')).toHaveCount(0);
+  const records = page.getByRole('region', { name: 'Damaged records' });
+  await expect(records).toContainText('Some records of this project are damaged: 1 row of context.');
   await shot('chain');
 
   await page.goto(at('context'));
@@ -45,9 +47,11 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', { tag
   await expect(check.getByRole('list', { name: 'Problems' })).toContainText(id);
   await check.getByRole('button', { name: 'Repair' }).click();
   await expect(check.getByRole('list', { name: 'Problems' })).toContainText('Repaired.');
+  await expect(records).toHaveCount(0);
   await page.goto(at('chain'));
   await expect(row).toHaveCount(0);
   await expect(notice).toHaveCount(0);
+  await expect(records).toHaveCount(0);
 });
 
 test('a commit without its content says so in one line, and other rows keep their facts', { tag: '@long' }, async ({ page, machine }) => {
