@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
+import { builtins } from './builtins.config.ts';
 import { glanceAlone } from './glance.config.ts';
 import { exportedPage } from './page.config.ts';
 
@@ -16,7 +17,7 @@ const treeshake = { moduleSideEffects: [{ test: /\/src\/(core|main)\/.*\.ts$/, s
 
 export default defineConfig({
   main: {
-    plugins: [exportedPage(), glanceAlone({ external: outside, treeshake })],
+    plugins: [exportedPage(), builtins(), glanceAlone({ external: outside, treeshake })],
     build: {
       outDir: 'out',
       emptyOutDir: false,

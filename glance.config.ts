@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { build, type Plugin, type Rollup } from 'vite';
+import { builtins } from './builtins.config.ts';
 import { exportedPage } from './page.config.ts';
 
 const file = join(import.meta.dirname, 'src', 'main', 'cli', 'glance.ts');
@@ -17,7 +18,7 @@ export const glanceAlone = (rollupOptions: Pick<Rollup.RollupOptions, 'external'
     await build({
       configFile: false,
       logLevel: 'warn',
-      plugins: [exportedPage()],
+      plugins: [exportedPage(), builtins()],
       build: {
         ssr: file,
         target: 'node22',

@@ -7,7 +7,11 @@ export type Seal = (text: string) => string;
 
 const keyBytes = 32;
 /** The key of a process without a folder of its own, or with one that cannot be written to. Its seals end with the process. */
-const ownKey = randomBytes(keyBytes);
+let madeKey: Buffer | undefined;
+function ownKey(): Buffer {
+  madeKey ??= randomBytes(keyBytes);
+  return madeKey;
+}
 
 const sealWith =
   (key: () => Buffer): Seal =>
@@ -15,7 +19,7 @@ const sealWith =
     createHmac('sha256', key()).update(text).digest('hex');
 
 /** The seal of this process alone. */
-export const sealOfProcess: Seal = sealWith(() => ownKey);
+export const sealOfProcess: Seal = sealWith(ownKey);
 
 /** The seal of this machine. Its key is in `dataDir`, for its owner alone, and is made at the first use. */
 export function openSeal(dataDir: string): Seal {
@@ -46,8 +50,8 @@ function newKey(dataDir: string, file: string): Buffer {
     makeFolders(dataDir);
     replaceFile(file, `${randomBytes(keyBytes).toString('hex')}\n`);
     // Another process may have written its own at the same time. The last one counts for both.
-    return storedKey(dataDir, file) ?? ownKey;
+    return storedKey(dataDir, file) ?? ownKey();
   } catch {
-    return ownKey;
+    return ownKey();
   }
 }

@@ -1,6 +1,5 @@
 import * as modules from 'node:module';
 import { join } from 'node:path';
-import { isMainThread } from 'node:worker_threads';
 import { makeFolders, privately } from '../../core/files/index.js';
 import { dataDirOf } from './places.js';
 
@@ -22,6 +21,10 @@ export function storeCompiledCode(): void {
       // Without the cache, a start takes longer.
     }
   };
-  if (isMainThread) privately(store);
-  else store();
+  try {
+    privately(store);
+  } catch {
+    // A worker cannot change the mask of new files.
+    store();
+  }
 }
