@@ -2,13 +2,12 @@ import { badRequest, type ContextId } from '../base/index.js';
 import { commitOf, contextEntries, fork, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { AgentTurn, Entry } from '../contract/index.js';
-import { handoverMap } from '../handover/index.js';
 import { stepContext } from '../turns/index.js';
 import type { CalledTool } from './call.js';
 import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer } from './tools.js';
-import { carryOut, handedBefore, isOpen, resultOf, type TurnCallParts, textOfResult } from './turn.js';
+import { allowedTurns, carryOut, handedBefore, isOpen, resultOf, type TurnCallParts, textOfResult } from './turn.js';
 
 /** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnCallParts {
@@ -149,7 +148,7 @@ function leftBy(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
   const results = resultsIn(chain, tip).filter((text) => text.includes('"agent_turn_id"'));
   if (results.length === 0) return [];
   const isNamed = ({ agentTurnId }: AgentTurn): boolean => results.some((text) => text.includes(agentTurnId));
-  return handoverMap(chain).turns.filter((turn) => turn.sourceAgentId === who && !waitsFor(turn.tool) && isOpen(turn) && isNamed(turn));
+  return allowedTurns(chain).filter((turn) => turn.sourceAgentId === who && !waitsFor(turn.tool) && isOpen(turn) && isNamed(turn));
 }
 
 const resultsIn = (chain: ReadChain, tip: ContextId): string[] =>
@@ -158,5 +157,5 @@ const resultsIn = (chain: ReadChain, tip: ContextId): string[] =>
 /** The turns that an agent handed out since a commit. */
 function handedSince(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
   const since = commitOf(chain, tip).createdAt;
-  return handoverMap(chain).turns.filter(({ sourceAgentId, createdAt }) => sourceAgentId === who && Date.parse(createdAt) >= since);
+  return allowedTurns(chain).filter(({ sourceAgentId, createdAt }) => sourceAgentId === who && Date.parse(createdAt) >= since);
 }

@@ -318,9 +318,10 @@ export function handedBefore(name: string, turns: readonly AgentTurn[], results:
 const leftBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] =>
   handedOutBy(chain, agentTurnId).filter((turn) => !waitsFor(turn.tool) && isOpen(turn));
 
-/** The turns that a turn handed out. Those that another machine sent are not carried out with it: they wait for a person. */
-const handedOutBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] =>
-  handoverMap(chain).turns.filter((turn) => turn.parentTurnId === agentTurnId && !isWaiting(turn.received));
+const handedOutBy = (chain: ReadChain, agentTurnId: string): AgentTurn[] => allowedTurns(chain).filter((turn) => turn.parentTurnId === agentTurnId);
+
+/** The turns that may be carried out with the one that handed them out. Those that another machine sent wait for a person. */
+export const allowedTurns = (chain: ReadChain): AgentTurn[] => handoverMap(chain).turns.filter((turn) => !isWaiting(turn.received));
 
 /** Carries out the turns that a tool handed out, in parallel. Returns their answers. */
 export async function carryOut(parts: TurnCallParts, { turns, batchId }: Handed): Promise<unknown> {
