@@ -1,4 +1,4 @@
-import { analysisSums, checkExport, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
+import { checkExport, packedSums, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
 import type { AnalysisAnswer } from '../contract/index.js';
 import { type Ask, analystMs, askProject, type Project, type Session, writeFor } from '../project/index.js';
 import { live, reads } from './procedure.js';
@@ -33,7 +33,7 @@ export const analysisRouter = {
   })),
   sums: reads.analysis.sums.handler(async ({ context }) => {
     await context.reading.prepare('analysis');
-    return { packed: JSON.stringify(analysisSums(context.chain)) };
+    return { packed: packedSums(context.chain) };
   }),
   sql: live.analysis.sql.handler(({ input, context, signal }) => rows(context, { sql: input.sql, values: [] }, input.limit, signal)),
   query: live.analysis.query.handler(({ input: { limit, ...question }, context, signal }) => rows(context, statementOf(question), limit, signal)),

@@ -111,7 +111,8 @@ function connect(file: string | Buffer, options: ConnectionOptions): Database.Da
       }
       raw.pragma('foreign_keys = ON');
       raw.pragma('temp_store = MEMORY');
-      raw.pragma('mmap_size = 268435456');
+      // Walks read the mapped part faster. What is mapped counts as memory of the process.
+      raw.pragma('mmap_size = 67108864');
       // A negative size is in kibibytes.
       raw.pragma('cache_size = -32768');
       return raw;

@@ -60,7 +60,7 @@ export const termsOf = ({ terms }: Pick<CallRow, 'terms'>): CallTerms => (terms 
 export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
   chain.db.all<CallRow>(
     `${places} SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
-       FROM place p JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
+       FROM place p CROSS JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
     { commits: JSON.stringify(commits) },
   );
 
@@ -76,7 +76,7 @@ export const windowsOf = (chain: ReadChain, commits: readonly CommitSeq[]): Read
     chain.db
       .all<{ context: CommitSeq; window: number }>(
         `${places} SELECT p.context, IFNULL(u.windowTokens, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)) AS window
-           FROM place p JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL AND ${notBeside}
+           FROM place p CROSS JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL AND ${notBeside}
           ORDER BY u.at, p.context, u.no`,
         { commits: JSON.stringify(commits) },
       )

@@ -97,7 +97,7 @@ export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerSc
     ...(sessionId !== undefined && { session: sessionId }),
     ...(without.size > 0 && { without: JSON.stringify([...without]) }),
   };
-  const isUnread = chain.db.one(`SELECT 1 FROM usageAnswer a WHERE ${where} AND a.place = ${unreadable} LIMIT 1`, values) !== undefined;
+  const isUnread = chain.db.one(`SELECT 1 FROM usageAnswer a WHERE ${where} AND a.at = 0 AND a.place = ${unreadable} LIMIT 1`, values) !== undefined;
   if (isUnread || pendingAnswers(chain, 1) > 0) return undefined;
   return {
     total: (): number => chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageAnswer a WHERE ${where}`, values)?.total ?? 0,
