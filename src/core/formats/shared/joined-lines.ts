@@ -40,8 +40,10 @@ export class LineJoiner {
         const record = isBlank(buffer, close, end) ? recordOf(buffer.toString('utf8', from, close)) : undefined;
         return record && { record, stop: end, lines };
       }
-      if (!state.isText || lines >= maxLines || end - from > maxBytes) return undefined;
-      if (end >= buffer.length) return 'more';
+      if (lines >= maxLines || end - from > maxBytes) return undefined;
+      // The last line of such a record can be cut off after its text.
+      if (end >= buffer.length && (state.isText || lines > 1)) return 'more';
+      if (!state.isText) return undefined;
       start = end;
       const at = buffer.indexOf(newline, start);
       end = at < 0 ? buffer.length : at + 1;

@@ -88,7 +88,7 @@ export function eachPiece(
         line--;
         break;
       }
-      const rest = restOf(joined, buffer, { line, start, from, stop, isHalf: at < 0 && mayGrow }, dialect);
+      const rest = restOf(joined, buffer, { line, start, from, stop, isLast: at < 0, mayGrow }, dialect);
       for (const piece of rest.pieces) tell({ ...piece, range: moved(piece.range, base) });
       skipped.push(...rest.skipped);
       notes.push(...rest.notes);

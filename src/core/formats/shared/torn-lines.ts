@@ -27,17 +27,23 @@ const maxTextLength = 2 ** 29 - 64;
 /** What is left of a line that is no record, with ranges in the buffer. `lines`: a record over so many lines. */
 export type Rest = Omit<Scan, 'end'> & { readonly lines?: number };
 
-/** A line that is no record, in a buffer. `from`: after a mark of the byte order. `isHalf`: its end may still be written. */
+/** A line that is no record, in a buffer. `from`: after a mark of the byte order. `mayGrow`: the end of the file may still be written. */
 interface Line {
   readonly line: number;
   readonly start: number;
   readonly from: number;
   readonly stop: number;
-  readonly isHalf: boolean;
+  readonly isLast: boolean;
+  readonly mayGrow: boolean;
 }
 
 /** The pieces of a line that is no record: a record over several lines, the beginning of one that is still written, or torn records. */
-export function restOf(joined: ReturnType<LineJoiner['joined']>, buffer: Buffer, { line, start, from, stop, isHalf }: Line, dialect: Dialect): Rest {
+export function restOf(
+  joined: ReturnType<LineJoiner['joined']>,
+  buffer: Buffer,
+  { line, start, from, stop, isLast, mayGrow }: Line,
+  dialect: Dialect,
+): Rest {
   if (joined && joined !== 'more' && isUtf8(buffer.subarray(from, joined.stop)) && !isTooDeep(joined.record, joined.stop - from)) {
     const { record, lines } = joined;
     const reason = `a record over ${lines} lines, because its texts contain line breaks as they stand: it is read`;
@@ -48,9 +54,14 @@ export function restOf(joined: ReturnType<LineJoiner['joined']>, buffer: Buffer,
       lines,
     };
   }
-  if (!isHalf) return splitTorn(buffer, line, from, { start, end: stop }, dialect);
-  const reason = `the last line is incomplete (${stop - start} bytes): left for the next import`;
-  return { pieces: [{ line, range: { start, end: stop }, sort: 'half' }], skipped: [{ line, reason }], notes: [] };
+  if (!isLast || !mayGrow) {
+    const torn = splitTorn(buffer, line, from, { start, end: stop }, dialect);
+    const mayGoOn = mayGrow && joined === 'more' && !torn.pieces.some(({ record }) => record);
+    if (!mayGoOn) return torn;
+  }
+  const end = buffer.length;
+  const reason = `the last line is incomplete (${end - start} bytes): left for the next import`;
+  return { pieces: [{ line, range: { start, end }, sort: 'half' }], skipped: [{ line, reason }], notes: [] };
 }
 
 /** Splits a line with several records or parts of records. Whole records are kept, the rest is named. */
