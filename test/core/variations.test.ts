@@ -48,12 +48,24 @@ describe('headless logs', () => {
     expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 1 }]);
   });
 
-  test('[N20] a list that was cut off is refused in plain words', () => {
+  test.each([0, 1])('[N20] a list that was cut off is read up to there, and the import names the line (indent %i)', (indent) => {
     const path = join(scratch(), 'out.json');
-    const text = JSON.stringify(log(), null, 1);
-    writeFileSync(path, text.slice(0, text.lastIndexOf('"type": "result"')));
-    const { sessions, skipped } = importInto(emptyChain(), path);
-    expect({ sessions, skipped }).toEqual({ sessions: 0, skipped: [{ path, line: expect.any(Number), reason: expect.stringMatching(/JSON/) }] });
+    const text = JSON.stringify(log(), null, indent);
+    const cut = text.slice(0, text.search(/"type": ?"result"/));
+    writeFileSync(path, cut);
+    const chain = emptyChain();
+    const { skipped } = importInto(chain, path);
+    expect(sumsOf(chain)).toMatchObject({ calls: 2, input: 2_263 });
+    expect(skipped).toEqual([{ path, line: cut.split('\n').length - indent, reason: expect.stringMatching(/cut off/) }]);
+  });
+
+  test.each(['gemini.jsonl', 'cursor.jsonl'])('[N20] a list of %s that was cut off is read up to there', (name) => {
+    const path = join(scratch(), 'out.json');
+    writeFileSync(path, JSON.stringify(linesOf(`gemini-stream-json/${name}`), null, 2).slice(0, -20));
+    const chain = emptyChain();
+    const { skipped } = importInto(chain, path);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 1 }]);
+    expect(skipped).toMatchObject([{ path, reason: expect.stringMatching(/cut off/) }]);
   });
 
   test('[N20] with BOM and CRLF', () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { defined, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
+import { cutOff, listBegun } from '../shared/cut-list.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
 
 /**
@@ -27,7 +28,7 @@ export const log: DocumentReader = {
     return [...sessions].filter(([id, some]) => id !== '' && some.some(isMessage)).map(([id, some]) => memberOf(id, some));
   },
   unread: (document): readonly Problem[] =>
-    recordsIn(document).flatMap(({ value, line }) => (value === undefined ? [{ line, reason: 'not JSON' }] : [])),
+    recordsIn(document).flatMap(({ value, line, reason }) => (value === undefined ? [{ line, reason: reason ?? 'not JSON' }] : [])),
 };
 
 /** Droid begins its log with the same record. Its messages have their text themselves. */
@@ -36,14 +37,17 @@ const isOfDroid = (text: string): boolean => /"type":\s*"message"/.test(text) &&
 interface Read {
   readonly line: number;
   readonly value: Json | undefined;
+  readonly reason?: string;
 }
 
-/** The values of a list, or of lines. A value is undefined if it is not JSON. */
+/** The values of a list, or of lines. A value is undefined if it is not JSON. A list that is cut off ends with such a value. */
 function recordsIn(document: Uint8Array): readonly Read[] {
   const text = textOf(document).replace(/^\uFEFF/, '');
   const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;
   if (Array.isArray(whole)) return whole.map((value: Json, at) => ({ line: at + 1, value }));
-  return text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ line: at + 1, value: parseJson(line.replace(/,\s*$/, '')) }]));
+  const lines = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ line: at + 1, value: parseJson(line.replace(/,\s*$/, '')) }]));
+  const begun = lines.some(({ value }) => isObject(value)) ? undefined : listBegun(text);
+  return begun ? [...begun.values, { line: begun.cutAt, value: undefined, reason: cutOff }] : lines;
 }
 
 const isMessage = ({ type }: JsonObject): boolean => type === 'user' || type === 'assistant';

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { Mapping, MappingRule } from '../../contract/index.js';
+import { listBegun } from '../shared/cut-list.js';
 import { isDeep } from '../shared/jsonl.js';
 
 /** The log of `codex exec --json`. It has neither the prompt nor the model, and counts the calls of a turn together. */
@@ -199,7 +200,8 @@ export function readLog(text: string): Json | undefined {
 
 function valuesOf(text: string): readonly unknown[] {
   const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;
-  return Array.isArray(whole) ? whole : text.split('\n').map((line) => parseJson(line));
+  if (Array.isArray(whole)) return whole;
+  return listBegun(text)?.values.map(({ value }) => value) ?? text.split('\n').map((line) => parseJson(line));
 }
 
 function addRecord(records: JsonObject[], value: JsonObject): void {

@@ -3,6 +3,7 @@ import { defined, type Json, type JsonObject, parseJson, textOf } from '../../ba
 import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { linesOnce, type NumberedLine, saidBefore } from '../shared/copies.js';
+import { cutOff, listBegun } from '../shared/cut-list.js';
 import { objectsIn } from '../shared/drafts.js';
 import { clip } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
@@ -19,6 +20,8 @@ export function documentIn(bytes: Uint8Array): Json | undefined {
   const text = textOf(bytes);
   const whole = parseJson(text);
   if (whole !== undefined) return isDeep(whole) ? undefined : whole;
+  const begun = listBegun(text);
+  if (begun) return begun.values.flatMap(({ value }) => (isDeep(value) ? [] : [value]));
   const lines = linesToRead(text).flatMap(({ value }): Json[] => (value === undefined || isDeep(value) ? [] : [value]));
   return lines.length > 0 ? lines : undefined;
 }
@@ -43,6 +46,8 @@ function linesToRead(text: string): readonly NumberedLine[] {
 export function linesUnread(bytes: Uint8Array): readonly Problem[] {
   const text = textOf(bytes);
   if (parseJson(text) !== undefined) return [];
+  const begun = listBegun(text);
+  if (begun) return [{ line: begun.cutAt, reason: cutOff }];
   const { read, copies } = linesOnce(text);
   const length = lengthOfCopy(read);
   const again = length === undefined ? [] : [{ line: read[length]?.number ?? 0, reason: 'the same log stands in this file again: it is read once' }];
