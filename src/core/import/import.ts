@@ -178,7 +178,10 @@ export function importHolding(
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
       // Of a file that grows, the last record is often not whole yet.
       const [unread, unknown] = part || members ? [[], []] : [holding.unread?.() ?? [], holding.unknown?.() ?? []];
-      const isEmpty = !part && results.length + unread.length + unknown.length === 0;
+      const isEmpty =
+        !part &&
+        unread.length + unknown.length === 0 &&
+        results.every(({ tips, skipped, notes }) => tips.length + skipped.length + notes.length === 0);
       const empty = isEmpty ? [{ path, line: 0, reason: 'it holds no messages, so nothing of it was read' }] : [];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),

@@ -182,3 +182,19 @@ test('[F33] a database of Cursor is read while Cursor writes to it, and stays as
   expect(told().slice(-2)).toEqual(['user text  Written a moment ago', 'user text  Not written yet']);
   cursor.close();
 });
+
+test('[F33] a chat of Cursor without messages says that nothing was read, and a missing message is named', () => {
+  const path = join(scratch(), 'store.db');
+  copyFileSync(fixture('cursor/cli-store.db'), path);
+  expect(importInto(emptyChain(), path)).toMatchObject({ commits: 0, notes: [{}, { path, reason: expect.stringMatching(/no messages/) }] });
+  const ids = ['11', '22'].map((two) => two.repeat(32));
+  const store = new Database(path);
+  const put = store.prepare('INSERT INTO blobs VALUES (?, ?)');
+  put.run('deadbeef', Buffer.concat(ids.map((id) => Buffer.concat([Buffer.from([0x0a, 32]), Buffer.from(id, 'hex')]))));
+  put.run(ids[0], JSON.stringify({ role: 'user', content: 'Hello' }));
+  store.close();
+  const chain = emptyChain();
+  const { notes } = importInto(chain, path);
+  expect(said(chain, tips(chain, {})[0]?.id as never, 'root')).toEqual(['user text  Hello']);
+  expect(notes.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/22222222.* is not in the database|22222222.* not in the database/));
+});

@@ -16,6 +16,15 @@ function read(files: Readonly<Record<string, string>>) {
   return { chain, folder, report, all: tips(chain, {}).map(({ id }) => said(chain, id, 'root')) };
 }
 
+test('[F43] a history of aider with only commands says that nothing of it was read', () => {
+  const path = join(scratch(), '.aider.chat.history.md');
+  writeFileSync(path, '\n# aider chat started at 2026-06-09 14:01:00\n\n> Aider v0.86\n\n#### /model sonnet  \n\n> Main model: sonnet\n');
+  expect(importInto(emptyChain(), path)).toMatchObject({
+    commits: 0,
+    skipped: [{ path, reason: expect.stringMatching(/history of aider without a prompt/) }],
+  });
+});
+
 const aider = `
 # aider chat started at 2026-06-09 14:01:00
 

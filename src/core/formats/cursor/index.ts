@@ -1,11 +1,14 @@
 // cursor: the histories of Cursor. The editor keeps them in its global database, the command line in a store of blobs for each chat.
 // Both write a reduced transcript beside it.
 // parse-database.ts reads the databases, parse-transcript.ts the transcripts, parse.ts a record.
+import { inWords } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
 import { oddRole, wrappedFormat } from '../shared/wrapped.js';
 import { entriesOf, partOf, startsOf } from './parse.js';
 import { database, formatId } from './parse-database.js';
 import { transcript } from './parse-transcript.js';
+
+const oddRoles = oddRole(['user', 'assistant', 'system', 'tool']);
 
 export const cursor: ImportableFormat = wrappedFormat({
   id: formatId,
@@ -14,7 +17,8 @@ export const cursor: ImportableFormat = wrappedFormat({
   part: partOf,
   entries: entriesOf,
   others: startsOf,
-  oddities: oddRole(['user', 'assistant', 'system', 'tool']),
+  oddities: (record) =>
+    record.missing === undefined ? oddRoles(record) : [`the message ${inWords(record.missing)} is named by its chat and not in the database`],
   tools: {
     read_file: 'read',
     read_file_v2: 'read',

@@ -17,7 +17,7 @@ const ownName = /^(?:state\.vscdb|store\.db)$/;
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name) || name.endsWith('.vscdb') || name === 'cli-store.db',
   isFollowed: (name) => ownName.test(name),
-  keeps: { not: 'The database also holds the settings and the sign-in of the editor. Stemma keeps each conversation instead.' },
+  keeps: { not: 'Stemma keeps each conversation instead of the database, which can also hold settings and the sign-in of the editor.' },
   recognize: (tables) =>
     holds(tables, table, ['key', 'value']) || (holds(tables, 'blobs', ['id', 'data']) && holds(tables, 'meta', ['key', 'value'])),
   *members(rows) {

@@ -177,7 +177,9 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
     endings,
     unread: (document) => {
       const one = readerOf(textOf(document.subarray(0, 4_096)));
-      return one?.read && !one.ofLines ? [] : linesUnread(document);
+      if (!one?.read || one.ofLines) return linesUnread(document);
+      const isEmpty = preparedOf(one).sessions(one.read(textOf(document), undefined) ?? []).length === 0;
+      return isEmpty ? [{ line: 1, reason: `a history of ${one.mapping.name} without a prompt or an answer: nothing of it was read` }] : [];
     },
     together: (path) => {
       const [, folder = '', name = ''] = /^(.*?)([^/\\]*)$/s.exec(path) ?? [];
@@ -191,6 +193,7 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
     members(document, path = '', beside) {
       const head = textOf(document.subarray(0, 4_096));
       const readers = mappings.filter(({ begins }) => begins(head, path));
+      let isText = false;
       const sorted = readers.length === 0 ? scalarsFirst(textOf(document)) : undefined;
       for (const one of sorted === undefined ? readers : mappings.filter(({ begins }) => begins(sorted.slice(0, 4_096), path))) {
         const other = [...(beside ?? new Map<string, Uint8Array>())].find(([name]) => one.beside && name.endsWith(one.beside.other))?.[1];
@@ -203,8 +206,10 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
         const value = one.read ? one.read(own(), other && textOf(other)) : documentIn(document);
         const members = membersIn(one.mapping, preparedOf(one), value, path);
         if (members && members.length > 0) return members;
+        isText ||= one.read !== undefined && one.ofLines === undefined;
       }
-      return undefined;
+      // A text of a known tool that says nothing is in no other format.
+      return isText ? [] : undefined;
     },
   };
 }
