@@ -123,6 +123,7 @@ function importSome(chain: WriteChain, files: readonly FoundFile[], from: number
 }
 
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
+const isNothing = ({ tips, skipped, notes }: FileResult): boolean => tips.length + skipped.length + notes.length === 0;
 
 /** The files at and under the paths, and single conversations of files that paths name. */
 function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
@@ -178,10 +179,7 @@ export function importHolding(
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
       // Of a file that grows, the last record is often not whole yet.
       const [unread, unknown] = part || members ? [[], []] : [holding.unread?.() ?? [], holding.unknown?.() ?? []];
-      const isEmpty =
-        !part &&
-        unread.length + unknown.length === 0 &&
-        results.every(({ tips, skipped, notes }) => tips.length + skipped.length + notes.length === 0);
+      const isEmpty = !part && unread.length + unknown.length === 0 && results.every(isNothing);
       const empty = isEmpty ? [{ path, line: 0, reason: 'it holds no messages, so nothing of it was read' }] : [];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),

@@ -249,11 +249,14 @@ const noting = (rows: DatabaseRows, read: Set<string>): DatabaseRows => ({
 const ofConversation = /^(?:session|thread|conversation|chat|composer)_?id$/i;
 const content = /^(?:data|content|contents|text|body|value|payload|message|prompt|parts|.*json)$/i;
 
+/** A later version of a table of conversations. */
+const ofVersion = /^(?:session|message|part|thread|conversation|chat)s?_?v?\d+$/i;
+
 /** The tables that have rows with the content of conversations and are not among those that a reader knows. */
 const unknownTables = (rows: DatabaseRows, known: ReadonlySet<string>): readonly Problem[] =>
   [...rows.tables].flatMap(([table, columns]) => {
-    const id = columns.find((column) => ofConversation.test(column));
-    if (known.has(table) || id === undefined || !columns.some((column) => content.test(column))) return [];
+    const id = columns.find((column) => ofConversation.test(column)) ?? (ofVersion.test(table) ? columns[0] : undefined);
+    if (known.has(table) || id === undefined || !(ofVersion.test(table) || columns.some((column) => content.test(column)))) return [];
     for (const _ of rows.each(table, [id]))
       return [{ line: 0, reason: `its table ${inWords(table)} is not read: this version of Stemma does not know it` }];
     return [];
