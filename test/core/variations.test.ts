@@ -48,7 +48,7 @@ describe('headless logs', () => {
     expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 1 }]);
   });
 
-  test.each([0, 1])('[N20] a list that was cut off is read up to there, and the import names the line (indent %i)', (indent) => {
+  test.each([0, 1])('[N20] a list that was cut off is read up to there, which is named (indent %i)', (indent) => {
     const path = join(scratch(), 'out.json');
     const text = JSON.stringify(log(), null, indent);
     const cut = text.slice(0, text.search(/"type": ?"result"/));

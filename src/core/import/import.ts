@@ -68,10 +68,7 @@ export function* importPaths(chain: WriteChain, input: ImportInput): Generator<I
   const files = importOrder(others);
   const notes: Skip[] = [];
   const tips = new Set<ContextId>();
-  let sessions = 0;
-  let commits = 0;
-  let entries = 0;
-  let bytes = 0;
+  let [sessions, commits, entries, bytes] = [0, 0, 0, 0];
   const granularity = input.granularity ?? 'turn_boundary';
   const importOne = (file: FoundFile): FileResult => importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
   for (let done = 0; done < files.length; ) {
@@ -179,8 +176,8 @@ export function importHolding(
       const whole = isWhole ? keepWhole(chain, found, holding) : [];
       // Of a file that grows, the last record is often not whole yet.
       const [unread, unknown] = part || members ? [[], []] : [holding.unread?.() ?? [], holding.unknown?.() ?? []];
-      const isEmpty = !part && unread.length + unknown.length === 0 && results.every(isNothing);
-      const empty = isEmpty ? [{ path, line: 0, reason: 'it holds no messages, so nothing of it was read' }] : [];
+      const isRead = part || unread.length + unknown.length > 0 || !results.every(isNothing);
+      const empty = isRead ? [] : [{ path, line: 0, reason: 'it holds no messages, so nothing of it was read' }];
       return {
         commits: results.reduce((sum, result) => sum + result.commits, 0),
         entries: results.reduce((sum, result) => sum + result.entries, 0),

@@ -183,7 +183,7 @@ test('[F33] a database of Cursor is read while Cursor writes to it, and stays as
   cursor.close();
 });
 
-test('[F33] a chat of Cursor without messages says that nothing was read, and a missing message is named', () => {
+test('[F33] a chat of Cursor without messages says so, and a missing message is named', () => {
   const path = join(scratch(), 'store.db');
   copyFileSync(fixture('cursor/cli-store.db'), path);
   expect(importInto(emptyChain(), path)).toMatchObject({ commits: 0, notes: [{}, { path, reason: expect.stringMatching(/no messages/) }] });

@@ -59,7 +59,7 @@ test('[F48] a record with raw line breaks that is cut off anywhere is left for t
   }
 });
 
-test('[F48] a file that is imported while its agent writes such a record has the text of the whole file', () => {
+test('[F48] a file that is imported while such a record is written keeps its text', () => {
   const file = readFileSync(copilot);
   const said = (...cuts: readonly number[]): string[] => {
     const path = join(scratch(), 'events.jsonl');

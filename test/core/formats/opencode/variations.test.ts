@@ -85,7 +85,7 @@ test.each([
   expect(found.told).toMatch(told);
 });
 
-test('[F53] a database of OpenCode in a folder that cannot be written is read, with its log missing or there', () => {
+test('[F53] a database of OpenCode in a read-only folder is read, with or without its log', () => {
   const folder = scratch();
   const path = join(folder, 'opencode.db');
   const open = new Database(database(join(folder, 'source.db')));
