@@ -8,6 +8,6 @@ export { catchUpFindings, findingsAreDue, keptCounts, keptFindings, uncheckedSes
 export { analysisIsDue, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
 export { builtInRules, ruleOf, type SqlRule } from './rules.js';
-export { packedSums } from './sums.js';
+export { packedSums, storeSums, sumsAreDue } from './sums.js';
 export { catchUpTools, countTools } from './tools.js';
 export { viewList, viewsVersion } from './views.js';

@@ -1,12 +1,27 @@
-import type { ReadChain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { dayMs } from '../usage/index.js';
 import { agentOfTemplate } from './views.js';
 
+/** The sums of all calls and tool calls by session, day, agent, model and tool: an `AnalysisSums` as JSON, stored or written now. */
+export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? writtenSums(chain);
+
+const storedSums = ({ db, project }: ReadChain): string | undefined =>
+  db.one<{ data: string }>('SELECT data FROM usagePacked WHERE project = ?', project)?.data;
+
+/** Whether the text of the sums is not stored. */
+export const sumsAreDue = ({ db, project }: ReadChain): boolean => db.one('SELECT 1 FROM usagePacked WHERE project = ?', project) === undefined;
+
+/** Stores the text of the sums, if one of them has changed. */
+export function storeSums(chain: WriteChain): void {
+  if (!sumsAreDue(chain)) return;
+  chain.db.transaction(() => chain.db.run('INSERT INTO usagePacked (project, data) VALUES (?, ?)', chain.project, writtenSums(chain)));
+}
+
 /**
- * The sums of all calls and tool calls by session, day, agent, model and tool: an `AnalysisSums` as JSON. They are kept, so that nothing is added up from
- * single calls. Only the tool calls of commits that name no session themselves are. The text is written row by row, because a large project has many.
+ * The sums are kept, so that nothing is added up from single calls. Only the tool calls of commits that name no session themselves are. The text is
+ * written row by row, because a large project has many.
  */
-export function packedSums({ db, project }: ReadChain): string {
+function writtenSums({ db, project }: ReadChain): string {
   const names: string[] = [];
   const numbers = new Map<string, number>();
   const numberOf = (name: string): number => {

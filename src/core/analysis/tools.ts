@@ -4,7 +4,7 @@ import { parsedOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
 import { forgetClustersOf } from '../sessions/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
-import { dayMs, pathIn } from '../usage/index.js';
+import { dayMs, forgetSums, pathIn } from '../usage/index.js';
 import { agentOfTemplate } from './views.js';
 
 /** The name of the `progress` row with the last commit whose tool calls are stored. */
@@ -65,6 +65,7 @@ function storeBatch(chain: WriteChain): void {
   const { db, project } = chain;
   if (derivedProgressOf(chain, versionName) !== readerVersion) {
     for (const table of ['usageTool', 'usageToolSlice']) db.run(`DELETE FROM ${table} WHERE project = ?`, project);
+    forgetSums(chain);
     setDerivedProgress(chain, progressName, 0);
     setDerivedProgress(chain, versionName, readerVersion);
   }
@@ -203,8 +204,10 @@ function hashOf(text: string): number {
 }
 
 /** Computes the sums of tool calls of sessions again. Commits that name no session are summed when they are asked for (sums.ts). */
-function sumTools({ db, project }: WriteChain, sessions: ReadonlySet<string>): void {
+function sumTools(chain: WriteChain, sessions: ReadonlySet<string>): void {
   if (sessions.size === 0) return;
+  const { db, project } = chain;
+  forgetSums(chain);
   const named = JSON.stringify([...sessions]);
   db.run('DELETE FROM usageToolSlice WHERE project = ? AND session IN (SELECT value FROM json_each(?))', project, named);
   db.run(

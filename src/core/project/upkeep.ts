@@ -1,4 +1,4 @@
-import { analysisIsDue, catchUpAnalysis, catchUpFindings, findingsAreDue, type ScopedViews } from '../analysis/index.js';
+import { analysisIsDue, catchUpAnalysis, catchUpFindings, findingsAreDue, type ScopedViews, storeSums, sumsAreDue } from '../analysis/index.js';
 import {
   graphMapIsDue,
   keepRestPoints,
@@ -65,6 +65,8 @@ export function* derive(chain: WriteChain, views?: ScopedViews): Generator<undef
   yield* storeGraphMap(chain);
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
   for (const _ of catchUpAnalysis(chain)) yield;
+  storeSums(chain);
+  yield;
   yield* indexInPieces(chain);
   for (const _ of catchUpAnswers(chain)) yield;
   for (const _ of catchUpMeasures(chain)) yield;
@@ -79,6 +81,7 @@ const isDue = (chain: ReadChain): boolean =>
   graphMapIsDue(chain) ||
   isBehind(chain) ||
   analysisIsDue(chain) ||
+  sumsAreDue(chain) ||
   contextsAreDue(chain);
 
 /** Whether commits are not counted, indexed or listed yet. */

@@ -4,6 +4,7 @@ import type { CommitSeq } from '../base/index.js';
 import { intactColumn, type ReadChain, runsOf, type WriteChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { setDerivedProgress } from '../store/index.js';
+import { forgetSums } from '../usage/index.js';
 import { type Cluster, clusterName, clustersOf } from './clusters.js';
 import type { Linked } from './links.js';
 
@@ -95,6 +96,7 @@ export function forgetClusters(chain: WriteChain, names?: readonly number[]): vo
     if (names) db.run(`DELETE FROM ${table} WHERE project = ? AND ${column} IN (SELECT value FROM json_each(?))`, project, JSON.stringify(names));
     else db.run(`DELETE FROM ${table} WHERE project = ?`, project);
   setDerivedProgress(chain, storedProgress, 0);
+  if (names === undefined || names.length > 0) forgetSums(chain);
 }
 
 /** Forgets what is stored of the clusters of commits, because their contents have arrived. */

@@ -16,7 +16,7 @@ export { usageFillers } from './fillers.js';
 export { type CountedGrowth, fitFactors, isUsable, sizeBy } from './fit.js';
 export { largestOf, usageLargest } from './largest.js';
 export { type Lasted, lastedIn } from './lasted.js';
-export { catchUpLedger, ledgerIsDue } from './ledger.js';
+export { catchUpLedger, forgetSums, ledgerIsDue } from './ledger.js';
 export { windowOfCall } from './limits.js';
 export { pathIn } from './paths.js';
 export { catchUpCalls, catchUpMeasures, catchUpUsage, prepareUsage } from './prepare.js';

@@ -57,8 +57,12 @@ export function* catchUpLedger(chain: WriteChain): Generator<void> {
   if (some.length > 0) flush();
 }
 
+/** Deletes the text of the sums of Usage, because one of them changes. It is written again when the project is idle. */
+export const forgetSums = ({ db, project }: WriteChain): void => void db.run('DELETE FROM usagePacked WHERE project = ?', project);
+
 function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void {
   const { db, project } = chain;
+  forgetSums(chain);
   db.run('DELETE FROM usageSlice WHERE project = ? AND session = ?', project, session);
   if (calls === 0) {
     db.run('DELETE FROM usageSliced WHERE project = ? AND session = ?', project, session);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { storeSums } from '../../../src/core/analysis/index.js';
 import type { AnalysisSums } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
 import { scratch } from '../../support/project.js';
@@ -91,4 +92,29 @@ test('[Q8] a session belongs to the branch of git that was checked out last', as
   const { sessions } = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
   expect(new Map(sessions.map((row) => [row[0], row[7]]))).toEqual(branches);
   expect(new Map((await client.analysis.sql({ sql: 'SELECT session_id, branch FROM sessions' })).rows as [string, string][])).toEqual(branches);
+});
+
+test('[T42] the stored text of the sums is the one that is written now, after every change', { tags: 'long' }, async () => {
+  const { client, chain } = door();
+  const stored = () => chain.db.one<{ data: string }>('SELECT data FROM usagePacked')?.data;
+  const read = async () => (await client.analysis.sums({})).packed;
+  const compare = async (): Promise<void> => {
+    const written = await read();
+    expect(stored()).toBeUndefined();
+    storeSums(chain);
+    expect(stored()).toBe(written);
+    expect(await read()).toBe(written);
+  };
+  for await (const _ of await client.import.run({ paths: [fixture('usage')] }));
+  await compare();
+  for await (const _ of await client.import.run({ paths: [fixture('subagents')] }));
+  await compare();
+  const [session] = (JSON.parse(await read()) as AnalysisSums).sessions;
+  const sessionId = String(session?.[0]);
+  await client.session.rename({ sessionId, title: 'Renamed' });
+  expect(await read()).toContain('Renamed');
+  await compare();
+  await client.session.delete({ sessionId });
+  expect(await read()).not.toContain('Renamed');
+  await compare();
 });

@@ -134,6 +134,12 @@ CREATE TABLE usageMeasure (
   PRIMARY KEY (artifact, format)
 ) WITHOUT ROWID;
 
+-- The sums of Usage as one JSON text, which takes long to write. A change of any of them deletes it (analysis/sums.ts).
+CREATE TABLE usagePacked (
+  project INTEGER PRIMARY KEY,
+  data    TEXT NOT NULL
+);
+
 -- Sums of calls by quarter of an hour, the finest step in which time zones differ.
 CREATE TABLE usageQuarter (
   project    INTEGER NOT NULL,
