@@ -3,6 +3,7 @@
 // It does not know commits or transcripts.
 export * from './bytes.js';
 export * from './clock.js';
+export * from './damage.js';
 export * from './defined.js';
 export * from './errors.js';
 export * from './ids.js';

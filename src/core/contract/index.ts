@@ -31,12 +31,12 @@ import { turnContract } from './turn.js';
 import { usageContract } from './usage.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
+export { type DamagedRows, damageHeader, damageInWords, readDamage, writeDamage } from '../base/index.js';
 export * from './analysis.js';
 export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';
 export * from './context.js';
-export * from './damage.js';
 export * from './describe.js';
 export * from './desktop.js';
 export * from './entry.js';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type DamagedRows, damageHeader, damageInWords, readDamage } from '../../core/contract/index.js';
+import { type DamagedRows, damageHeader, damageInWords, readDamage } from '../../core/base/index.js';
 
 /** The headers of an answer. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
