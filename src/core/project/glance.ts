@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../base/index.js';
 import { titledGraph } from '../sessions/index.js';
-import { openDatabase, traced } from '../store/index.js';
+import { openDatabase } from '../store/index.js';
 import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { pendingAmong, type UnstoredWindows } from '../usage/index.js';
 import { deniedWrite, readWrite } from './access.js';
@@ -25,6 +25,9 @@ const noUnstored: UnstoredWindows = (chain, commits) => {
   return [];
 };
 
+/** What the graph shows of these has no mark of its own. Its commits are checked when they are read. */
+const marks = ['branchMark', 'sessionMark'];
+
 /**
  * A page of the graph (`context.graph`) from what is stored, without a connection that writes, the contract, and the readers of formats, which take
  * most of a start. Undefined if the project or the answer needs more: a copy, a conversion, a repair, a person's trust, contents, marks of damage.
@@ -35,10 +38,8 @@ export function graphAtAGlance(path: string, dataDir: string, query: Parameters<
   if (!opened) return undefined;
   const { chain } = opened.project;
   try {
-    const read = new Set<string>();
-    const graph = traced(read, () => titledGraph(chain, query, noUnstored));
-    const damage = chain.db.damage();
-    return damage.look(damage.readBy(read)).rows.size > 0 ? undefined : graph;
+    const graph = titledGraph(chain, query, noUnstored);
+    return chain.db.damage().look(marks).rows.size > 0 ? undefined : graph;
   } catch (error) {
     if (error instanceof BeyondAGlance) return undefined;
     throw error;
