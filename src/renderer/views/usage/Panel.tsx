@@ -1,7 +1,8 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
+import { api } from '../../client';
 import { Facts, IconButton, say } from '../../parts';
-import { go } from '../../state';
+import { go, useKeptQuery, useProject } from '../../state';
 import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
@@ -11,6 +12,7 @@ import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
 interface PanelProps {
+  readonly project: string;
   readonly slices: readonly Slice[];
   /** The slices of the bar before, or of the range before. */
   readonly before: readonly Slice[] | undefined;
@@ -25,10 +27,11 @@ interface PanelProps {
 
 const mostSessions = 5;
 const mostTools = 6;
+const mostRules = 5;
 
 /** The selected bar, or the whole range: its sums, its largest sessions, its errors, and what forks and compactions were made. */
 export function Panel(props: PanelProps) {
-  const { slices, before, range, bars, isBar, chosen, sessions, events } = props;
+  const { project, slices, before, range, bars, isBar, chosen, sessions, events } = props;
   const sums = useMemo(() => sumOf(slices), [slices]);
   const old = useMemo(() => before && sumOf(before), [before]);
   const at = bars.findIndex(({ from }) => from === range.from);
@@ -81,13 +84,37 @@ export function Panel(props: PanelProps) {
       <Tools {...props} />
       {events && <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" sql={forksSql} />}
       {events && <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" sql={compactionsSql} />}
-      <section>
-        <h3>Findings</h3>
-        <button type="button" className="link-button" onClick={() => go({ view: 'findings' })}>
-          What the rules find in all sessions
-        </button>
-      </section>
+      <Findings project={project} />
     </aside>
+  );
+}
+
+/** The rules that found most, in all sessions of the project: findings have no range. */
+function Findings({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const rules = useKeptQuery(project, `${project} ${revision}`, (signal) => api.finding.rules({}, { signal }));
+  const data = rules.status === 'done' ? rules.data : undefined;
+  const found = (data?.rules ?? []).filter((one) => one.found > 0).sort((a, b) => b.found - a.found);
+  const all = found.reduce((sum, one) => sum + one.found, 0);
+  return (
+    <section>
+      <h3 className="row">
+        <span className="grow">Findings in all sessions</span>
+        <button type="button" className="link-button" onClick={() => go({ view: 'findings' })}>
+          {data ? `All ${say.exact(all)}` : 'All'}
+        </button>
+      </h3>
+      <ul className="usage-rows">
+        {found.slice(0, mostRules).map(({ rule, title, what, found }) => (
+          <li key={rule}>
+            <button type="button" className="link-button ellipsis" title={what} onClick={() => go({ view: 'findings', rule })}>
+              {title}
+            </button>
+            <span className="num">{say.exact(found)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

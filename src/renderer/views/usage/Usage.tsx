@@ -119,7 +119,13 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
           </p>
         </div>
         {slices.length > 0 && (
-          <Panel {...{ bars, chosen, measure, sessions, events }} slices={ofBar} before={beforeBar} range={bar ?? range} isBar={bar !== undefined} />
+          <Panel
+            {...{ project, bars, chosen, measure, sessions, events }}
+            slices={ofBar}
+            before={beforeBar}
+            range={bar ?? range}
+            isBar={bar !== undefined}
+          />
         )}
       </div>
     </>
