@@ -1,6 +1,6 @@
-import { constants, deflateSync, gunzipSync, gzipSync, inflateRawSync, inflateSync, zstdCompressSync } from 'node:zlib';
+import { constants, deflateRawSync, deflateSync, gunzipSync, gzipSync, inflateRawSync, inflateSync, zstdCompressSync } from 'node:zlib';
 import { unzstd, writeZip, type ZipEntry, zipList } from '../../formats/index.js';
-import { compressedSignatures } from './rules/encoded.js';
+import { compressedSignatures, deflatedText } from './rules/encoded.js';
 
 /** A compressed file: its content, and how to write it with other content. */
 export interface Compressed {
@@ -45,11 +45,17 @@ interface Packing {
  */
 export function openCompressed(bytes: Uint8Array, room: Room): Compressed | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)).toString('latin1');
-  if (!compressedSignatures.some((signature) => head.startsWith(signature))) return undefined;
+  if (!compressedSignatures.some((signature) => head.startsWith(signature))) return openDeflated(bytes, room);
   const packing = packings[head.charAt(0)];
   if (!packing) return openZip(bytes, room);
   const file = expanded(() => packing.unpack(bytes, Math.max(1, room.left)), room);
   return file && { files: [file], pack: ([left = file]) => packing.pack(left) };
+}
+
+/** Bytes that were packed without a header. */
+function openDeflated(bytes: Uint8Array, room: Room): Compressed | undefined {
+  const file = expanded(() => deflatedText(bytes, Math.max(1, room.left)) ?? new Uint8Array(), room);
+  return file && file.length > 0 ? { files: [file], pack: ([left = file]) => deflateRawSync(left) } : undefined;
 }
 
 /** The text of a compressed part of a file. @throws Unsearchable if it expands beyond the room. */

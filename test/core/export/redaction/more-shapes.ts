@@ -247,6 +247,10 @@ function places({ add, random, hex }: Maker): void {
   put('XML, CDATA', (s) => `<password><![CDATA[${s}]]></password>`);
   put('property list', (s) => `<key>password</key>\n\t<string>${s}</string>`);
   put('part of a form', (s) => `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${s}\r\n--b--`);
+  put('append in a shell', (s) => `DB_PASSWORD+=${s}`);
+  put('append in PowerShell', (s) => `$env:API_TOKEN += "${s}"`);
+  put('lines in Terraform', (s) => `api_key = <<-EOT\n    ${s}\n  EOT`);
+  add('lines in Terraform, two of one value', random(24), (s) => `secret_key = <<EOT\n${random(12)}\n${s}\nEOT\n`);
   put('setter', (s) => `config.setPassword("${s}");`);
   put('setter with underscores', (s) => `client.set_api_key('${s}')`);
   put('default in JavaScript', (s) => `const key = process.env.SECRET_KEY || "${s}";`);
@@ -295,6 +299,10 @@ function files({ add, random, hex, base64 }: Maker): void {
   const swapped = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
   add('base64 of a command of PowerShell', github(), (s) => `powershell -EncodedCommand ${base64(Buffer.from(`$env:T = '${s}'`, 'utf16le'))}`);
   add('base64 of UTF-16, other order', github(), (s) => base64(swapped(note(s))));
+  const wide = (text: string): Buffer => Buffer.from([...text].flatMap((one) => [one.charCodeAt(0), 0, 0, 0]));
+  add('base64 of UTF-32', github(), (s) => base64(wide(note(s))));
+  add('base64 of UTF-32, other order', github(), (s) => base64(wide(note(s)).swap32()));
+  add('base64 of text packed without a header', github(), (s) => base64(deflateRawSync(`<Assertion>${note(s)}</Assertion>`)));
   add('hex of UTF-16', github(), (s) => Buffer.from(note(s), 'utf16le').toString('hex'));
   const tar = (secret: string): Buffer => {
     const [head, content] = [Buffer.alloc(512), Buffer.alloc(512)];

@@ -64,6 +64,8 @@ const bytes = group('bytes', [
 ]);
 
 const code = group('code', [
+  `total_token += usage.output_tokens; key += 1; password += character;`,
+  `description = <<EOT\n${fake('', 24)}\nEOT\nkey = <<EOT\nThis key opens the door.\nEOT`,
   `!function(e,t){"object"==typeof exports?module.exports=t():e.token=t()}(this,function(){return{key:1,pass:2}});`,
   `const password = await prompt('Password: ');`,
   `if (!user.password) throw new Error('no password');`,

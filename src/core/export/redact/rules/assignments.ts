@@ -9,11 +9,11 @@ const nameRun = /[\w.-]+/y;
 const maxNameLength = 80;
 
 /**
- * The text between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`, `：`), which may have a type
+ * The text between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `+=`, `.=`, `=>`, `：`), which may have a type
  * before it (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
  */
 const sign =
-  /(?:\\*["'`])?\]?(?:\*\*)?[ \t]{0,8}(?:\{ get; (?:\w{1,10} )?(?:set|init); \}[ \t]{1,4}=|\\*["']?:\s{0,4}\{\s{0,24}\\*["']S\\*["']\s{0,4}:|:[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`]type\\*["'`]\s{0,4}:\s{0,4}\\*["'`]\w{1,20}\\*["'`]\s{0,4},\s{0,24})?(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))(?:\*\*(?=[ \t`]))?[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`])|\\{1,8}\r?\n[ \t]{1,24}|\\{3,12}n[ \t]{1,24})?/iy;
+  /(?:\\*["'`])?\]?(?:\*\*)?[ \t]{0,8}(?:\{ get; (?:\w{1,10} )?(?:set|init); \}[ \t]{1,4}=|\\*["']?:\s{0,4}\{\s{0,24}\\*["']S\\*["']\s{0,4}:|:[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?+.]?={1,3}|[:：＝])(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`]type\\*["'`]\s{0,4}:\s{0,4}\\*["'`]\w{1,20}\\*["'`]\s{0,4},\s{0,24})?(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))(?:\*\*(?=[ \t`]))?[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`])|\\{1,8}\r?\n[ \t]{1,24}|\\{3,12}n[ \t]{1,24})?/iy;
 const space = /[ \t]{1,4}/y;
 const quote = /\\*["'`]/y;
 const threeQuotes = /(\\*["'])\1\1(?:(?:\\+r)?\\+n|\r?\n)?/y;
@@ -71,7 +71,7 @@ export function* assignedSecrets(text: string): Generator<TextSpan> {
     const kind = to - from <= maxNameLength ? kindAt(text, from, to) : undefined;
     const named = kind && { name: text.slice(from, to), kind, from, to };
     const value = named && valueAfter(text, named);
-    for (const span of value ? [value] : named ? valuesBelow(text, named) : []) {
+    for (const span of value ? [value] : named ? [...valuesBelow(text, named), ...heredoc(text, named)] : []) {
       yield span;
       next = Math.max(next, span.to);
     }
@@ -149,6 +149,22 @@ function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
     else break;
   }
   return spans;
+}
+
+/** A text of several lines in Terraform: `key = <<EOT`, the lines, and the same word again. */
+const heredocLines =
+  /[ \t]{0,8}=[ \t]{0,8}<<[-~]?(\w{1,20})((?:(?:\r?\n|(?:\\+r)?\\+n)[ \t]{0,64}[^\s\\"']{4,512}){1,64}?)(?:\r?\n|(?:\\+r)?\\+n)[ \t]{0,64}\1\b/y;
+const heredocLine = /(?:\n)[ \t]{0,64}([^\s\\"']{4,512})|(?:\\+n)[ \t]{0,64}([^\s\\"']{4,512})/g;
+
+/** The lines of a value in a text of several lines, if they are one value: no line has a space. */
+function heredoc(text: string, { name, kind, to }: Name): TextSpan[] {
+  heredocLines.lastIndex = to;
+  const [all = '', , lines = ''] = heredocLines.exec(text) ?? [];
+  const values = [...lines.matchAll(heredocLine)].map((line) => ({ value: line[1] ?? line[2] ?? '', end: line.index + line[0].length }));
+  const whole = values.map(({ value }) => value).join('');
+  if (isWeakName(name) || !isSecretValue(whole, kind, 'quoted') || !isRandom(whole)) return [];
+  const from = to + all.indexOf(lines);
+  return values.map(({ value, end }) => namedSpan(text, from + end - value.length, from + end));
 }
 
 /** The start of the value, or undefined if no value follows the name. */

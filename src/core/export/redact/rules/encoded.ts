@@ -1,3 +1,5 @@
+import { constants, inflateRawSync } from 'node:zlib';
+
 /** A run of base64 or hexadecimal digits in a text, and the text that it encodes. */
 export interface EncodedRun {
   readonly from: number;
@@ -57,7 +59,7 @@ function wrappedRuns(text: string): readonly EncodedRun[] {
 function base64At(run: string, from: number): EncodedRun | undefined {
   const isUrl = /[-_]/.test(run);
   const encoding = isUrl ? 'base64url' : 'base64';
-  if (!isReadable(Buffer.from(run.slice(0, 64), encoding))) return undefined;
+  if (!isReadable(Buffer.from(run.slice(0, 64), encoding)) && !isDeflated(run, encoding)) return undefined;
   const bytes = Buffer.from(run, encoding);
   return { from, to: from + run.length, bytes, encode: (made) => Buffer.from(made).toString(encoding) };
 }
@@ -95,10 +97,39 @@ const signatures: readonly string[] = [
   ...compressedSignatures,
 ];
 
-/** Text of two bytes for each character, as PowerShell encodes commands; and the mark of a film or a sound. */
-const wide = /^(?:[\x20-\x7e\t\r\n]\0){8}|^(?:\0[\x20-\x7e\t\r\n]){8}|^.{4}ftyp/s;
+/** Text of two bytes for each character, as PowerShell encodes commands, or of four; and the mark of a film or a sound. */
+const wide = /^(?:[\x20-\x7e\t\r\n]\0){8}|^(?:\0[\x20-\x7e\t\r\n]){8}|^(?:[\x20-\x7e\t\r\n]\0{3}){4}|^(?:\0{3}[\x20-\x7e\t\r\n]){4}|^.{4}ftyp/s;
 /** A file that begins with a name, filled up with NUL: an archive of tar, a database of SQLite. */
 const leastName = 8;
+
+/** Shorter runs pack no text with a secret. */
+const leastDeflated = 40;
+/** The digits that suffice to decide whether a run is packed text. */
+const deflatedHead = 344;
+
+/** Whether a run encodes text that was packed without a header, as SAML and drawings in XML have it. */
+function isDeflated(run: string, encoding: 'base64' | 'base64url'): boolean {
+  if (run.length < leastDeflated || !/[A-Z]/.test(run) || !/[a-z]/.test(run) || !/\d/.test(run)) return false;
+  try {
+    return deflatedText(Buffer.from(run.slice(0, deflatedHead), encoding), 65_536) !== undefined;
+  } catch {
+    // Only packed bytes expand so much.
+    return true;
+  }
+}
+
+/** The text that was packed without a header, as far as it goes. Undefined for other bytes. @throws an error of zlib if it is longer than `most` */
+export function deflatedText(bytes: Uint8Array, most: number): Uint8Array | undefined {
+  // No block has this type.
+  if (((bytes[0] ?? 6) & 6) === 6) return undefined;
+  try {
+    const text = inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: most });
+    return text.length >= 16 && isReadable(text.subarray(0, 48)) ? text : undefined;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw error;
+    return undefined;
+  }
+}
 
 /** Whether bytes begin as a text or as a file of a known type does. */
 function isReadable(head: Uint8Array): boolean {
