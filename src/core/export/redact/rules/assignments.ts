@@ -71,7 +71,7 @@ export function* assignedSecrets(text: string): Generator<TextSpan> {
     const kind = to - from <= maxNameLength ? kindAt(text, from, to) : undefined;
     const named = kind && { name: text.slice(from, to), kind, from, to };
     const value = named && valueAfter(text, named);
-    for (const span of value ? [value] : named ? [...valuesBelow(text, named), ...heredoc(text, named)] : []) {
+    for (const span of value ? [value] : named ? valuesBelow(text, named) : []) {
       yield span;
       next = Math.max(next, span.to);
     }
@@ -149,22 +149,6 @@ function valuesBelow(text: string, { name, kind, to }: Name): TextSpan[] {
     else break;
   }
   return spans;
-}
-
-/** A text of several lines in Terraform: `key = <<EOT`, the lines, and the same word again. */
-const heredocLines =
-  /[ \t]{0,8}=[ \t]{0,8}<<[-~]?(\w{1,20})((?:(?:\r?\n|(?:\\+r)?\\+n)[ \t]{0,64}[^\s\\"']{4,512}){1,64}?)(?:\r?\n|(?:\\+r)?\\+n)[ \t]{0,64}\1\b/y;
-const heredocLine = /(?:\n)[ \t]{0,64}([^\s\\"']{4,512})|(?:\\+n)[ \t]{0,64}([^\s\\"']{4,512})/g;
-
-/** The lines of a value in a text of several lines, if they are one value: no line has a space. */
-function heredoc(text: string, { name, kind, to }: Name): TextSpan[] {
-  heredocLines.lastIndex = to;
-  const [all = '', , lines = ''] = heredocLines.exec(text) ?? [];
-  const values = [...lines.matchAll(heredocLine)].map((line) => ({ value: line[1] ?? line[2] ?? '', end: line.index + line[0].length }));
-  const whole = values.map(({ value }) => value).join('');
-  if (isWeakName(name) || !isSecretValue(whole, kind, 'quoted') || !isRandom(whole)) return [];
-  const from = to + all.indexOf(lines);
-  return values.map(({ value, end }) => namedSpan(text, from + end - value.length, from + end));
 }
 
 /** The start of the value, or undefined if no value follows the name. */
