@@ -8,6 +8,7 @@ import { pairedCalls } from '../../../src/core/formats/index.js';
 import { wordsOf } from '../../../src/core/requests/index.js';
 import { refusals } from '../../support/api-rules.js';
 import { importInto } from '../../support/imports.js';
+import { some } from '../../support/long.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { runs } from '../../support/properties.js';
 
@@ -78,15 +79,20 @@ function scratchOnce(): string {
   return folder;
 }
 
-const cases = join(import.meta.dirname, '../../fixtures/cases');
-test.each(readdirSync(cases, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : [])))(
-  '[F51] %s: a message API refuses nothing of its export',
-  (name) => {
-    const chain = emptyChain();
-    importInto(chain, join(cases, name));
-    expect(faultsIn(chain)).toEqual([]);
-  },
-);
+const fixtures = join(import.meta.dirname, '../../fixtures');
+const cases = join(fixtures, 'cases');
+const foldersIn = (folder: string): string[] =>
+  readdirSync(join(fixtures, folder), { withFileTypes: true }).flatMap((one) =>
+    one.isDirectory() && one.name !== 'cases' ? [join(folder, one.name)] : [],
+  );
+/** Claude Code itself sends the reminders after a compaction as a message of its own: the API joins messages of one role (Messages API, `messages`). */
+const isJoined = (name: string, fault: string): boolean => name === 'otel' && fault.endsWith('has the role of the message before it');
+
+test.each(some([...foldersIn('cases'), ...foldersIn('.')], 30))('[F51] %s: a message API refuses nothing of its export', (name) => {
+  const chain = emptyChain();
+  importInto(chain, join(fixtures, name));
+  expect(faultsIn(chain).filter((fault) => !isJoined(name, fault))).toEqual([]);
+});
 
 test('[F51] what an export to a message API leaves out or repairs is named', () => {
   const lost = (name: string): string[] => {
