@@ -45,7 +45,7 @@ const maxValue = 16 * 1024 * 1024;
 export async function openConfined({ file, mark, views, functions, isRaw = false }: ConfinedOptions): Promise<ConfinedDatabase> {
   const { DatabaseSync, constants } = await import('node:sqlite');
   const db = new DatabaseSync(file, { readOnly: true, allowExtension: false, timeout: 5_000 });
-  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0');
+  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16384');
   const derived = derivedFile(file);
   if (!attachForReading(db, derived, mark)) {
     db.close();

@@ -70,7 +70,7 @@ export function attachForReading(raw: SqliteDriver, file: string | undefined, ma
   try {
     if (file !== undefined && isRegular(file) && !isChanged(file)) {
       raw.prepare('ATTACH ? AS derived').run(longPath(file));
-      raw.exec(memory);
+      raw.exec(memory(8));
       if (isSound(raw, mark)) return true;
     }
   } catch (error) {
@@ -92,13 +92,13 @@ export function leaveMemory(raw: SqliteDriver): void {
 }
 
 /** Sums and lists read long ranges once: a file that is mapped would fill the memory of the process with them, and saves no time. */
-const memory = 'PRAGMA derived.mmap_size = 0; PRAGMA derived.cache_size = -32768';
+const memory = (megabytes: number): string => `PRAGMA derived.mmap_size = 0; PRAGMA derived.cache_size = -${megabytes * 1024}`;
 
 /** Attaches a file for reading and writing. */
 export function attach(raw: SqliteDriver, file: string): void {
   raw.prepare('ATTACH ? AS derived').run(longPath(file));
   // Without full syncs: after a power cut, the newest facts are made again.
-  raw.exec(`PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; ${memory}`);
+  raw.exec(`PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; ${memory(32)}`);
 }
 
 /** Ends the use of the file, if one is attached. */

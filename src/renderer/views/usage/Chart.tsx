@@ -42,13 +42,14 @@ export function Chart(props: ChartProps) {
   const ticks = ticksOf(Math.max(tallest, isBudgetNear ? budget.amount : 0));
   const top = ticks.at(-1) || 1;
   const unit = unitOf(range);
-  const every = Math.ceil(bars.length / 14);
+  // A day with its month needs an eighth of a narrow chart.
+  const every = Math.ceil(bars.length / 8);
   return (
     <div className="usage-chart">
       <div className="usage-plot">
         {ticks.map((tick) => (
           <span key={tick} className="usage-tick faint" style={{ bottom: `${(tick / top) * 100}%` }} aria-hidden>
-            {tick > 0 && measured(tick, measure)}
+            {tick > 0 && measured(tick, measure).replace(/\.00$/, '')}
           </span>
         ))}
         <div className="usage-bars">
