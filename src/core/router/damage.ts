@@ -25,6 +25,7 @@ const textsShown: Readonly<Record<string, readonly string[]>> = {
   'ticket.facets': ['ticket', 'ticketVersion'],
   'ticket.startFrom': ['context'],
   'turn.following': ['context'],
+  'turn.list': ['context'],
   'ticket.events': ['ticketEvent', 'ticketAnswer'],
   'ticket.preview': ['ticketEvent', 'ticketAnswer', 'ticket', 'ticketVersion'],
   'run.goals': ['goal'],
