@@ -178,10 +178,12 @@ test.describe('stemma', () => {
     expect((await machine.ask('library')).out).toContain(dir);
   });
 
-  test('prints the log from a bundle that holds neither the contract nor the readers of formats', () => {
+  test('the log and the start of each command load neither the contract nor readers of formats', () => {
     const bundle = readFileSync(built('chunks', 'glance.js'), 'utf8');
     expect(bundle).toContain('firstParentRun');
-    for (const far of ['ZodError', 'toolUseResult', 'commander']) expect(bundle).not.toContain(far);
+    const everywhere = readFileSync(built('chunks', 'system.js'), 'utf8');
+    for (const far of ['ZodError', 'toolUseResult', 'commander']) for (const text of [bundle, everywhere]) expect(text).not.toContain(far);
+    expect(everywhere).not.toMatch(/^import .* from "node:/m);
   });
 
   test('ends without a word when the reader of its output has enough', async ({ machine }) => {
