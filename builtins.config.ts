@@ -1,7 +1,9 @@
 import type { Plugin } from 'vite';
 
 /** Modules of Node that take 2 to 10 ms to load. Most commands and calls need none of them. */
-const slowImport = /from 'node:(child_process|crypto|fs\/promises|timers\/promises|tty|worker_threads|zlib)'/g;
+const slowImport = /(import \{[^}]*\}) from 'node:(child_process|crypto|fs\/promises|timers\/promises|tty|worker_threads|zlib)'/g;
+/** What a thread is started with: it is no function, and a thread needs it at once. */
+const ofThread = /parentPort|workerData/;
 const ownFile = /\/src\/(core|main)\/.*\.ts$/;
 const lazily = 'lazily:';
 
@@ -49,7 +51,10 @@ export const builtins = (): Plugin => ({
   name: 'stemma-builtins',
   enforce: 'pre',
   // Before the list of external modules is asked.
-  transform: (code, id) => (ownFile.test(id) ? code.replace(slowImport, (_, name) => `from '${lazily}${name}'`) : undefined),
+  transform: (code, id) =>
+    ownFile.test(id)
+      ? code.replace(slowImport, (all, names, module) => (ofThread.test(names) ? all : `${names} from '${lazily}${module}'`))
+      : undefined,
   resolveId: (id) => (id.startsWith(lazily) ? { id: `\0${id}`, moduleSideEffects: false } : undefined),
   load: (id) => (id.startsWith(`\0${lazily}`) ? lazyModule(`node:${id.slice(lazily.length + 1)}`) : undefined),
   renderChunk(code) {

@@ -5,5 +5,5 @@ export { areBackupsOn, backUp, backupsToKeep, lastTry, listBackups, noteTry, tur
 export { checkProject } from './check.js';
 export { jsonColumns, malformedIn } from './json.js';
 export { repairProject, type Scratch } from './repair.js';
-export { damageIn, markDamage, markDamagedTexts, refuseDamaged } from './shown.js';
+export { damageIn, hasDamage, markDamage, markDamagedTexts, refuseDamaged } from './shown.js';
 export type { CheckProblem, CheckResult } from './store.js';

@@ -198,7 +198,7 @@ function markedTexts(value: unknown, texts: readonly string[]): unknown {
 }
 
 /** Whether a row of a table does not match its checksum. */
-function hasDamage(db: ReadableDb, table: string): boolean {
+export function hasDamage(db: ReadableDb, table: string): boolean {
   const changed = changedSql(db, table, 'r');
   return changed !== undefined && db.one(`SELECT 1 FROM "${table}" r WHERE ${changed} LIMIT 1`) !== undefined;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../base/index.js';
+import { hasDamage } from '../integrity/index.js';
 import { titledGraph } from '../sessions/index.js';
 import { openDatabase } from '../store/index.js';
 import { openSeal, openTrustedProjects } from '../trust/index.js';
@@ -39,7 +40,7 @@ export function graphAtAGlance(path: string, dataDir: string, query: Parameters<
   const { chain } = opened.project;
   try {
     const graph = titledGraph(chain, query, noUnstored);
-    return chain.db.damage().look(marks).rows.size > 0 ? undefined : graph;
+    return marks.some((table) => hasDamage(chain.db, table)) ? undefined : graph;
   } catch (error) {
     if (error instanceof BeyondAGlance) return undefined;
     throw error;
