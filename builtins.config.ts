@@ -44,8 +44,8 @@ function asVariables(id: string, members: readonly Imported[]): string {
 }
 
 /**
- * Lets a program for Node start faster. An `import` of a module of Node reads all its members, and so loads what stands behind those that Node
- * loads late, such as streams behind `fs`: this reads only what is used. Modules that are slow to load are loaded at the first call.
+ * Lets a program for Node start faster. An `import` of a module of Node reads every member of it, so Node loads parts that it would load late, such
+ * as streams for `fs`. With this, only what is used is read, and modules that are slow to load are loaded at the first call.
  */
 export const builtins = (): Plugin => ({
   name: 'stemma-builtins',

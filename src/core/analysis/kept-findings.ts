@@ -9,7 +9,7 @@ import { builtInRules, type SqlRule } from './rules.js';
 /** The clusters to which the rules are applied at once. */
 const clustersAtOnce = 10;
 
-/** Changes with every built-in rule. */
+/** A text that changes when one of the built-in rules does. */
 const version = sha256Of(JSON.stringify(builtInRules.map(({ rule, sql }) => [rule, sql])))
   .toString('base64url')
   .slice(0, 22);

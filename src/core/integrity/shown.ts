@@ -8,7 +8,7 @@ interface NamedRows {
   /** The column with the number of a row, by which its parts name it. */
   readonly number?: string;
   readonly parts?: readonly Part[];
-  /** Rows that an answer counts or lists for it. They mark the answer, and do not make the call about it fail. */
+  /** Rows that answers about it count or list. If one of them is damaged, the answer is marked, and a call about it still works. */
   readonly counted?: readonly Part[];
 }
 

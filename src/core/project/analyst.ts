@@ -93,7 +93,7 @@ export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promis
 /** Milliseconds that a question about findings waits for sessions that were not checked yet. */
 const checkingMs = 5_000;
 
-/** Applies the built-in rules to sessions that have changed, unless another process is writing. Many sessions are left for idle time. */
+/** Applies the built-in rules to sessions that have changed, for a few seconds at most, unless another process is writing. Idle time does the rest. */
 export async function prepareFindings({ chain, place }: Pick<Project, 'chain' | 'place'>): Promise<void> {
   await prepareAnalysis({ chain });
   if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;

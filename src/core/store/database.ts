@@ -27,7 +27,7 @@ export interface ReadableDb {
   each<Row>(sql: string, ...parameters: Parameter[]): IterableIterator<Row>;
   /** A number that changes when another connection, of this process or another, commits, or when the database was rebuilt. */
   version(): number;
-  /** Knows which rows do not match their checksum. */
+  /** What is known about rows that do not match their checksum. */
   damage(): DamageWatch;
   /** Whether the paths of the database and its folder still lead to the files that were opened. Every transaction checks it. */
   readonly place: OpenedPlace;

@@ -25,7 +25,7 @@ export async function prepareUsage(chain: WriteChain): Promise<void> {
  */
 export function* catchUpMeasures(chain: WriteChain, from?: number): Generator<void> {
   const isDue = contextsAreDue(chain, from);
-  // It also notes up to which commit no conversation is long.
+  // If nothing is due, it still notes the commit up to which no conversation is long.
   yield* catchUpContexts(chain, from);
   if (!isDue) return;
   const models = chain.db.all<{ model: string }>("SELECT DISTINCT model FROM usageSum WHERE project = ? AND model <> ''", chain.project);

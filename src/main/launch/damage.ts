@@ -9,12 +9,12 @@ const running = new AsyncLocalStorage<Map<string, number>>();
 /** Runs work, and adds the damaged rows that the answers of its calls name to `rows`. */
 export const hearing = <T>(rows: Map<string, number>, work: () => T): T => running.run(rows, work);
 
-/** Takes the header of an answer, for the work that made the call. */
+/** Adds what the header of an answer says to the rows of the work that made the call. */
 export function hear(header: string | readonly string[] | undefined): void {
   for (const [table, count] of readDamage(header)) running.getStore()?.set(table, count);
 }
 
-/** An interceptor of a client that hears the header of each answer. */
+/** Reads the header about damaged rows of each answer that a client gets. */
 export async function hearDamage<Answer extends { readonly headers: Headers }>({ next }: { next(): Promise<Answer> }): Promise<Answer> {
   const answer = await next();
   hear(answer.headers[damageHeader]);

@@ -4,7 +4,7 @@ import { useDamagedRows } from '../client';
 import { Button } from '../parts';
 import { go } from '../state';
 
-/** A bar above a project with damaged records, for all that is shown from them and cannot be marked by itself. */
+/** A bar above a project with damaged records, because a sum or a list made from them has no mark of its own. */
 export function DamagedRecords() {
   const rows = useDamagedRows();
   if (rows.size === 0) return null;

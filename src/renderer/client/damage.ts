@@ -11,7 +11,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** An interceptor of the connection that hears the header of each answer. */
+/** Reads the header about damaged rows of each answer. */
 export async function hearDamage<One extends Answer>({ next, path }: { next(): Promise<One>; readonly path: readonly string[] }): Promise<One> {
   const answer = await next();
   const name = path.join('.');

@@ -120,7 +120,7 @@ function isDeflated(run: string, encoding: 'base64' | 'base64url'): boolean {
 
 /** The text that was packed without a header, as far as it goes. Undefined for other bytes. @throws an error of zlib if it is longer than `most` */
 export function deflatedText(bytes: Uint8Array, most: number): Uint8Array | undefined {
-  // No block has this type.
+  // Type 3 is reserved, so no packed data begins with it.
   if (((bytes[0] ?? 6) & 6) === 6) return undefined;
   try {
     const text = inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: most });
