@@ -11,6 +11,7 @@ import { kindOf } from '../../../src/core/router/index.js';
 import { answeredBy, pathOf } from '../../../src/main/engine/frames.js';
 import type { ContractClient, EngineOptions } from '../../../src/main/launch/index.js';
 import { ensureBuilt } from '../../support/built.js';
+import { everyTable } from '../../support/every-table.js';
 import { built, root } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
 
@@ -65,74 +66,68 @@ function lock(dir: string): () => void {
   };
 }
 
-interface Procedure {
-  readonly '~orpc': {
-    readonly inputSchema?: { readonly shape?: Readonly<Record<string, { safeParse(value: unknown): { readonly success: boolean } }>> };
-  };
-}
-
-/** Wide enough for a small and busy machine. */
+/** The longest that a read may take while another process holds the lock: the best of several tries, because the machine may be busy. */
+const answersWithin = 100;
+const tries = 20;
+/** A call that waits for the lock waits for a minute. */
 const waitsFor = 20_000;
 
-/** Waits for an answer, for the first event of a stream, or for a refusal. */
-async function firstOf(call: Promise<unknown>): Promise<void> {
+type Call = (input: object) => Promise<unknown>;
+
+/** The milliseconds of the fastest of several calls, or of the first one that is fast enough, and the code with which it was refused. */
+async function fastest(call: () => Promise<unknown>): Promise<{ readonly took: number; readonly refusal: string | undefined }> {
+  let [took, refusal] = [Number.POSITIVE_INFINITY, undefined as string | undefined];
+  for (let number = 0; number < tries && took > answersWithin && !(took >= waitsFor && number > 0); number++) {
+    const from = performance.now();
+    refusal = await Promise.race([firstOf(call()), sleep(waitsFor).then(() => 'NONE')]);
+    took = Math.min(took, performance.now() - from);
+  }
+  return { took, refusal };
+}
+
+/** Waits for an answer, for the first event of a stream, or for a refusal. Returns the code of a refusal. */
+async function firstOf(call: Promise<unknown>): Promise<string | undefined> {
   try {
     const answer = await call;
-    if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return;
+    if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return undefined;
     const stream = answer as AsyncIterableIterator<unknown>;
     await stream.next();
     await stream.return?.(undefined);
   } catch (error) {
-    expect((error as { code?: string }).code).toMatch(/^(BAD_REQUEST|NOT_FOUND|UNAVAILABLE|CONFLICT|UNAUTHORIZED)$/);
+    const { code = '' } = error as { code?: string };
+    expect(code).toMatch(/^(BAD_REQUEST|NOT_FOUND|UNAVAILABLE|CONFLICT|UNAUTHORIZED)$/);
+    return code;
   }
+  return undefined;
 }
 
 describe('threads that read', () => {
   test('[S25] answer every read and stream while another process holds the write lock', { tags: 'long' }, async () => {
-    const { client, dir, id } = await withSample();
-    const { ticketId } = await client.ticket.create({ title: 'Before the lock', type: 'task' });
-    const [session] = (await client.session.list({})).sessions;
-    const [source] = await client.source.list({});
-    const { calls } = await client.usage.calls({});
-    const known: Readonly<Record<string, unknown>> = {
-      id,
-      a: id,
-      b: id,
-      commit: id,
-      original: id,
-      turnId: id,
-      ids: [id],
-      ticketId,
-      dir,
-      path: join(scratch(), 'pack.zip'),
-      sessionId: session?.sessionId,
-      sourceId: source?.sourceId,
-      requestId: calls[0]?.requestId,
-      offset: 0,
-      limit: 10,
-      text: 'the',
-      template: 'claude-code',
-    };
-    const reads = procedureNames(contract).filter((name) => kindOf(name.split('.')) === 'reads');
+    const { inputs, project, engine: own, folder } = await everyTable();
+    const { dir } = project;
+    own.close();
+    const { client } = await engine(join(folder, 'data'));
+    await client.project.open({ dir });
+    const tickets = (await client.ticket.list({})).length;
+    const reads = procedureNames(contract).filter((name) => ['reads', 'live'].includes(kindOf(name.split('.'))));
     expect(reads.length).toBeGreaterThan(60);
     const unlock = lock(dir);
     const slow: string[] = [];
+    const refused: string[] = [];
     for (const name of reads) {
-      const procedure = name.split('.').reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], contract) as Procedure;
-      const fields = Object.entries(procedure['~orpc'].inputSchema?.shape ?? {}).filter(([, field]) => !field.safeParse(undefined).success);
-      const input = Object.fromEntries(fields.map(([field]) => [field, known[field] ?? field]));
-      const call = name.split('.').reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], client) as (
-        input: unknown,
-      ) => Promise<unknown>;
-      const from = performance.now();
-      await Promise.race([firstOf(call(input)), sleep(waitsFor).then(() => slow.push(name))]);
-      // A write that waits for the lock waits for a minute.
-      if (performance.now() - from > waitsFor) slow.push(name);
+      const call = name.split('.').reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], client) as Call;
+      for (const input of inputs[name] ?? [{}]) {
+        const { took, refusal } = await fastest(() => call(input));
+        if (took > answersWithin) slow.push(`${name}: ${Math.round(took)} ms`);
+        if (refusal !== undefined) refused.push(`${name}: ${refusal}`);
+      }
     }
+    // The rest lack inputs, such as a folder of git. Questions in SQL have none: each starts a process.
+    expect(refused.length, refused.join('\n')).toBeLessThan(25);
     expect(slow).toEqual([]);
     unlock();
     await client.ticket.create({ title: 'After the lock', type: 'task' });
-    expect(await client.ticket.list({})).toHaveLength(2);
+    expect(await client.ticket.list({})).toHaveLength(tickets + 1);
   });
 
   test('[S25] see each write as soon as it is acknowledged, from every connection', { tags: 'long' }, async () => {
