@@ -110,6 +110,21 @@ export const projectContract = {
   )
     .input(z.strictObject({ dir, repair: z.boolean().optional().describe('Rebuild a damaged database first.') }))
     .output(projectInfo),
+  conversion: procedure(
+    'Says how far the conversion of a project from an earlier format has come, which opening it begins: first Stemma copies the database, then it converts it. Null if its folder has no copy of an earlier format. The first check removes the copy.',
+  )
+    .input(z.strictObject({ dir }))
+    .output(
+      z
+        .object({
+          from: count,
+          to: count,
+          isCopied: z.boolean().describe('Whether the copy is complete, so that the conversion has begun.'),
+          copied: count.describe('The bytes of the copy so far.'),
+          bytes: count.describe('The bytes of the database. The complete copy may have fewer.'),
+        })
+        .nullable(),
+    ),
   trust: procedure(
     'Trusts a project folder that this machine did not create, by its id and its real path. From then on, the project can be changed. If the folder moves, it must be trusted again.',
   )

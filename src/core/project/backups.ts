@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type Clock, StemmaError, timestampOf } from '../base/index.js';
 import type { BackupReport } from '../contract/index.js';
 import { areBackupsOn, backUp, lastTry, listBackups, noteTry, turnBackups } from '../integrity/index.js';
-import { type ProjectFolder, removeEarlierFormats } from './folder.js';
+import { removeEarlierFormats } from './conversion.js';
+import type { ProjectFolder } from './folder.js';
 import { database } from './manifest.js';
 import { inSteps } from './steps.js';
 

@@ -9,8 +9,6 @@ import {
   makeFolderInside,
   makeFolders,
   makePrivateFolder,
-  namesIn,
-  removeInside,
   renameDurably,
   stampOf as stampOfFile,
   writeReason,
@@ -22,6 +20,7 @@ import { nameProblem, thisSystem } from '../system/index.js';
 import { type Seal, type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
 import { allContents, type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
+import { beforeFormat } from './conversion.js';
 import {
   database,
   ending,
@@ -297,14 +296,6 @@ function openOrRebuild(
 function refuseEmptied(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 || backupPaths(dirname(file)).length === 0) return;
   throw corrupt(file, `${file} is ${existsSync(file) ? 'empty' : 'missing'}, and the project has backups: run "stemma fsck --repair" to restore it`);
-}
-
-/** The name of a copy that a conversion made goes on with this and the earlier format. */
-const beforeFormat = '.format-';
-
-/** Removes the copies of earlier formats, because a check has found no damage in what they were converted to. */
-export function removeEarlierFormats(dir: string): void {
-  for (const name of namesIn(dir)) if (new RegExp(`^${database}\\${beforeFormat}\\d+$`).test(name)) removeInside(dir, join(dir, name));
 }
 
 /** The backups of a project's database, newest first. */

@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTemporary } from '../files/index.js';
 import * as integrity from '../integrity/index.js';
-import { backupPaths, makeFolder, openFolder, removeEarlierFormats } from './folder.js';
+import { removeEarlierFormats } from './conversion.js';
+import { backupPaths, makeFolder, openFolder } from './folder.js';
 import type { Project } from './project.js';
 
 /** Checks an open project. For a kept copy of the database, checks a new copy: the original may have been damaged since. */

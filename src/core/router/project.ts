@@ -4,6 +4,7 @@ import {
   changeSettings,
   changes,
   checkProject,
+  conversionOf,
   inSteps,
   projectInfo,
   repairProject,
@@ -12,7 +13,7 @@ import {
   settingsOf,
   storageOf,
 } from '../project/index.js';
-import { live, machine, reads, writes, writesIf } from './procedure.js';
+import { live, machine, reads, scans, writes, writesIf } from './procedure.js';
 
 /** The procedures of `project`. */
 export const projectRouter = {
@@ -20,6 +21,7 @@ export const projectRouter = {
   open: machine.project.open.handler(({ input, context: { session } }) =>
     projectInfo(session.use(session.engine.open(input.dir, { repair: input.repair ?? false })).reading()),
   ),
+  conversion: scans.project.conversion.handler(({ input }) => conversionOf(input.dir)),
   trust: machine.project.trust.handler(({ input, context: { session } }) => {
     const { projectId, dir } = session.engine.trust(input.dir);
     return { projectId, dir, trusted: true as const };

@@ -1,6 +1,7 @@
-import { Suspense, useEffect } from 'react';
+import { Suspense, useEffect, useState } from 'react';
+import type { OutputOf } from '../../core/contract/index.js';
 import { api } from '../client';
-import { Button, Empty, Failure, Loading, notifyProblem } from '../parts';
+import { Button, Empty, Failure, Loading, notifyProblem, say } from '../parts';
 import { followAddress, go, move, type Route, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
 import { openSample } from '../views/sessions';
 import { Boundary } from './Boundary';
@@ -46,7 +47,7 @@ function InProject({ route }: { route: Route }) {
     case 'none':
       return route.project ? <Loading what="Opening the project" /> : <NoProject view={route.view} />;
     case 'opening':
-      return <Loading what={`Opening ${state.dir}`} lines={14} onCancel={() => go({ view: 'sessions', project: undefined })} />;
+      return <Opening dir={state.dir} />;
     case 'failed':
       return (
         <Failure
@@ -61,6 +62,23 @@ function InProject({ route }: { route: Route }) {
       return <View key={state.dir} project={state.dir} />;
   }
 }
+
+const lookMs = 700;
+
+/** The state of a project that is being opened. A project of an earlier format is copied and converted first, which may take minutes. */
+function Opening({ dir }: { dir: string }) {
+  const [conversion, setConversion] = useState<OutputOf<'project.conversion'>>(null);
+  useEffect(() => {
+    const look = () => void api.project.conversion({ dir }).then(setConversion, () => setConversion(null));
+    const looks = setInterval(look, lookMs);
+    return () => clearInterval(looks);
+  }, [dir]);
+  const what = conversion ? `Converting ${dir} from format ${conversion.from} to ${conversion.to}. ${stepOf(conversion)}` : `Opening ${dir}`;
+  return <Loading what={what} lines={14} onCancel={() => go({ view: 'sessions', project: undefined })} />;
+}
+
+const stepOf = ({ isCopied, copied, bytes }: NonNullable<OutputOf<'project.conversion'>>): string =>
+  isCopied ? 'A copy of the earlier format is kept until the first check' : `First it is copied: ${say.bytes(copied)} of ${say.bytes(bytes)}`;
 
 /** Selects the newest commit of the project (or of the session) when a view needs one and the address names none. */
 function useNewestCommit(dir: string | undefined, session: string | undefined): void {
