@@ -9,10 +9,11 @@ const id = '$tip';
 /** What the views of a context ask, as they ask it. */
 export const views: readonly View[] = [
   { procedure: 'context.show', input: { id } },
-  { procedure: 'context.outline', input: { id, packed: true } },
+  { procedure: 'context.outline', input: { id, packed: true, near: null } },
+  { procedure: 'context.outline', input: { id, packed: true, limit: 10_000 } },
   { procedure: 'context.entries', input: { id, offset: 0, limit: 60 } },
-  { procedure: 'context.find', input: { id, text: 'queue retries' } },
-  { procedure: 'context.history', input: { id } },
+  { procedure: 'context.find', input: { id, text: 'queue retries', offset: 0, limit: 2_000 } },
+  { procedure: 'context.history', input: { id, depth: 200 } },
   { procedure: 'context.materialize', input: { id } },
   { procedure: 'compose.preview', input: { id } },
   { procedure: 'compose.rows', input: { id, limit: 100, longest: 2_000 } },

@@ -1,8 +1,9 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
-import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type DeltaOutline, isHidden, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
+import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../contract/index.js';
+import { type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
 import { type EntryPlace, offer, type PlacedEntries, type ReadChain, type Step } from './chain.js';
+import { addEntries, type EntrySums, entrySumsOf, noEntries, stretchOf, summedContext } from './entry-sums.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
 import { lastSteps, walk } from './walk.js';
@@ -62,6 +63,50 @@ const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, stri
 
 const tokensOf = (place: EntryPlace): number =>
   place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
+
+/** The rows of an outline from one place up to another. The numbers are of the whole outline. Only the commits of the range are read. */
+export function outlinePart(chain: ReadChain, query: PagedQuery): { total: number; tokens: number; rows: OutlineRow[] } {
+  const part = partOf(chain, query);
+  const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
+  if (part) return { total: part.sums.entries, tokens: tokensIn(part.sums), rows: part.cut(rowsOf(part.places, promptsOf(part.places))) };
+  const { rows, ...whole } = outlineRows(chain, query);
+  return { ...whole, rows: rows.slice(offset, offset + limit) };
+}
+
+const tokensIn = ({ tokens }: EntrySums): number => Object.values(tokens).reduce((sum, each) => sum + each, 0);
+
+/** The number of the visible entries of a context, and their tokens by kind. @throws NOT_FOUND for an unknown commit. */
+export function contextSize(chain: ReadChain, id: ContextId): { total: number; tokens: number; byKind: { kind: Kind; tokens: number }[] } {
+  const sums = entrySumsOf(chain, id) ?? addEntries(noEntries, outlineRows(chain, { id }).rows);
+  const { entries, tokens } = sums;
+  return { total: entries, tokens: tokensIn(sums), byKind: kinds.flatMap((kind) => (tokens[kind] ? [{ kind, tokens: tokens[kind] }] : [])) };
+}
+
+/** A range of a context. Without a limit, it is the rest. */
+export type PagedQuery = ContextQuery & { readonly offset?: number | undefined; readonly limit?: number | undefined };
+
+/** The commits around a range of a long context, and what cuts the range out of a list of their entries. */
+interface Part extends PlacedEntries {
+  readonly sums: EntrySums;
+  readonly cut: <One>(list: readonly One[]) => One[];
+}
+
+/** The commits around a range of a context. Undefined if the context has no sums: then it is read as a whole. */
+function partOf(chain: ReadChain, { id, stop = 'compaction', hidden, offset = 0, limit }: PagedQuery): Part | undefined {
+  if (stop !== 'compaction' || hidden || limit === undefined) return undefined;
+  const sums = summedContext(chain, commitOf(chain, id));
+  if (!sums) return undefined;
+  for (let more = 0; ; more = more * 2 + 1) {
+    const { steps, before, isFirst } = stretchOf(chain, sums, { from: offset, to: offset + limit }, { more });
+    const placed = placedAlong(chain, steps, false);
+    const first = offset - before.entries;
+    const cut = <One>(list: readonly One[]): One[] => list.slice(Math.max(0, first), Math.max(0, first + limit));
+    const isNamed = ({ outline: { kind, toolCallId } }: EntryPlace): boolean =>
+      kind !== 'tool_result' || !toolCallId || placed.toolNames.has(toolCallId);
+    // The call of a result may be in an earlier commit.
+    if (isFirst || cut(placed.places).every(isNamed)) return { ...placed, sums, cut };
+  }
+}
 
 /** Lists every entry of a context without its content. */
 export function outlineRows(chain: ReadChain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
@@ -133,41 +178,28 @@ function promptsOf(places: readonly EntryPlace[]): ReadonlySet<EntryPlace> {
 }
 
 /** Reads a range of a context's entries. Only the deltas of the range are read. */
-export function entries(
-  chain: ReadChain,
-  query: ContextQuery & { offset?: number | undefined; limit?: number | undefined },
-): { total: number; entries: Entry[] } {
+export function entries(chain: ReadChain, query: PagedQuery): { total: number; entries: Entry[] } {
+  const part = partOf(chain, query);
+  if (part) return { total: part.sums.entries, entries: [...shownEntries(chain, part.cut(part.places), part.toolNames)] };
   const { places, toolNames } = placedOf(chain, query);
   const offset = query.offset ?? 0;
   const page = places.slice(offset, offset + (query.limit ?? places.length));
   return { total: places.length, entries: [...shownEntries(chain, page, toolNames)] };
 }
 
-/** Finds the positions of entries that contain a text, ignoring case. Each delta is read once. */
-export function find(chain: ReadChain, { id, stop, hidden = false, text }: ContextQuery & { text: string }): { hits: number[] } {
-  const wanted = text.toLowerCase();
-  const isFound = (words: string): boolean => words.toLowerCase().includes(wanted);
-  const hits = new Set<number>();
-  /** The results of each call, with what of them no later delta can replace. */
-  const results = new Map<string, { readonly at: number; readonly rest: string }[]>();
-  const elided = new Map<string, string>();
-  let at = 0;
-  for (const { parsed } of parsedAlong(chain, walk(chain, commitOf(chain, id), stop).contributing)) {
-    for (const { toolCallIds, text } of parsed.elisions) for (const call of toolCallIds) elided.set(call, text);
-    for (const entry of parsed.entries) {
-      if (!hidden && isHidden(entry)) continue;
-      const rest = restOf(entry);
-      if (isFound(`${entry.text ?? ''}${rest}`)) hits.add(at);
-      const { kind, toolCallId } = entry;
-      if (kind === 'tool_result' && toolCallId !== undefined) results.set(toolCallId, [...(results.get(toolCallId) ?? []), { at, rest }]);
-      at += 1;
-    }
+/** Finds the positions of entries that contain a text, ignoring case, in a range or in the whole context. Each delta is read once. */
+export function find(chain: ReadChain, query: PagedQuery & { text: string }): { total: number; hits: number[] } {
+  const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
+  const wanted = query.text.toLowerCase();
+  const part = partOf(chain, query);
+  const { places } = part ?? placedOf(chain, query);
+  const hits: number[] = [];
+  let at = offset;
+  for (const { place, parsed } of parsedAt(chain, part?.cut(places) ?? places.slice(offset, offset + limit))) {
+    if (`${place.elided ?? parsed.text ?? ''}${restOf(parsed)}`.toLowerCase().includes(wanted)) hits.push(at);
+    at += 1;
   }
-  for (const [call, text] of elided)
-    for (const { at, rest } of results.get(call) ?? [])
-      if (isFound(`${text}${rest}`)) hits.add(at);
-      else hits.delete(at);
-  return { hits: [...hits].sort((a, b) => a - b) };
+  return { total: part?.sums.entries ?? places.length, hits };
 }
 
 /** What a search reads of an entry beside its text. */

@@ -59,6 +59,12 @@ export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRo
   }
 }
 
+/** Whether a compaction or a snapshot lies between a commit and a later one of its chain. */
+export const isResetSince = (chain: ReadChain, from: ContextRow, tip: ContextRow): boolean =>
+  placesTowardsRoot(chain, tip).some(({ run, depth }) =>
+    chain.db.one("SELECT 1 FROM context WHERE run = ? AND depth <= ? AND depth > ? AND type <> 'delta' LIMIT 1", run, depth, from.depth),
+  );
+
 /** The commit that a run branches off from. It is less deep than the run: another one stands in a damaged row, and following it might never end. */
 export const originOf = (chain: ReadChain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
   chain.db.one(

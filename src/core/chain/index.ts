@@ -23,17 +23,21 @@ export {
   type ContextEntry,
   contextEntries,
   contextEntriesInTurn,
+  contextSize,
   entries,
   entriesAlong,
   entriesInTurn,
   entriesNear,
   find,
+  outlinePart,
   outlineRows,
+  type PagedQuery,
   parsedAlong,
   placedInPieces,
 } from './entries.js';
+export { hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
-export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, placesTowardsRoot } from './find.js';
+export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, isResetSince, placesTowardsRoot } from './find.js';
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';

@@ -160,6 +160,8 @@ const query = {
   hidden: z.boolean().optional().describe('Include what the agent recorded but never sent to the model: events, errors, progress.'),
 };
 
+const offset = count.optional().describe('How many entries to skip.');
+
 const filter = z.strictObject({
   template: line.optional().describe('Only commits with this template.'),
   principal: line.optional().describe('Only commits by this principal.'),
@@ -301,15 +303,17 @@ export const contextContract = {
     .input(
       z.strictObject({
         ...query,
-        offset: count.optional().describe('How many entries to skip.'),
+        offset,
         limit: z.number().int().min(1).max(10_000).optional().describe('The most entries to return.'),
       }),
     )
     .output(z.object({ total: count, entries: z.array(entry) })),
-  outline: procedure('Returns every entry of a context without its content. With `near`, returns only a part of a long context.')
+  outline: procedure('Returns every entry of a context without its content, or those of a range. With `near`, returns only a part of a long context.')
     .input(
       z.strictObject({
         ...query,
+        offset,
+        limit: z.number().int().min(1).max(100_000).optional().describe('The most entries to return. The default is all.'),
         packed: z.boolean().optional().describe('Return the rows as one text in `packed`, which is faster for a long context.'),
         near: entryKey
           .nullable()
@@ -330,10 +334,17 @@ export const contextContract = {
       }),
     ),
   find: procedure(
-    'Finds entries of a context whose text, call or result contains the words, ignoring case. The hits are positions in `context.outline`.',
+    'Finds entries of a context, or of a range of it, whose text, call or result contains the words, ignoring case. The hits are positions in `context.outline`.',
   )
-    .input(z.strictObject({ ...query, text: z.string().min(1).max(400).describe('The words to find.') }))
-    .output(z.object({ hits: z.array(count) })),
+    .input(
+      z.strictObject({
+        ...query,
+        text: z.string().min(1).max(400).describe('The words to find.'),
+        offset,
+        limit: z.number().int().min(1).max(100_000).optional().describe('The most entries to look at. The default is all.'),
+      }),
+    )
+    .output(z.object({ total: count.describe('The number of entries of the context.'), hits: z.array(count) })),
   fork: procedure('Starts a new branch from a commit, or a new chain from null, and applies edits to it. The original stays as it is.')
     .input(
       z.strictObject({

@@ -9,7 +9,7 @@ import {
   graphMap,
   history,
   instantiate,
-  outlineRows,
+  outlinePart,
   placedInPieces,
   readMaterialized,
   resolve,
@@ -42,8 +42,8 @@ export const contextRouter = {
   outline: reads.context.outline.handler(async ({ input: { packed, near, ...query }, context }) => {
     const part = near !== undefined && entriesNear(context.chain, query, near);
     if (part) return part;
-    for (const _ of placedInPieces(context.chain, query)) await new Promise((resolve) => setTimeout(resolve));
-    const outline = outlineRows(context.chain, query);
+    if (query.limit === undefined) for (const _ of placedInPieces(context.chain, query)) await new Promise((resolve) => setTimeout(resolve));
+    const outline = outlinePart(context.chain, query);
     return packed ? { ...outline, rows: [], packed: packOutline(outline.rows) } : outline;
   }),
   find: reads.context.find.handler(({ input, context }) => find(context.chain, input)),

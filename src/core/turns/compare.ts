@@ -1,5 +1,16 @@
 import { badRequest, type ContextId, canonicalJson, type Json } from '../base/index.js';
-import { type ContextRow, commitOf, commonAncestor, entries, outlineRows, type ReadChain } from '../chain/index.js';
+import {
+  type ContextRow,
+  commitOf,
+  commonAncestor,
+  contextSize,
+  entries,
+  isResetSince,
+  outlinePart,
+  outlineRows,
+  type PagedQuery,
+  type ReadChain,
+} from '../chain/index.js';
 import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, InputOf, OutlineRow, OutputOf, SideBySide, Stop } from '../contract/index.js';
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { ownRun } from '../requests/index.js';
@@ -8,25 +19,74 @@ import { withAnswer } from './original.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
-export function compareContexts(chain: ReadChain, input: InputOf<'context.diff'>): ContextDiff {
-  const [a, b] = [outlineRows(chain, { id: input.a, stop: input.stop }), outlineRows(chain, { id: input.b, stop: input.stop })];
-  const keys = [new Set(a.rows.map((row) => row.key)), new Set(b.rows.map((row) => row.key))] as const;
-  const { hunks, moved } = alignment(
-    alignables(chain, input.a, input.stop, a.rows, (row) => keys[1].has(row.key)),
-    alignables(chain, input.b, input.stop, b.rows, (row) => keys[0].has(row.key)),
-  );
+export function compareContexts(chain: ReadChain, { a, b, stop }: InputOf<'context.diff'>): ContextDiff {
+  const tips = [commitOf(chain, a, 'a'), commitOf(chain, b, 'b')] as const;
+  const base = commonAncestor(chain, ...tips);
+  const shared = stop === undefined || stop === 'compaction' ? entriesShared(chain, base, tips) : 0;
+  const sides = [sideAfter(chain, a, stop, shared), sideAfter(chain, b, stop, shared)] as const;
+  const { hunks: rest, moved } = alignmentAfter(chain, stop, shared, sides);
+  const hunks = joined(shared, rest);
   const counted = (op: Hunk['op'], side: 'aCount' | 'bCount'): number => hunks.reduce((sum, hunk) => sum + (hunk.op === op ? hunk[side] : 0), 0);
   return {
-    base: commonAncestor(chain, commitOf(chain, input.a, 'a'), commitOf(chain, input.b, 'b'))?.id ?? null,
+    base: base?.id ?? null,
     same: counted('same', 'aCount'),
     added: counted('added', 'bCount'),
     removed: counted('removed', 'aCount'),
     changed: counted('changed', 'aCount'),
-    tokens: { a: a.tokens, b: b.tokens },
-    counted: { a: countedIn(chain, input.a, input.stop), b: countedIn(chain, input.b, input.stop) },
+    tokens: { a: sides[0].tokens, b: sides[1].tokens },
+    counted: { a: countedIn(chain, a, stop), b: countedIn(chain, b, stop) },
     hunks,
-    moved,
+    moved: moved.map(({ aStart, bStart, count }) => ({ aStart: aStart + shared, bStart: bStart + shared, count })),
   };
+}
+
+/** The number of entries with which both contexts begin: those of their common ancestor, if both windows hold all of it. */
+function entriesShared(chain: ReadChain, base: ContextRow | undefined, tips: readonly ContextRow[]): number {
+  return base && !tips.some((tip) => isResetSince(chain, base, tip)) ? contextSize(chain, base.id).total : 0;
+}
+
+/** A context, and the number of its entries after those that both have. */
+interface SideAfter {
+  readonly id: ContextId;
+  readonly tokens: number;
+  readonly count: number;
+}
+
+function sideAfter(chain: ReadChain, id: ContextId, stop: Stop | undefined, shared: number): SideAfter {
+  const isWindow = stop === undefined || stop === 'compaction';
+  const { total, tokens } = isWindow ? contextSize(chain, id) : outlineRows(chain, { id, stop });
+  return { id, tokens, count: total - shared };
+}
+
+/** Aligns what comes after the shared entries. If one context ends there, nothing is read. */
+function alignmentAfter(
+  chain: ReadChain,
+  stop: Stop | undefined,
+  shared: number,
+  [a, b]: readonly [SideAfter, SideAfter],
+): ReturnType<typeof alignment> {
+  const [aCount, bCount] = [a.count, b.count];
+  const only = { aStart: 0, aCount, bStart: 0, bCount };
+  if (aCount === 0 || bCount === 0)
+    return { hunks: aCount > 0 ? [{ op: 'removed', ...only }] : bCount > 0 ? [{ op: 'added', ...only }] : [], moved: [] };
+  const [aRows, bRows] = [a, b].map(({ id, count }) => outlinePart(chain, { id, stop, offset: shared, limit: count }).rows) as [
+    OutlineRow[],
+    OutlineRow[],
+  ];
+  const keys = [new Set(aRows.map((row) => row.key)), new Set(bRows.map((row) => row.key))] as const;
+  return alignment(
+    alignables(chain, { id: a.id, stop, offset: shared }, aRows, (row) => keys[1].has(row.key)),
+    alignables(chain, { id: b.id, stop, offset: shared }, bRows, (row) => keys[0].has(row.key)),
+  );
+}
+
+/** The hunks of the whole: the shared entries, and the hunks of what follows them. */
+function joined(shared: number, rest: readonly Hunk[]): Hunk[] {
+  const [first, ...others] = rest.map((hunk) => ({ ...hunk, aStart: hunk.aStart + shared, bStart: hunk.bStart + shared }));
+  if (shared === 0) return first ? [first, ...others] : [];
+  const same: Hunk = { op: 'same', aStart: 0, aCount: shared, bStart: 0, bCount: shared };
+  if (first?.op === 'same') return [{ ...same, aCount: shared + first.aCount, bCount: shared + first.bCount }, ...others];
+  return first ? [same, first, ...others] : [same];
 }
 
 /** A provider counts the sent input, which is the context from the last compaction on. */
@@ -36,15 +96,14 @@ const countedIn = (chain: ReadChain, id: ContextId, stop: Stop | undefined): num
 /** Entries whose key is on both sides are equal, so only the others are read. */
 function alignables(
   chain: ReadChain,
-  id: ContextId,
-  stop: Stop | undefined,
+  { offset = 0, ...of }: Pick<PagedQuery, 'id' | 'stop' | 'offset'>,
   rows: readonly OutlineRow[],
   isShared: (row: OutlineRow) => boolean,
 ): Alignable[] {
   const toolNames = new Map(rows.flatMap((row) => (row.kind === 'tool_call' && row.toolCallId ? [[row.toolCallId, row.head ?? ''] as const] : [])));
   const unread = rows.flatMap((row, at) => (isShared(row) ? [] : [at]));
   const [first = 0, last = -1] = [unread[0], unread.at(-1)];
-  const read = last < first ? [] : entries(chain, { id, stop, offset: first, limit: last - first + 1 }).entries;
+  const read = last < first ? [] : entries(chain, { ...of, offset: offset + first, limit: last - first + 1 }).entries;
   return rows.map((row, at): Alignable => {
     const tool = row.kind === 'tool_call' || row.kind === 'tool_result' ? (toolNames.get(row.toolCallId ?? '') ?? '') : '';
     const entry = read[at - first];
@@ -89,12 +148,12 @@ export type TurnComparison = Omit<ContextDiff, 'tokens' | 'counted' | 'moved'> &
 /** The size of a context, and the recorded tokens, cost and time of its last turn. @throws NOT_FOUND */
 export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
   const row = commitOf(chain, id);
-  const whole = outlineRows(chain, { id: row.id });
+  const size = contextSize(chain, row.id);
   const shared = {
     turnId: row.id,
     // A damaged row may say anything.
     summary: row.intact ? row.summary : null,
-    context: { entries: whole.total, tokens: whole.tokens, counted: countedInput(chain, row.id) },
+    context: { entries: size.total, tokens: size.tokens, counted: countedInput(chain, row.id) },
   };
   // A snapshot copies earlier turns; it is not a turn.
   if (row.type === 'snapshot' && row.parentId !== null)
@@ -128,7 +187,7 @@ export function compareMany(chain: ReadChain, input: { ids: readonly ContextId[]
   const times = new Map<string, number>();
   for (const row of all.flat()) times.set(row.key, (times.get(row.key) ?? 0) + 1);
   const lists = all.map((rows, at) =>
-    alignables(chain, input.ids[at] as ContextId, input.stop, rows, (row) => times.get(row.key) === input.ids.length),
+    alignables(chain, { id: input.ids[at] as ContextId, stop: input.stop }, rows, (row) => times.get(row.key) === input.ids.length),
   );
   return {
     base: commonBase(chain, input.ids),

@@ -1,10 +1,10 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, entries, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
+import { type ContextRow, commitAt, commitOf, contextSize, entries, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type AgentTurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { callsOfCommit, type OwnRun, ownRun, settingsBody } from '../requests/index.js';
-import { costsAt, type EntrySums, entrySumsOf } from '../usage/index.js';
+import { costsAt } from '../usage/index.js';
 import { lastTurn, type TimedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
 
 /**
@@ -203,7 +203,7 @@ interface TurnEntries {
   /** The entries of the turn's own commits, and the entries among them that are input. */
   readonly own: Entry[];
   readonly given: Entry[];
-  readonly input: EntrySums;
+  readonly input: Pick<Turn['input'], 'entries' | 'byKind'>;
   readonly parent: ContextId | null;
 }
 
@@ -211,9 +211,9 @@ function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): T
   const own = commits.flatMap(({ seq }) => deltaEntries(chain, commitAt(chain, seq)));
   const given = ownInput(own);
   const { parentId } = commitAt(chain, commits[0].seq);
-  const before = parentId === null || row.type === 'compaction' ? undefined : entrySumsOf(chain, parentId);
+  const before = parentId === null || row.type === 'compaction' ? undefined : contextSize(chain, parentId);
   const byKind = tokensByKind([...(before?.byKind ?? []), ...given]);
-  return { own, given, input: { entries: (before?.entries ?? 0) + given.length, byKind }, parent: parentId };
+  return { own, given, input: { entries: (before?.total ?? 0) + given.length, byKind }, parent: parentId };
 }
 
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
@@ -225,10 +225,12 @@ function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn
   return {
     own: [...given, ...output],
     given,
-    input: start ? entrySumsOf(chain, start.id) : { entries: given.length, byKind: tokensByKind(given) },
+    input: start ? inputOf(contextSize(chain, start.id)) : { entries: given.length, byKind: tokensByKind(given) },
     parent: commitOf(chain, commits[0].turnId).parentId,
   };
 }
+
+const inputOf = ({ total, byKind }: ReturnType<typeof contextSize>): TurnEntries['input'] => ({ entries: total, byKind });
 
 /**
  * The input of a turn: its entries before the reply to its last prompt. A turn that a command interrupted and that was resumed contains an answer

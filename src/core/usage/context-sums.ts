@@ -2,16 +2,16 @@
 import { type ContextId, parseJson, StemmaError } from '../base/index.js';
 import {
   backwards,
-  commitOf,
+  hasSums,
   isResetPoint,
   outlineOf,
-  outlineRows,
   outlineVersion,
   type ReadChain,
   type Step,
+  saveEntrySums,
+  sumsEvery,
   type WriteChain,
 } from '../chain/index.js';
-import { type Kind, kinds } from '../contract/index.js';
 import { type DeltaLosses, lossSum, type OutlineEntry } from '../formats/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, saveMeasure, storedMeasures } from './delta-measures.js';
@@ -20,12 +20,6 @@ import { openWindow, type WindowState } from './parts.js';
 import { hasTokenizer } from './tokenizer.js';
 import { encodedTurn, lossesAlong, saveTurn, storedLosses } from './turn-facts.js';
 
-/** Visible entries, and their tokens by kind. */
-export interface EntrySums {
-  readonly entries: number;
-  readonly byKind: readonly { readonly kind: Kind; readonly tokens: number }[];
-}
-
 /** What is known at a commit. */
 interface Sums {
   /** The commits from the root to this one that are turns, and their visible entries. */
@@ -33,22 +27,17 @@ interface Sums {
   readonly turnEntries: number;
   /** The window up to this commit; undefined if a later delta replaced results in it, because then the earlier deltas must be read. */
   readonly window?: {
-    readonly entries: number;
-    readonly tokens: Partial<Record<Kind, number>>;
     readonly measured: WindowState;
     /** What other formats have no field for, if all deltas have one format. */
     readonly lost?: { readonly format: string; readonly sum: DeltaLosses };
   };
 }
 
-/** A commit whose depth has this remainder has sums. */
-const every = 64;
 /**
  * Shorter conversations have no sums: they are measured when a question asks for them, which is soon done. So nobody tokenizes what nobody asks about.
- * A multiple of `every`.
+ * A multiple of `sumsEvery`.
  */
 const longFrom = 512;
-const hasPlace = ({ depth }: Pick<Step, 'depth'>): boolean => depth % every === every - 1;
 
 /** The rules of outlines and of measures with the tokenizer. Sums from other rules count as missing. */
 const version = outlineVersion * 1_000 + measureRules;
@@ -71,7 +60,7 @@ export interface WindowBefore {
 export function windowBefore(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>, { isApart = false } = {}): WindowBefore {
   const rest: Step[] = [];
   for (const step of backwards(chain, tip)) {
-    const window = hasPlace(step) && !(isApart && rest.length === 0) ? storedSums(chain, step)?.window : undefined;
+    const window = hasSums(step) && !(isApart && rest.length === 0) ? storedSums(chain, step)?.window : undefined;
     if (window) return { window, rest: rest.reverse() };
     rest.push(step);
     if (isResetPoint(step)) break;
@@ -80,23 +69,6 @@ export function windowBefore(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>,
 }
 
 const isVisible = ({ hidden }: Pick<OutlineEntry, 'hidden'>): boolean => !hidden;
-
-/** The visible entries of a context and their tokens. @throws NOT_FOUND for an unknown commit. */
-export function entrySumsOf(chain: ReadChain, id: ContextId): EntrySums {
-  const { window, rest } = windowBefore(chain, commitOf(chain, id));
-  const outlines = rest.map(({ artifact, format }) => outlineOf(chain, artifact, format));
-  const isReplaced = outlines.some(({ elisions }) => elisions.length > 0);
-  const rows = isReplaced ? outlineRows(chain, { id }).rows : outlines.flatMap(({ entries }) => entries.filter(isVisible));
-  const before = isReplaced ? undefined : window;
-  const tokens = addTokens(before?.tokens ?? {}, rows);
-  return { entries: (before?.entries ?? 0) + rows.length, byKind: kinds.flatMap((kind) => (tokens[kind] ? [{ kind, tokens: tokens[kind] }] : [])) };
-}
-
-function addTokens(to: Partial<Record<Kind, number>>, rows: readonly Pick<OutlineEntry, 'kind' | 'tokens'>[]): Partial<Record<Kind, number>> {
-  const sums = { ...to };
-  for (const { kind, tokens } of rows) sums[kind] = (sums[kind] ?? 0) + tokens;
-  return sums;
-}
 
 /** A delta, or the beginning of a context, and what other formats have no field for. */
 export interface Lost {
@@ -119,7 +91,7 @@ export const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit
 export function turnSumsOf(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): Pick<Sums, 'turns' | 'turnEntries'> {
   let [turns, turnEntries] = [0, 0];
   for (const step of backwards(chain, tip)) {
-    const sums = hasPlace(step) ? storedSums(chain, step) : undefined;
+    const sums = hasSums(step) ? storedSums(chain, step) : undefined;
     if (sums) return { turns: turns + sums.turns, turnEntries: turnEntries + sums.turnEntries };
     if (!isTurn(step)) continue;
     turns += 1;
@@ -189,15 +161,18 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   // A conversation that has become long: what comes before was not measured.
   for (const step of some.filter(({ depth }) => depth === from - 1)) {
     const { rest } = windowBefore(chain, step);
-    for (let at = 0; at < rest.length; at += every) {
-      db.transaction(storing(chain, rest.slice(at, at + every)));
+    for (let at = 0; at < rest.length; at += sumsEvery) {
+      db.transaction(storing(chain, rest.slice(at, at + sumsEvery)));
       yield;
     }
   }
   const store = storing(chain, some);
   db.transaction(() => {
     store();
-    for (const step of some.filter(hasPlace)) storeSums(chain, step, from);
+    for (const step of some.filter(hasSums)) {
+      ifReadable(() => saveEntrySums(chain, step, gapAt(step, from)));
+      storeSums(chain, step, from);
+    }
     readTo(chain, some.at(-1)?.seq ?? readUpTo(chain));
   });
   yield;
@@ -248,25 +223,24 @@ function sumsAt(chain: ReadChain, step: Step, from: number): Sums | undefined {
   return { ...turnSumsOf(chain, step), ...(window && { window }) };
 }
 
+/** The most commits between two sums: a conversation that has become long is read from its beginning. */
+const gapAt = ({ depth }: Step, from: number): number => Math.max(sumsEvery, depth < from ? from : sumsEvery);
+
 /** The window up to a commit from the sums before it, or from its beginning. Undefined if too much lies between, or if results were replaced since. */
 function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
   const { window: before, rest } = windowBefore(chain, step);
   const first = rest[0];
   const isWhole = before !== undefined || first === undefined || isResetPoint(first) || first.parent === null;
-  if (!isWhole || rest.length > Math.max(every, step.depth < from ? from : every)) return undefined;
+  if (!isWhole || rest.length > gapAt(step, from)) return undefined;
   const measures = storedMeasures(chain, rest);
   const window = openWindow(before?.measured);
-  let { entries, tokens } = before ?? { entries: 0, tokens: {} };
   for (const each of rest) {
     const measure = measures.get(nameOf(each));
     if (!measure || measure.elides) return undefined;
     window.addDelta(measure);
-    const visible = outlineOf(chain, each.artifact, each.format).entries.filter(isVisible);
-    entries += visible.length;
-    tokens = addTokens(tokens, visible);
   }
   const lost = lostUpTo(chain, before, rest);
-  return { entries, tokens, measured: window.state(), ...(lost && { lost }) };
+  return { measured: window.state(), ...(lost && { lost }) };
 }
 
 /** The losses of a window that goes on from an earlier one. Undefined if its deltas have several formats. */

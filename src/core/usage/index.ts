@@ -9,7 +9,7 @@ export { cardCallPrefix } from './card-calls.js';
 export { callStates, callsByCommit, compactedAt, costsAt, countedGraph, lastModels, type UnstoredWindows, unstoredWindows } from './commits.js';
 export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext, usageOfFork } from './context.js';
-export { contextsAreDue, type EntrySums, entrySumsOf, isTurn, type Lost, lossesSinceSums, turnSumsOf } from './context-sums.js';
+export { contextsAreDue, isTurn, type Lost, lossesSinceSums, turnSumsOf } from './context-sums.js';
 export { saveMeasure } from './delta-measures.js';
 export { agentOf, type CountedCommit, dayMs, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';

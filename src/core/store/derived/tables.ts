@@ -1,7 +1,7 @@
 import { usageDefinitions } from './usage-tables.js';
 
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 6;
+export const derivedLayout = 7;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
@@ -38,6 +38,16 @@ CREATE TABLE outline (
   format   TEXT NOT NULL,
   parser   INTEGER NOT NULL,
   data     TEXT NOT NULL
+);
+
+-- The visible entries of the context of a commit, and their number and tokens by kind, as JSON. Every 64th commit of a long conversation has them
+-- (chain/entry-sums.ts).
+CREATE TABLE entrySum (
+  context INTEGER PRIMARY KEY,
+  -- The rules by which outlines were made, and the id of the commit.
+  version INTEGER NOT NULL,
+  id      TEXT NOT NULL,
+  data    TEXT NOT NULL
 );
 
 -- What the rules of Stemma found in the sessions of a cluster (analysis/kept-findings.ts).

@@ -74,7 +74,7 @@ CREATE TABLE usageCommit (
   session TEXT
 );
 
--- The entries, tokens and measures of the context of a commit, as JSON. Every 64th commit of a long conversation has them (usage/context-sums.ts).
+-- The turns and the measures of the context of a commit, as JSON. Every 64th commit of a long conversation has them (usage/context-sums.ts).
 CREATE TABLE usageContext (
   context INTEGER PRIMARY KEY,
   -- The rules by which it was measured.

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { IconButton, problemOf, say } from '../../parts';
-import { useQuery, useReading } from '../../state';
+import { useReading } from '../../state';
 import { clearFound, paintFound } from './painting';
 
 interface FindProps {
@@ -64,10 +64,7 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
     }, 180);
     return () => clearTimeout(timer);
   }, [typed, onWords]);
-  const query = useQuery(words && isWhole ? `${commit} ${stop} ${unsent} ${words}` : null, (signal) =>
-    api.context.find({ id: commit, stop, text: words, ...(unsent && { hidden: true }) }, { signal }),
-  );
-  const hits = query.status === 'done' ? query.data.hits : undefined;
+  const { hits, isDone, problem } = useHits(words && isWhole ? words : '', { commit, stop, unsent });
   const from = useReading((reading) => reading.from);
 
   const goTo = (index: number) => {
@@ -76,17 +73,18 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
     setAt(next);
     onGo(hits[next] ?? 0);
   };
-  // The first hit is the next hit after the top of the screen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new answer moves the list
+  // The first hit is the next hit after the top of the screen. Hits that are found later do not move the list.
+  const isFound = hits !== undefined && (isDone || hits.some((hit) => hit >= from));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the first hits of a search move the list
   useEffect(() => {
-    if (hits?.length)
+    if (isFound && hits.length > 0)
       goTo(
         Math.max(
           0,
           hits.findIndex((hit) => hit >= from),
         ),
       );
-  }, [hits]);
+  }, [words, isFound]);
 
   // Highlighted again after every change of the list, because rows come and go while it scrolls.
   useEffect(() => {
@@ -95,8 +93,50 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
   });
   useEffect(() => clearFound, []);
 
-  const status = words === '' ? '' : query.status === 'failed' ? problemOf(query.error).message : hits ? countOf(at, hits.length) : 'Searching…';
+  const found = hits && (isDone || hits.length > 0) ? countOf(at, hits.length) + (isDone ? '' : ' so far') : 'Searching…';
+  const status = words === '' ? '' : problem === undefined ? found : problemOf(problem).message;
   return { typed, setTyped, status, hasHits: (hits?.length ?? 0) > 0, next: () => goTo(at + 1), previous: () => goTo(at - 1) };
+}
+
+/** The entries of a long context that are searched at a time: few at first, so that a hit is soon found. */
+const piece = { first: 2_000, next: 20_000 };
+
+interface Hits {
+  /** Undefined before the first piece is searched. */
+  readonly hits?: readonly number[];
+  readonly isDone?: boolean;
+  readonly problem?: unknown;
+}
+
+/** The positions of the entries that contain the words. They arrive piece by piece. */
+function useHits(words: string, { commit, stop, unsent }: Pick<FindProps, 'commit' | 'stop' | 'unsent'>): Hits {
+  const [found, setFound] = useState<Hits>({});
+  useEffect(() => {
+    setFound({});
+    if (words === '') return;
+    const { signal, abort } = aborting();
+    void (async () => {
+      const query = { id: commit, stop, text: words, ...(unsent && { hidden: true }) };
+      let hits: readonly number[] = [];
+      for (let [offset, total] = [0, 1]; offset < total && !signal.aborted; ) {
+        const limit = offset === 0 ? piece.first : piece.next;
+        const next = await api.context.find({ ...query, offset, limit }, { signal });
+        offset += limit;
+        total = next.total;
+        hits = [...hits, ...next.hits];
+        if (!signal.aborted) setFound({ hits, isDone: offset >= total });
+      }
+    })().catch((problem: unknown) => {
+      if (!signal.aborted) setFound({ problem });
+    });
+    return abort;
+  }, [words, commit, stop, unsent]);
+  return found;
+}
+
+function aborting(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
 }
 
 const countOf = (at: number, hits: number): string => (hits === 0 ? 'Nothing found' : `${at + 1} of ${say.plural(hits, 'entry', 'entries')}`);

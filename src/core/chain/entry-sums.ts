@@ -1,0 +1,167 @@
+// Sums of the entries of long contexts at every 64th commit, so that a page of a context reads only the commits around it. Commits never change.
+import { type ContextId, isObject, parseJson } from '../base/index.js';
+import type { Kind, OutlineRow } from '../contract/index.js';
+import type { ContextRow, ReadChain, Step, WriteChain } from './chain.js';
+import { commitAt, commitOf, placesTowardsRoot } from './find.js';
+import { keep, recalled } from './kept.js';
+import { outlinesOf, outlineVersion } from './outline.js';
+import { backwards, isResetPoint, newestFirst } from './walk.js';
+
+/** The visible entries of a context, and their number and tokens by kind. */
+export interface EntrySums {
+  readonly entries: number;
+  readonly counts: Partial<Record<Kind, number>>;
+  readonly tokens: Partial<Record<Kind, number>>;
+}
+
+/** A commit whose depth has this remainder has sums. */
+export const sumsEvery = 64;
+export const hasSums = ({ depth }: Pick<Step, 'depth'>): boolean => depth % sumsEvery === sumsEvery - 1;
+
+export const noEntries: EntrySums = { entries: 0, counts: {}, tokens: {} };
+
+/** The sums with further entries; hidden ones do not count. */
+export function addEntries(to: EntrySums, entries: readonly Pick<OutlineRow, 'kind' | 'tokens' | 'hidden'>[]): EntrySums {
+  const [counts, tokens] = [{ ...to.counts }, { ...to.tokens }];
+  let number = to.entries;
+  for (const entry of entries) {
+    if (entry.hidden) continue;
+    counts[entry.kind] = (counts[entry.kind] ?? 0) + 1;
+    tokens[entry.kind] = (tokens[entry.kind] ?? 0) + entry.tokens;
+    number += 1;
+  }
+  return { entries: number, counts, tokens };
+}
+
+/** The sums with the entries of further commits. Undefined if one of them replaces earlier results: the tokens before it then change. */
+function addSteps(chain: ReadChain, to: EntrySums, steps: readonly Step[]): EntrySums | undefined {
+  const outlines = outlinesOf(chain, steps);
+  return outlines.some(({ elisions }) => elisions.length > 0) ? undefined : outlines.reduce((sums, { entries }) => addEntries(sums, entries), to);
+}
+
+/** A commit with stored sums. */
+interface Mark {
+  readonly seq: Step['seq'];
+  readonly sums: EntrySums;
+}
+
+function sumsIn(data: string): EntrySums | undefined {
+  const sums = parseJson(data);
+  return isObject(sums) && isObject(sums.counts) && isObject(sums.tokens) ? (sums as unknown as EntrySums) : undefined;
+}
+
+/** The sums that are stored of commits in the window of a commit, oldest first. */
+function marksTo(chain: ReadChain, tip: ContextRow): Mark[] {
+  const marks: Mark[] = [];
+  for (const { run, depth } of placesTowardsRoot(chain, tip)) {
+    const reset = chain.db.one<{ depth: number | null }>(
+      "SELECT MAX(depth) AS depth FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'",
+      ...[run, depth],
+    )?.depth;
+    // A repair may have given the number of a lost commit to another one, so the id is compared.
+    const rows = chain.db.all<Pick<Mark, 'seq'> & { data: string }>(
+      `SELECT c.seq, s.data FROM context c CROSS JOIN entrySum s ON s.context = c.seq AND s.id = c.id AND s.version = ?
+        WHERE c.run = ? AND c.depth <= ? AND c.depth >= ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1} ORDER BY c.depth DESC`,
+      ...[outlineVersion, run, depth, reset ?? 0],
+    );
+    for (const { seq, data } of rows) {
+      const sums = sumsIn(data);
+      if (sums) marks.push({ seq, sums });
+    }
+    if (reset != null) break;
+  }
+  return marks.reverse();
+}
+
+/** The sums of a long context, and the commits in which its entries are found. */
+export interface SummedContext extends EntrySums {
+  readonly tip: ContextRow;
+  readonly marks: readonly Mark[];
+}
+
+/** The most commits after the last stored sums. With more, the context is read as a whole. */
+const maxRest = 1_024;
+const bytesPerMark = 500;
+
+/** The sums of a context. Undefined for one that is short or not summed yet, and for one in which later commits replaced results. */
+export function summedContext(chain: ReadChain, tip: ContextRow): SummedContext | undefined {
+  if (tip.depth < sumsEvery) return undefined;
+  const known = recalled<SummedContext>(chain, 'entry sums', tip.id);
+  if (known) return known;
+  const found = sumsOfTip(chain, tip);
+  if (found) keep(chain, 'entry sums', tip.id, found, found.marks.length * bytesPerMark);
+  return found;
+}
+
+function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined {
+  const marks = marksTo(chain, tip);
+  const last = marks.at(-1);
+  if (!last) return undefined;
+  const rest: Step[] = [];
+  for (const step of newestFirst(chain, tip)) {
+    if (step.seq === last.seq) break;
+    rest.push(step);
+    if (rest.length > maxRest) return undefined;
+  }
+  const sums = addSteps(chain, last.sums, rest);
+  return sums && { ...sums, tip, marks };
+}
+
+/** Some commits of a context in a row, and what comes before them. */
+export interface Stretch {
+  readonly steps: readonly Step[];
+  readonly before: EntrySums;
+  /** Whether the context begins with them. */
+  readonly isFirst: boolean;
+}
+
+/** The commits that contain a range of what `count` counts, and the rest of their stretches of 64 commits. `more`: stretches before it. */
+export function stretchOf(
+  chain: ReadChain,
+  { tip, marks }: SummedContext,
+  range: { readonly from: number; readonly to: number },
+  { count = ({ entries }: EntrySums): number => entries, more = 0 } = {},
+): Stretch {
+  const after = marks.findIndex(({ sums }) => count(sums) > range.from);
+  const first = (after < 0 ? marks.length : after) - 1 - more;
+  const before = marks[first];
+  const last = marks.find(({ sums }, at) => at > first && count(sums) >= range.to);
+  const steps: Step[] = [];
+  for (const step of backwards(chain, last ? commitAt(chain, last.seq) : tip)) {
+    if (step.seq === before?.seq) break;
+    steps.push(step);
+    if (isResetPoint(step)) break;
+  }
+  return { steps: steps.reverse(), before: before?.sums ?? noEntries, isFirst: before === undefined };
+}
+
+/** The sums of the visible entries of a context; undefined if later commits replaced results in it, so that its outline must be read. */
+export function entrySumsOf(chain: ReadChain, id: ContextId): EntrySums | undefined {
+  const tip = commitOf(chain, id);
+  return summedContext(chain, tip) ?? addSteps(chain, noEntries, [...newestFirst(chain, tip)].reverse());
+}
+
+/** Stores the sums of a commit from those before it. Call it inside a transaction, in the order of the commits. `most`: the commits that it may read. */
+export function saveEntrySums(chain: WriteChain, step: Step, most: number): void {
+  const rest: Step[] = [];
+  let before: EntrySums = noEntries;
+  for (const each of newestFirst(chain, step)) {
+    const data =
+      each.seq !== step.seq && hasSums(each)
+        ? chain.db.one<{ data: string }>('SELECT data FROM entrySum WHERE context = ? AND id = ? AND version = ?', each.seq, each.id, outlineVersion)
+        : undefined;
+    const stored = data && sumsIn(data.data);
+    if (stored) {
+      before = stored;
+      break;
+    }
+    rest.push(each);
+    if (rest.length > most) return;
+  }
+  const sums = addSteps(chain, before, rest.reverse());
+  if (!sums) return;
+  chain.db.run(
+    'INSERT OR REPLACE INTO entrySum (context, version, id, data) VALUES (?, ?, ?, ?)',
+    ...[step.seq, outlineVersion, step.id, JSON.stringify(sums)],
+  );
+}
