@@ -12,7 +12,7 @@ export const views: readonly View[] = [
   { procedure: 'context.outline', input: { id, packed: true, near: null } },
   { procedure: 'context.outline', input: { id, packed: true, limit: 10_000 } },
   { procedure: 'context.entries', input: { id, offset: 0, limit: 60 } },
-  { procedure: 'context.find', input: { id, text: 'queue retries', offset: 0, limit: 2_000 } },
+  { procedure: 'context.find', input: { id, text: 'queue retries', offset: 0, limit: 500 } },
   { procedure: 'context.history', input: { id, depth: 200 } },
   { procedure: 'context.materialize', input: { id } },
   { procedure: 'compose.preview', input: { id } },
@@ -27,6 +27,6 @@ export const views: readonly View[] = [
   { procedure: 'usage.largest', input: { id, limit: 20 } },
   { procedure: 'usage.fillers', input: { id } },
   { procedure: 'usage.context', input: { id } },
-  { procedure: 'usage.calls', input: { id, packed: true } },
-  { procedure: 'usage.series', input: { id, packed: true } },
+  { procedure: 'usage.calls', input: { id, packed: true, last: 500 } },
+  { procedure: 'usage.series', input: { id, packed: true, last: 500 } },
 ];

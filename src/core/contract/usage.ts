@@ -308,6 +308,7 @@ export type CallsFilter = z.output<typeof callsFilter>;
 
 const offset = count.optional().describe('The number of rows to skip.');
 const limit = count.optional().describe('The maximum number of rows.');
+const last = z.number().int().min(1).max(10_000).optional().describe('Only the last calls, at most this many.');
 const packed = z.boolean().optional().describe('Returns the calls as one text, which takes less time.');
 
 export const usageContract = {
@@ -335,12 +336,13 @@ export const usageContract = {
         filter: inOrder(callsFilter).optional().describe('Only calls that match every given field.'),
         offset,
         limit,
+        last,
         packed,
       }),
     )
     .output(z.object({ total: count, calls: z.array(usageCall), packed: z.string().optional().describe('The calls as JSON.') })),
   series: procedure('Returns the content of the window by kind at each call on the way from the root to a commit, for a chart.')
-    .input(z.strictObject({ id: contextPrefix, packed }))
+    .input(z.strictObject({ id: contextPrefix, last, packed }))
     .output(usageSeries.extend({ packed: z.string().optional().describe('The calls as JSON.') })),
   fillers: procedure(
     'Lists the content that filled the window of a context: entries, and the system prompt and tools of a recorded request. Sorted by tokens times the number of calls that contained the content, largest first.',

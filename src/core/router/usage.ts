@@ -30,7 +30,7 @@ export const usageRouter = {
   }),
   series: counts.usage.series.handler(async ({ input, context }) => {
     await loadTokenizer();
-    const series = usageSeries(context.chain, input.id);
+    const series = usageSeries(context.chain, input.id, input.last);
     return input.packed ? { ...series, calls: [], packed: JSON.stringify(series.calls) } : series;
   }),
   fillers: counts.usage.fillers.handler(({ input, context }) => usageFillers(context.chain, input.id)),

@@ -1,11 +1,11 @@
-import { defined, timestampOf } from '../base/index.js';
+import { badRequest, defined, timestampOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { windowOf } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { ledgerIsDue } from './ledger.js';
 import { windowOfCall } from './limits.js';
-import { type Placed, type PlacedCall, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
+import { type Placed, type PlacedCall, placedAlong, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
 import { moneyOf } from './prices.js';
 import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf } from './rows.js';
 
@@ -22,8 +22,14 @@ const maxCalls = 1_000;
 /** The calls to show. Only a question about a context, or about misses, looks at other calls too. */
 function pageOf(
   chain: ReadChain,
-  { id, sessionId, filter, offset = 0, limit: given }: InputOf<'usage.calls'>,
+  { id, sessionId, filter, offset = 0, limit: given, last }: InputOf<'usage.calls'>,
 ): { readonly total: number; readonly page: readonly PlacedCall[] } {
+  if (last !== undefined && (id === undefined || given !== undefined || filter))
+    throw badRequest('last', 'last needs id, and takes no limit and no filter.');
+  if (id !== undefined && sessionId === undefined && !filter && (given ?? last) !== undefined) {
+    const found = placedAlong(chain, id, last === undefined ? offset : -last, given ?? last ?? 0);
+    if (found) return { total: found.total, page: found.calls };
+  }
   const limit = given ?? (id === undefined && sessionId === undefined && filter?.miss === undefined ? maxCalls : undefined);
   if (id === undefined && limit !== undefined && filter?.miss === undefined) {
     const { total, calls } = placedPage(chain, scopeOf(sessionId, filter), offset, limit);
@@ -40,7 +46,8 @@ function pageOf(
   }
   const all = placedCalls(chain, { id, sessionId });
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;
-  return { total: matching.length, page: matching.slice(offset, offset + (limit ?? matching.length)) };
+  const from = last === undefined ? offset : Math.max(0, matching.length - last);
+  return { total: matching.length, page: matching.slice(from, from + (limit ?? matching.length)) };
 }
 
 const scopeOf = (sessionId: string | undefined, { model, from, to }: CallsFilter = {}): CallScope => ({

@@ -11,6 +11,7 @@ import {
   callsMadeIn,
   callsNumbered,
   callsOf,
+  countsIn,
   isBeside,
 } from './rows.js';
 
@@ -54,6 +55,38 @@ export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): Place
     chain,
     once.toSorted((a, b) => orderOf(a) - orderOf(b)),
   );
+}
+
+/**
+ * A page of the calls on the way from the root to a commit; a negative offset counts from the end. Undefined if commits on the way repeat calls of others:
+ * then all of them must be read to list each call once.
+ */
+export function placedAlong(
+  chain: ReadChain,
+  id: ContextId,
+  offset: number,
+  limit: number,
+): { readonly total: number; readonly calls: PlacedCall[] } | undefined {
+  requireContents(chain, id);
+  const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
+  const counts = countsIn(chain, seqs);
+  if (!counts) return undefined;
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const from = offset < 0 ? Math.max(0, total + offset) : offset;
+  const some = new Map<CommitSeq, number>();
+  let [first, before] = [0, 0];
+  for (const seq of seqs) {
+    const count = counts.get(seq) ?? 0;
+    if (before < from + limit && before + count > from) {
+      if (some.size === 0) first = before;
+      some.set(seq, some.size);
+    }
+    before += count;
+  }
+  const orderOf = ({ context }: CallRow): number => some.get(context) ?? 0;
+  const calls = allCallsIn(chain, [...some.keys()]).toSorted((a, b) => orderOf(a) - orderOf(b));
+  const page = calls.slice(from - first, from - first + limit);
+  return { total, calls: page.map(linker(chain, undefined, page)) };
 }
 
 /**

@@ -64,6 +64,18 @@ export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): Cal
     { commits: JSON.stringify(commits) },
   );
 
+/** The number of calls of each commit that has some. Undefined if one of the commits has copies of calls. */
+export function countsIn({ db }: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> | undefined {
+  const wanted = JSON.stringify(commits);
+  if (db.one('SELECT 1 FROM usageCopy WHERE context IN (SELECT value FROM json_each(?)) LIMIT 1', wanted)) return undefined;
+  return new Map(
+    db.rows<[CommitSeq, number]>(
+      'SELECT context, COUNT(*) FROM usageCall WHERE context IN (SELECT value FROM json_each(?)) GROUP BY context',
+      wanted,
+    ),
+  );
+}
+
 /** The calls of the conversation in commits, including copies of calls, oldest first. */
 export const callsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
 

@@ -1,15 +1,16 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import { commitOf, lineage, parsedAlong, parsedOf, type ReadChain, type Step } from '../chain/index.js';
+import { backwards, type ContextRow, commitAt, commitOf, lineage, parsedAlong, parsedOf, type ReadChain, type Step } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { windowOf } from '../requests/index.js';
 import { factorsOf } from './calibrate.js';
 import { usageOfContext } from './context.js';
+import { windowBefore } from './context-sums.js';
 import { type DeltaMeasure, measuresAlong } from './delta-measures.js';
 import type { Factors } from './fit.js';
 import { windowOfCall } from './limits.js';
 import { type Measured, type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
-import { placedCalls } from './placed.js';
+import { placedAlong, placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds } from './rows.js';
 import type { Measures } from './tokenizer.js';
 
@@ -24,38 +25,63 @@ interface Point {
  * Returns the content of the window at each call of a context's history: counted totals, divided by kind. A call has the same parts as the
  * context that ends with it. @throws NOT_FOUND for an unknown commit.
  */
-export function usageSeries(chain: ReadChain, id: ContextId): UsageSeries {
+export function usageSeries(chain: ReadChain, id: ContextId, last?: number): UsageSeries {
   const tip = commitOf(chain, id);
-  const inOrder = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
-  const { idOf, recordedId } = requestIds(chain, inOrder);
-  const points = pointsOf(chain, tip, inOrder, recordedId);
-  const [last] = usageOfContext(chain, tip.id).parts;
-  return {
-    kinds: [...partKinds],
-    basis: last?.basis ?? 'estimated',
-    calls: points.map(({ call, sizes, cuts }, at) => {
-      const counted = windowOf(call);
-      const { parts, notRecorded } = partsOf(sizes, counted, 'estimated');
-      return {
-        requestId: idOf(call),
-        replyKey: call.key,
-        counted,
-        limit: windowOfCall(chain, call, counted),
-        parts: partKinds.map((kind) => parts.find((part) => part.kind === kind)?.tokens ?? 0),
-        notRecorded,
-        ...(at > 0 && cuts !== points[at - 1]?.cuts && { cut: true as const }),
-      };
-    }),
-  };
+  const { calls, points } = (last === undefined ? undefined : lastPoints(chain, tip, last)) ?? allPoints(chain, tip);
+  const { idOf } = requestIds(chain, calls);
+  const [part] = usageOfContext(chain, tip.id).parts;
+  const shown = points.map(({ call, sizes, cuts }, at) => {
+    const counted = windowOf(call);
+    const { parts, notRecorded } = partsOf(sizes, counted, 'estimated');
+    return {
+      requestId: idOf(call),
+      replyKey: call.key,
+      counted,
+      limit: windowOfCall(chain, call, counted),
+      parts: partKinds.map((kind) => parts.find((part) => part.kind === kind)?.tokens ?? 0),
+      notRecorded,
+      ...(at > 0 && cuts !== points[at - 1]?.cuts && { cut: true as const }),
+    };
+  });
+  return { kinds: [...partKinds], basis: part?.basis ?? 'estimated', calls: last === undefined ? shown : shown.slice(-last) };
 }
 
-/** The calls in order, each with the window that it was sent. */
-function pointsOf(
-  chain: ReadChain,
-  tip: Parameters<typeof lineage>[1],
-  inOrder: readonly CallRow[],
-  recordedId: (call: CallRow) => string | undefined,
-): Point[] {
+interface Points {
+  readonly calls: readonly CallRow[];
+  readonly points: readonly Point[];
+}
+
+const isStep = ({ type, parent }: Step): boolean => type !== 'snapshot' || parent === null;
+
+function allPoints(chain: ReadChain, tip: ContextRow): Points {
+  const calls = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
+  const points = pointsOf(chain, lineage(chain, tip).filter(isStep), calls, openWindow()) as Point[];
+  return { calls, points };
+}
+
+/**
+ * The last calls, with the one before them, from the sums that are stored before them. Undefined if they cannot be told from the others: then all calls are
+ * read.
+ */
+function lastPoints(chain: ReadChain, tip: ContextRow, last: number): Points | undefined {
+  const found = placedAlong(chain, tip.id, -last - 1, last + 1);
+  const [first] = found?.calls ?? [];
+  if (!found || !first || found.calls.some(isBeside)) return undefined;
+  const start = commitAt(chain, first.context);
+  const { window, rest } = windowBefore(chain, start, { isApart: true });
+  if (!window) return undefined;
+  const since: Step[] = [];
+  for (const step of backwards(chain, tip)) {
+    if (step.seq === start.seq) break;
+    since.push(step);
+  }
+  const points = pointsOf(chain, [...rest, ...since.reverse()].filter(isStep), found.calls, openWindow(window.measured));
+  return points?.length === found.calls.length ? { calls: found.calls, points } : undefined;
+}
+
+/** The calls in order, each with the window that it was sent. `before`: the window before the steps. Undefined if later steps change that window. */
+function pointsOf(chain: ReadChain, steps: readonly Step[], inOrder: readonly CallRow[], before: MeasuredWindow): Point[] | undefined {
+  const { recordedId } = requestIds(chain, inOrder);
   // Reversed, so that the first of several calls with the same key counts.
   const byKey = new Map(inOrder.toReversed().map((call) => [call.key, call]));
   const byModel = new Map<string | null, Factors | undefined>();
@@ -66,10 +92,11 @@ function pointsOf(
     if (!call || found.has(call.no)) return;
     found.set(call.no, { sizes: window.sizes(byModel.get(call.model), [...more, ...statedMeasures(chain, recordedId(call))]), cuts });
   };
-  const steps = lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null);
   const measureOf = measuresAlong(chain, steps);
-  if (steps.some((step) => measureOf(step).elides)) readAlong(chain, steps, add);
-  else addAlong(chain, steps, { measureOf, callsIn: Map.groupBy(inOrder, ({ context }) => context), add });
+  if (steps.some((step) => measureOf(step).elides)) {
+    if (before.sizes(undefined).length > 0) return undefined;
+    readAlong(chain, steps, add);
+  } else addAlong(chain, steps, { measureOf, callsIn: Map.groupBy(inOrder, ({ context }) => context), add }, before);
   return inOrder.flatMap((call): Point[] => {
     const at = found.get(call.no);
     return at ? [{ call, ...at }] : [];
@@ -85,8 +112,7 @@ interface Along {
 }
 
 /** Adds up the stored measures of deltas. A delta is read only if a call begins where nothing was measured. */
-function addAlong(chain: ReadChain, steps: readonly Step[], { measureOf, callsIn, add }: Along): void {
-  const window = openWindow();
+function addAlong(chain: ReadChain, steps: readonly Step[], { measureOf, callsIn, add }: Along, window: MeasuredWindow): void {
   let cuts = 0;
   for (const step of steps) {
     if (step.type !== 'delta') {

@@ -6,13 +6,22 @@ import { compact, fork, tips, type WriteChain } from '../../../src/core/chain/in
 import { exportFormats } from '../../../src/core/export/index.js';
 import { catchUpAnswers, listRequests, listRequestsInSteps } from '../../../src/core/requests/index.js';
 import { listTurns, turnOf } from '../../../src/core/turns/index.js';
-import { catchUpMeasures, catchUpUsage, loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
+import {
+  catchUpMeasures,
+  catchUpUsage,
+  loadPrices,
+  loadTokenizer,
+  usageCalls,
+  usageFillers,
+  usageOfContext,
+  usageSeries,
+} from '../../../src/core/usage/index.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { countingReads } from '../../support/reads.js';
 
-beforeAll(loadTokenizer);
+beforeAll(() => Promise.all([loadTokenizer(), loadPrices()]));
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
 
@@ -65,6 +74,25 @@ test('[N8] a conversation is measured from its beginning once it is long; a shor
   // The trunk has 300 turns: sums at 192 and 256. The measures begin at the first turn.
   expect(sumsIn(chain)).toBeGreaterThanOrEqual(2);
   expect(shown(chain)).toEqual(before);
+});
+
+test('[N8] the last calls of a context are the end of all its calls, with and without stored sums', { tags: 'long' }, () => {
+  const chain = longChain();
+  const check = (): void => {
+    for (const { id } of tips(chain, {})) {
+      const [all, series] = [usageCalls(chain, { id }), usageSeries(chain, id)];
+      expect(all.total).toBeGreaterThan(100);
+      for (const last of [1, 7, 90, 1_000]) {
+        expect(usageCalls(chain, { id, last })).toEqual({ ...all, calls: all.calls.slice(-last) });
+        expect(usageSeries(chain, id, last)).toEqual({ ...series, calls: series.calls.slice(-last) });
+      }
+      expect(usageCalls(chain, { id, offset: 30, limit: 40 })).toEqual({ ...all, calls: all.calls.slice(30, 70) });
+    }
+  };
+  check();
+  atOnce(catchUpMeasures(chain, 1));
+  chain.derived.clear();
+  check();
 });
 
 test('a list of turns and the losses of exports read no content', () => {

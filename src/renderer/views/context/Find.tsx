@@ -99,7 +99,7 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
 }
 
 /** The entries of a long context that are searched at a time: few at first, so that a hit is soon found. */
-const piece = { first: 2_000, next: 20_000 };
+const piece = { first: 500, next: 20_000 };
 
 interface Hits {
   /** Undefined before the first piece is searched. */
