@@ -14,10 +14,12 @@ export interface EntrySums {
   readonly tokens: Partial<Record<Kind, number>>;
 }
 
-/** A commit whose depth has this remainder has sums. */
+/** The commits from one commit with sums to the next one. */
 export const sumsEvery = 64;
+/** Whether a commit of a long conversation has sums, by its depth. */
 export const hasSums = ({ depth }: Pick<Step, 'depth'>): boolean => depth % sumsEvery === sumsEvery - 1;
 
+/** The sums of nothing. */
 export const noEntries: EntrySums = { entries: 0, counts: {}, tokens: {} };
 
 /** The sums with further entries; hidden ones do not count. */
@@ -108,7 +110,7 @@ function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined
 }
 
 /** Some commits of a context in a row, and what comes before them. */
-export interface Stretch {
+interface Stretch {
   readonly steps: readonly Step[];
   readonly before: EntrySums;
   /** Whether the context begins with them. */

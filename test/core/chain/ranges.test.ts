@@ -16,7 +16,7 @@ import {
 } from '../../../src/core/chain/index.js';
 import { compareContexts, listTurns } from '../../../src/core/turns/index.js';
 import { catchUpMeasures, catchUpUsage, loadTokenizer } from '../../../src/core/usage/index.js';
-import { largeSession } from '../../bench/material.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { countingReads } from '../../support/reads.js';
@@ -27,7 +27,7 @@ beforeAll(loadTokenizer);
 function longChain(): WriteChain {
   const chain = emptyChain();
   const path = join(scratch(), '00000000-0000-4000-8000-000000000041.jsonl');
-  writeFileSync(path, largeSession({ turns: 200, calls: 3 }, 0));
+  writeFileSync(path, Array.from({ length: 200 }, (_, turn) => turnLines(turn)).join(''));
   importInto(chain, path);
   atOnce(catchUpUsage(chain));
   const tip = tipOf(chain);
@@ -36,6 +36,23 @@ function longChain(): WriteChain {
   fork(chain, { id: turns[150]?.turnId ?? null, edits: [{ op: 'append', entry: said }] });
   fork(chain, { id: compact(chain, tip, 'All of it.').id, edits: [{ op: 'append', entry: said }] });
   return chain;
+}
+
+/** A turn with three tool calls. */
+function turnLines(turn: number): string {
+  const name = (part: string): string => `${part}-${turn}`;
+  const calls = [0, 1, 2].map(
+    (n) =>
+      call(
+        name(`call${n}`),
+        name(`tool${n}`),
+        n === 1 ? 'Bash' : 'Read',
+        { file_path: `/src/${n}.ts` },
+        { parent: name(n === 0 ? 'prompt' : `result${n - 1}`) },
+      ) + result(name(`result${n}`), name(`tool${n}`), `the content of ${turn}: ${'line '.repeat(turn % 9)}`, { parent: name(`call${n}`) }),
+  );
+  const before = turn === 0 ? {} : { parent: `answer-${turn - 1}` };
+  return `${prompt(name('prompt'), `What about the ${turn}?`, before)}${calls.join('')}${answer(name('answer'), `Done with ${turn}`, { parent: name('result2') })}`;
 }
 
 const tipOf = (chain: ReadChain): ContextId =>

@@ -76,7 +76,7 @@ test('[N8] a conversation is measured from its beginning once it is long; a shor
   expect(shown(chain)).toEqual(before);
 });
 
-test('[N8] the last calls of a context are the end of all its calls, with and without stored sums', { tags: 'long' }, () => {
+test('[N8] the last calls of a context are the end of all its calls, also without sums', { tags: 'long' }, () => {
   const chain = longChain();
   const check = (): void => {
     for (const { id } of tips(chain, {})) {
