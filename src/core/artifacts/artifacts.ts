@@ -159,7 +159,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, blo
   const { transaction } = db;
   return {
     ...readsOf(shelf),
-    put: (bytes, options) => transaction(() => put(shelf, bytes, options)),
+    put: (bytes, options) => db.joined(() => put(shelf, bytes, options)),
     putInParts: (ref, parts, options) => putInParts(shelf, ref, parts, options),
     putCache: (content, contentType) => transaction(() => putCache(shelf, content, contentType)),
     setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),

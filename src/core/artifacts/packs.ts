@@ -12,6 +12,8 @@ const ending = '.pack';
 const packName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.pack$/;
 /** Appended bytes after which writing to the disk starts in the background, so that the final sync is short. */
 const backgroundSyncBytes = 2 * 1024 * 1024;
+/** Objects are appended in writes of this many bytes. Larger objects are written alone. */
+const stagedBytes = 256 * 1024;
 /** Packs that are open for reading at a time. */
 const maxReaders = 64;
 
@@ -161,6 +163,10 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   const { fileOf, sizeOf, forget } = files;
   let current: OpenPack | undefined;
   let unsynced = false;
+  /** Whether the row of the current pack was seen in this transaction. */
+  let isListed = false;
+  /** The last appended bytes, which are written together. */
+  const staged = { bytes: undefined as Buffer | undefined, length: 0 };
 
   const begin = (): OpenPack => {
     db.place.require();
@@ -176,16 +182,34 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     return { no: rowId, file, fd, syncFd: openInside(root, path, { mode: 'readWrite' }).fd, size: 0, syncedUpTo: 0 };
   };
 
+  const write = ({ fd }: OpenPack, bytes: Uint8Array, start: number): void => {
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, start + done);
+  };
+
+  const writeStaged = (): void => {
+    if (current && staged.bytes && staged.length > 0) write(current, staged.bytes.subarray(0, staged.length), current.size - staged.length);
+    staged.length = 0;
+  };
+
+  db.onRollback(() => {
+    isListed = false;
+  });
+
   const sync = (): void => {
+    isListed = false;
+    writeStaged();
     if (unsynced && current) fdatasyncSync(current.fd);
     unsynced = false;
   };
 
   /** The pack to append to: one of this process that is not full and whose row exists (its transaction may have been rolled back). */
   const writable = (): OpenPack => {
-    if (current && current.size < fullAt && db.one('SELECT 1 FROM pack WHERE no = ? AND file = ?', current.no, current.file)) return current;
-    leave();
-    current = begin();
+    if (current && current.size < fullAt && (isListed || db.one('SELECT 1 FROM pack WHERE no = ? AND file = ?', current.no, current.file)))
+      isListed = true;
+    else {
+      leave();
+      current = begin();
+    }
     return current;
   };
 
@@ -212,9 +236,16 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
       onDisk(() => {
         const pack = writable();
         const { size: start } = pack;
-        for (let done = 0; done < bytes.length; ) done += writeSync(pack.fd, bytes, done, bytes.length - done, start + done);
+        if (staged.length + bytes.length > stagedBytes) writeStaged();
+        if (bytes.length > stagedBytes) write(pack, bytes, start);
+        else {
+          staged.bytes ??= Buffer.allocUnsafeSlow(stagedBytes);
+          staged.bytes.set(bytes, staged.length);
+          staged.length += bytes.length;
+        }
         pack.size += bytes.length;
         if (pack.size - pack.syncedUpTo >= backgroundSyncBytes) {
+          writeStaged();
           pack.syncedUpTo = pack.size;
           fdatasync(pack.syncFd, ignoreResult);
         }
@@ -222,9 +253,13 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         return { pack: pack.no, start };
       }),
     sync: () => onDisk(sync),
-    read: files.read,
+    read: (place, length) => {
+      if (place.pack === current?.no) onDisk(writeStaged);
+      return files.read(place, length);
+    },
     forget,
     size: (no) => {
+      onDisk(writeStaged);
       if (current?.no === no) return fstatSync(current.fd).size;
       const file = fileOf(no);
       return file === undefined ? 0 : sizeOf(file);

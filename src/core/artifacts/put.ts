@@ -23,7 +23,7 @@ export interface Put {
 }
 
 /** Larger objects go into packs. A single object in a pack costs a second sync, so only a large one does; in bulk the sync is shared. */
-const inlineLimit = { alone: 256 * 1024, bulk: 8 * 1024 };
+const inlineLimit = { alone: 256 * 1024, bulk: 1024 };
 
 /** Unreferenced objects younger than this are kept, because a writer may be about to refer to them. */
 export const graceMs = 3_600_000;

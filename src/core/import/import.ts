@@ -1,8 +1,9 @@
-import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
+import { type ContextId, inWords, StemmaError } from '../base/index.js';
 import { commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { Checkpoint, ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
+import type { Checkpoint, InputOf, Skip } from '../contract/index.js';
 import type { LocatedFile } from '../files/index.js';
 import {
+  type FileBytes,
   type ImportableFormat,
   type ImportPlan,
   importableFormats,
@@ -12,24 +13,14 @@ import {
   TooManyLines,
 } from '../formats/index.js';
 import { readCalls } from '../requests/index.js';
+import type { openRecorder } from '../usage/index.js';
+import { openAhead, planAhead, type ReadAhead } from './ahead.js';
 import { metaBeside } from './beside.js';
-import { importBodies, splitBodies } from './bodies.js';
-import { type FoundFile, fileOf, filesUnder, ioReason, isUnchanged, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
-import { recordsOfOthers } from './known.js';
-import { byMapping, mappedFormat } from './mapping.js';
-import {
-  type ConversationFile,
-  documentOf,
-  type Holding,
-  mainDocumentOf,
-  mayHold,
-  memberPath,
-  membersNamed,
-  membersOf,
-  withHolding,
-} from './members.js';
+import { type FoundFile, fileOf, ioReason, isUnchanged, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
+import { recordsOfOthers, type TrackedRecords } from './known.js';
+import { mappedFormat } from './mapping.js';
+import { type ConversationFile, documentOf, type Holding, mainDocumentOf, memberPath, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
-import { importOrder } from './order.js';
 import { storeSide } from './pieces.js';
 import { formatOfFile, headOf } from './recognize.js';
 import { refusalOf } from './refusal.js';
@@ -37,97 +28,15 @@ import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, type InTransaction, store } from './storing.js';
-import { planAmong } from './waiting.js';
+import { amongWaiting, planAmong } from './waiting.js';
 
 /** The unit of a commit: a turn, or a round of tool calls. */
-type Granularity = PlanContext['granularity'];
+export type Granularity = PlanContext['granularity'];
 
 export type ImportInput = InputOf<'import.run'>;
 
-/**
- * Imports every transcript at and under the paths, and reports its progress before each file or group of small files. Small files share
- * transactions. The caller may stop between two steps: every stored file is complete. A file that cannot be imported is reported, and the others
- * follow.
- * @throws BAD_REQUEST for a format that cannot be imported.
- */
-export function* importPaths(chain: WriteChain, input: ImportInput): Generator<ImportProgress, ImportResult> {
-  const asked = input.mapping
-    ? byMapping(input.mapping)
-    : input.format === undefined
-      ? undefined
-      : importableFormats.find((format) => format.id === input.format);
-  if (input.format !== undefined && !asked)
-    throw badRequest(
-      'format',
-      `${inWords(input.format)} cannot be imported; the formats are ${importableFormats.map((format) => format.id).join(', ')}`,
-    );
-  const startedAt = chain.clock();
-  yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
-  const { files: found, skipped } = filesOf(input.paths);
-  const { bodies, others } = splitBodies(found);
-  const files = importOrder(others);
-  const notes: Skip[] = [];
-  const tips = new Set<ContextId>();
-  let [sessions, commits, entries, bytes] = [0, 0, 0, 0];
-  const granularity = input.granularity ?? 'turn_boundary';
-  const importOne = (file: FoundFile): FileResult => importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
-  for (let done = 0; done < files.length; ) {
-    yield { phase: 'storing', done, total: files.length, bytes, path: (files[done] as FoundFile).path };
-    for (const result of importSome(chain, files, done, importOne)) {
-      sessions += result.sessions;
-      commits += result.commits;
-      entries += result.entries;
-      bytes += (files[done] as FoundFile).bytes;
-      skipped.push(...result.skipped);
-      notes.push(...result.notes);
-      for (const tip of result.tips) tips.add(tip);
-      done += 1;
-    }
-  }
-  const calls = importBodies(chain, bodies);
-  bytes += bodies.reduce((sum, file) => sum + file.bytes, 0);
-  skipped.push(...calls.skipped);
-  notes.push(...calls.notes);
-  yield { phase: 'done', done: files.length, total: files.length, bytes };
-  return {
-    ...(bodies.length > 0 && { requests: calls.requests }),
-    sessions,
-    commits,
-    entries,
-    bytes,
-    skipped,
-    notes,
-    tips: [...tips],
-    ms: Math.max(0, chain.clock() - startedAt),
-  };
-}
-
-/** Files up to this size share a transaction, which ends after these milliseconds: each one alone would cost two syncs of the disk. */
-const smallBytes = 1024 * 1024;
-const groupMs = 80;
-
-/** Imports the file at the position, and small ones after it if it is small itself. Returns the result of each. */
-function importSome(chain: WriteChain, files: readonly FoundFile[], from: number, importOne: (file: FoundFile) => FileResult): FileResult[] {
-  const isSmall = (file: FoundFile | undefined): file is FoundFile => file !== undefined && file.bytes <= smallBytes;
-  const first = files[from] as FoundFile;
-  if (!isSmall(first) || !isSmall(files[from + 1])) return [importOne(first)];
-  return chain.artifacts.transaction(() => {
-    const until = chain.clock() + groupMs;
-    const results = [importOne(first)];
-    for (let next = files[from + 1]; isSmall(next) && chain.clock() < until; next = files[from + results.length]) results.push(importOne(next));
-    return results;
-  });
-}
-
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
 const isNothing = ({ tips, skipped, notes }: FileResult): boolean => tips.length + skipped.length + notes.length === 0;
-
-/** The files at and under the paths, and single conversations of files that paths name. */
-function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
-  const { files: holding, others } = membersNamed(paths);
-  const { files, skipped } = filesUnder(others, mayHold);
-  return { files: [...files, ...holding], skipped };
-}
 
 /** How to import the conversations of a file that its agent may still write. */
 export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
@@ -300,9 +209,8 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   const { bytes } = file;
   const format = asked.format ?? formatOfFile(bytes, path);
   if (!format) return refused(path, refusalOf(file));
-  // The job has stored its work in the chain already.
-  if (isOfJob(chain, () => format.peek(headOf(bytes), new Uint8Array()).sessionId))
-    return { ...nothing, notes: [{ path, line: 0, reason: 'a job of Stemma writes this session, and its work is in the chain already' }] };
+  const ofJob = isOfJob(chain, format, bytes);
+  if (ofJob) return { ...nothing, notes: [{ path, line: 0, reason: ofJob }] };
   const before = latestSource(chain, path);
   // Ascending, so that each byte is hashed once.
   const resumed = before && bytes.length >= before.resumeAt ? file.hash(before.resumeAt) : undefined;
@@ -322,7 +230,9 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     ...(grown && !isLost && { before: { tips: grown.tips.length, ...(grown.cwd !== null && { cwd: grown.cwd }) } }),
     meta: metaBeside(path),
   };
-  const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
+  const contentIsRead = (): void => {
+    if (file.hasChanged(hash)) throw new Unreadable('it was changed while it was read: import it again');
+  };
   try {
     const { planned, waiting, tracked } = planAmong(chain, path, (known) =>
       planWithOrigin(chain, file, format, { ...context, known: isLost ? recordsOfOthers(chain, before) : known }, asked),
@@ -331,22 +241,83 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     if ('untilByte' in plan) return { ...nothing, until: plan };
     // Reads as much as possible before the transaction, because other writers wait during it.
     const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
-    const inTransaction: InTransaction = (made, work) =>
-      chain.artifacts.transaction(() => {
-        const now = latestSource(chain, path);
-        const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
-        if (!isSame || (chain.db.version() !== version && !tracked.isStillTrue(made))) throw new Outdated();
-        return work();
-      });
-    const contentIsRead = (): void => {
-      if (file.hasChanged(hash)) throw changed();
-    };
     const about = { plan, grown, calls, waiting, signed: asked.signed, last: asked.last };
-    const stored = store(chain, { found, file, hash, ...about }, inTransaction, contentIsRead);
+    const stored = store(chain, { found, file, hash, ...about }, since(chain, path, { before, version, tracked }), contentIsRead);
     return origin ? withOrigin(stored, origin) : stored;
   } catch (error) {
     if (error instanceof Outdated) return undefined;
-    throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
+    if (!(error instanceof Unreadable)) contentIsRead();
+    throw error;
+  }
+}
+
+interface Basis {
+  readonly before: SourceRow | undefined;
+  readonly version: number;
+  readonly tracked: TrackedRecords;
+}
+
+/** Runs the transactions of an import, as long as what its plan is based on is true. */
+const since =
+  (chain: WriteChain, path: string, { before, version, tracked }: Basis, transaction: Transaction = chain.artifacts.transaction): InTransaction =>
+  (made, work) =>
+    transaction(() => {
+      const now = latestSource(chain, path);
+      const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
+      if (!isSame || (chain.db.version() !== version && !tracked.isStillTrue(made))) throw new Outdated();
+      return work();
+    });
+
+type Transaction = <T>(work: () => T) => T;
+
+/** Files that share a transaction. */
+export interface Group {
+  /** Stores the calls of their commits. */
+  readonly recorder: ReturnType<typeof openRecorder>;
+}
+
+/** A file of a group could not be stored. Nothing of the group is stored then, because a part of the transaction cannot be undone. */
+export class GroupFailed extends Error {}
+
+/** Runs work in the transaction of a group. */
+const inGroup: Transaction = (work) => {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Outdated ? error : new GroupFailed('a file of the group cannot be stored', { cause: error });
+  }
+};
+
+/**
+ * Imports a new file that was read ahead. Undefined if the project has something that its plan did not know: then the file is planned again.
+ * @throws GroupFailed if it shares the transaction of a group.
+ */
+export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead, granularity: Granularity, group?: Group): FileResult | undefined {
+  const { path } = found;
+  const format = importableFormats.find(({ id }) => id === read.format);
+  if (!format || read.plan.awaits !== undefined) return undefined;
+  let file: OpenFile | undefined;
+  try {
+    file = openAhead(found, read);
+    if (!file || isOfJob(chain, format, file.bytes)) return undefined;
+    const version = chain.db.version();
+    const { waiting, tracked } = amongWaiting(chain, path, read.asked);
+    if (!tracked.isStillTrue([])) return undefined;
+    const { bytes, whole } = file;
+    const calls = readCalls({ bytes, whole, format: format.id });
+    const plan = planAhead(file, path, format, read, { granularity });
+    const about = { plan, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder };
+    const hash = Buffer.from(read.hash);
+    const contentIsRead = (): void => {
+      if (file?.hasChanged(hash)) throw new Outdated();
+    };
+    const inTransaction = since(chain, path, { before: undefined, version, tracked }, group && inGroup);
+    return store(chain, { found, file, hash, ...about }, inTransaction, contentIsRead);
+  } catch (error) {
+    if (error instanceof Outdated || isTooMuch(error)) return undefined;
+    throw error;
+  } finally {
+    file?.close();
   }
 }
 
@@ -363,10 +334,14 @@ function planWithOrigin(chain: WriteChain, file: OpenFile, format: ImportableFor
 /** Another process changed what a plan is based on: the file is planned again. */
 class Outdated extends Error {}
 
-/** Whether the session belongs to a command-line agent that works on a job of this project. */
-function isOfJob(chain: ReadChain, sessionId: () => string | undefined): boolean {
-  if (!chain.db.one('SELECT 1 FROM jobSession WHERE project = ? LIMIT 1', chain.project)) return false;
-  return chain.db.one('SELECT 1 FROM jobSession WHERE project = ? AND sessionId = ?', chain.project, sessionId() ?? '') !== undefined;
+/** Why a session is not imported that belongs to a command-line agent working on a job of this project; undefined for any other session. */
+function isOfJob(chain: ReadChain, format: ImportableFormat, bytes: FileBytes): string | undefined {
+  if (!chain.db.one('SELECT 1 FROM jobSession WHERE project = ? LIMIT 1', chain.project)) return undefined;
+  const { sessionId = '' } = format.peek(headOf(bytes), new Uint8Array());
+  // The job has stored its work in the chain already.
+  return chain.db.one('SELECT 1 FROM jobSession WHERE project = ? AND sessionId = ?', chain.project, sessionId)
+    ? 'a job of Stemma writes this session, and its work is in the chain already'
+    : undefined;
 }
 
 /** Imports the session that this one continues, if its file lies nearby. */

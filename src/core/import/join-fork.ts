@@ -139,11 +139,11 @@ class Joining {
 
   /** A commit of the plan in its place; undefined if nothing but the prompt is in it. */
   #planned(planned: PlannedCommit): PlannedCommit | undefined {
-    const { parent, type, entries } = planned;
+    const { parent, type } = planned;
     if (isPlanned(parent) || !this.#isStart(parent)) return planned;
     const { prompt } = this.#continued;
     if (prompt === undefined) return parent === null ? { ...planned, parent: this.#here } : planned;
-    const typed = type === 'delta' ? promptIn(entries) : undefined;
+    const typed = type === 'delta' ? promptIn(planned.entries) : undefined;
     if (typed && textOf(typed) === prompt) return this.#withoutPrompt(planned);
     // The person typed something else. That continues the state before the fork's prompt, where the file contains it.
     if (typed) return parent === null ? { ...planned, parent: this.#here } : planned;
@@ -248,17 +248,19 @@ function continuedAt(chain: ReadChain, seq: CommitSeq): Continued {
 }
 
 /** The fork that was continued in an agent and whose prompt a planned commit of another session repeats at the same place. */
-function askedBy(chain: ReadChain, { parent, entries }: PlannedCommit): Continued | undefined {
+function askedBy(chain: ReadChain, planned: PlannedCommit): Continued | undefined {
+  const { parent } = planned;
+  if (parent === null || isPlanned(parent)) return undefined;
   const forks = chain.db.all<{ context: CommitSeq; parent: CommitSeq | null }>(
     'SELECT r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1 ORDER BY r.no DESC',
     chain.project,
   );
-  if (forks.length === 0 || parent === null || isPlanned(parent)) return undefined;
+  if (forks.length === 0) return undefined;
   const seq = holderOf(chain, parent.record);
   const holder = seq === undefined ? undefined : commitAt(chain, seq);
   const near = forks.filter((fork) => fork.parent !== null && (fork.parent === holder?.seq || fork.parent === holder?.parent));
   if (near.length === 0) return undefined;
-  const typed = promptIn(entries);
+  const typed = promptIn(planned.entries);
   if (!typed) return undefined;
   return near.map(({ context }) => continuedAt(chain, context)).find(({ prompt }) => prompt !== undefined && prompt === textOf(typed));
 }

@@ -23,9 +23,9 @@ export interface TrackedRecords {
   readonly isStillTrue: (made: readonly CommitSeq[]) => boolean;
 }
 
-/** The records that the project contains, except those of the commits of `except`. */
-export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>): TrackedRecords {
-  const unknown: string[] = [];
+/** The records that the project contains, except those of the commits of `except`. `missing` were asked for before, and not found. */
+export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>, missing: readonly string[] = []): TrackedRecords {
+  const unknown = [...missing];
   const holders = new Set<CommitSeq>();
   const ask = (record: string): boolean => {
     const holder = holderOf(chain, record);

@@ -77,41 +77,24 @@ export type NewSource = Omit<SourceRow, 'no' | 'sourceId' | 'importedAt'> & {
 
 /** Stores an imported file, or its new state. Returns the number of its row. */
 export function saveSource(chain: WriteChain, source: NewSource): number {
-  const values = [
-    source.path,
-    source.format,
-    source.size,
-    source.hash,
-    source.resumeAt,
-    source.resumeHash,
-    source.sessionId,
-    source.title,
-    source.cwd,
-    JSON.stringify(source.tips),
-    JSON.stringify(source.pieces.map((piece): StoredPiece => [piece.artifact, piece.start, piece.length])),
-    chain.clock(),
-  ] as const;
-  if (source.replaces === undefined) {
+  const { replaces, tips, pieces, ...facts } = source;
+  const row = {
+    ...facts,
+    tips: JSON.stringify(tips),
+    pieces: JSON.stringify(pieces.map((piece): StoredPiece => [piece.artifact, piece.start, piece.length])),
+    importedAt: chain.clock(),
+  };
+  if (replaces === undefined) {
     const sourceId = chain.newId();
-    return chain.db.run(
-      `INSERT INTO source (path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces, importedAt, project, sourceId,
-         recorded)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...values,
-      chain.project,
-      sourceId,
-      sealOf(chain, sourceId, source.path),
-    ).rowId;
+    return chain.db.insert('source', { ...row, project: chain.project, sourceId, recorded: sealOf(chain, sourceId, source.path) }).rowId;
   }
-  const sourceId = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', source.replaces)?.sourceId ?? '';
+  const sourceId = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', replaces)?.sourceId ?? '';
   chain.db.run(
-    `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?,
-        recorded = ? WHERE no = ?`,
-    ...values,
-    sealOf(chain, sourceId, source.path),
-    source.replaces,
+    `UPDATE source SET path = :path, format = :format, size = :size, hash = :hash, resumeAt = :resumeAt, resumeHash = :resumeHash, sessionId = :sessionId,
+        title = :title, cwd = :cwd, tips = :tips, pieces = :pieces, importedAt = :importedAt, recorded = :recorded WHERE no = :no`,
+    { ...row, recorded: sealOf(chain, sourceId, source.path), no: replaces },
   );
-  return source.replaces;
+  return replaces;
 }
 
 /** What this machine seals of a path that it imported. A row with another path came with the project, from somebody else. */
@@ -141,6 +124,10 @@ export function mayReadAgain(chain: ReadChain, sourceId: string): boolean {
 /** All imported files, latest first. */
 export const allSources = (chain: ReadChain): SourceRow[] =>
   chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map(fromStored);
+
+/** The paths of all imported files. */
+export const importedPaths = ({ db, project }: ReadChain): ReadonlySet<string> =>
+  new Set(db.all<{ path: string }>('SELECT DISTINCT path FROM source WHERE project = ?', project).map(({ path }) => path));
 
 /** Whether a file has been imported in this size. */
 export function importedFiles({ db, project }: ReadChain): (path: string, bytes: number) => boolean {

@@ -41,6 +41,8 @@ interface Storing {
   readonly last: Checkpoint | undefined;
   /** The commits of sessions that wait for this file. */
   readonly waiting: ReadonlySet<CommitSeq>;
+  /** Stores the calls of the commits, if several files share it. */
+  readonly recorder?: ReturnType<typeof openRecorder> | undefined;
 }
 
 /** The bytes that one transaction stores before their commits. The files of most sessions are smaller and are stored by one transaction. */
@@ -70,7 +72,7 @@ export function store(chain: WriteChain, given: Storing, inTransaction: InTransa
     const prepared = storing.plan.commits.map(prepare);
     return inTransaction([], () => {
       storer.putContents(prepared);
-      storer.addCommits(Number.POSITIVE_INFINITY);
+      storer.addCommits(Number.POSITIVE_INFINITY, true);
       return storer.finish(contentIsRead);
     });
   }
@@ -152,7 +154,7 @@ class Storer {
     const { problem, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });
     this.#own = { ...signer, machine };
     this.#problem = problem;
-    this.#recordCalls = openRecorder(chain);
+    this.#recordCalls = storing.recorder ?? openRecorder(chain);
     this.made = new MadeCommits(chain);
   }
 
@@ -171,21 +173,26 @@ class Storer {
     this.#sides.push(...storeSide(this.chain, this.storing.file.bytes, ranges));
   }
 
-  /** Adds commits whose content is stored, until all are there or the time has come; at least one. */
-  addCommits(until: number): void {
+  /** Adds commits whose content is stored, in the same transaction if `isFresh`, until all are there or the time has come; at least one. */
+  addCommits(until: number, isFresh = false): void {
     const counted: CountedCommit[] = [];
-    rememberAll(this.chain, this.#commitsUntil(until, counted));
+    rememberAll(this.chain, this.#commitsUntil(until, isFresh, counted));
     this.#recordCalls(counted);
   }
 
-  *#commitsUntil(until: number, counted: CountedCommit[]): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
+  *#commitsUntil(
+    until: number,
+    isFresh: boolean,
+    counted: CountedCommit[],
+  ): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     const { chain, made } = this;
+    let highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
     const { found, file, plan, last, waiting } = this.storing;
     const tip = plan.tips.at(-1);
     while (!this.hasAll) {
       const number = made.seqs.length;
       const planned = plan.commits[number] as PlannedCommit;
-      const content = this.#soundContent(number);
+      const content = isFresh ? (this.#contents[number] as Content) : this.#soundContent(number);
       const checkpoint = tip && 'plan' in tip && tip.plan === number ? last : undefined;
       const stored = addPlanned(chain, {
         file: found,
@@ -202,7 +209,8 @@ class Storer {
       counted.push(stored);
       if (planned.type === 'delta') this.#opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
       this.#pieces.push(...stored.pieces);
-      this.#commits += stored.isNew ? 1 : 0;
+      this.#commits += stored.row.seq > highest ? 1 : 0;
+      highest = Math.max(highest, stored.row.seq);
       this.#entries += content.counts.entries;
       yield { seq: stored.row.seq, records: planned.records };
       if (counted.length >= countedAtOnce) this.#recordCalls(counted.splice(0));
@@ -330,10 +338,9 @@ interface Addition {
 function addPlanned(
   chain: WriteChain,
   { file, bytes, format, planned, content, made, signed = {} }: Addition,
-): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean } {
+): CountedCommit & { row: ContextRow; pieces: PlacedPiece[] } {
   const parent = parentOf(chain, planned, made);
   const { no, ref, counts, calls } = content;
-  const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
   const row = addCommit(chain, {
     parent,
     type: planned.type,
@@ -367,7 +374,6 @@ function addPlanned(
   return {
     row,
     pieces: piecesIn(no, contiguous(planned.ranges)),
-    isNew: row.seq > highest,
     calls:
       planned.type === 'delta' && calls
         ? calls

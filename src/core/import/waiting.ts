@@ -79,6 +79,12 @@ export function planAmong<Planned extends { readonly plan: ImportPlan | Until }>
   return isWhole(second.planned) ? second : first;
 }
 
+/** What a plan is based on that was made without asking the project, and looked for these records. */
+export function amongWaiting(chain: ReadChain, path: string, missing: readonly string[]): Omit<PlannedAmong<never>, 'planned'> {
+  const waiting = commitsOf(chain, waitingFor(chain, path));
+  return { waiting, tracked: trackedRecords(chain, waiting, missing) };
+}
+
 /** Gives the records of new commits that waiting sessions hold to the new commits. */
 export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: readonly string[], waiting: ReadonlySet<CommitSeq>): void {
   if (waiting.size === 0) return;

@@ -38,6 +38,8 @@ export interface EngineOptions {
   readonly startup: { readonly paths: readonly string[]; readonly project: string | null; readonly link?: string | null };
   /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
   readonly worker?: string | undefined;
+  /** The same script, for an engine without such threads: threads that read files ahead of an import, so that they are parsed on all cores. */
+  readonly ahead?: string | undefined;
   readonly platform: string;
   /** Answers SQL in a process of its own, which can be killed. Without it, the engine's thread answers. */
   readonly analyst?: Analyst | undefined;

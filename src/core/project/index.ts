@@ -13,6 +13,7 @@ export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from 
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { type Access, isUntrusted, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
+export { type AheadThread, answerAhead, filesAhead } from './ahead.js';
 export { analystMs, answerOrder, askProject, writeFor } from './analyst.js';
 export type { Analyst, AnalystOrder, Ask } from './ask.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';

@@ -4,12 +4,13 @@ import { StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
 import { requireWrite } from './access.js';
+import { filesAhead } from './ahead.js';
 import { cacheShares, shareCaches } from './chains.js';
 import { openFolder, type ProjectFolder } from './folder.js';
 import { derive, tidyUp, type UpkeepPart } from './upkeep.js';
 
-/** Long work in a project, done by a thread of its own. */
-export type ThreadWork = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: UpkeepPart };
+/** Long work in a project, done by a thread of its own. `ahead` is the script of threads that read files ahead. */
+export type ThreadWork = { readonly kind: 'import'; readonly input: ImportInput; readonly ahead: string } | { readonly kind: UpkeepPart };
 
 export interface WorkOrder {
   readonly dir: string;
@@ -77,7 +78,7 @@ export async function doWork(
 }
 
 function stepsOf({ chain }: ProjectFolder, work: ThreadWork, views: ScopedViews | undefined): Generator<unknown, unknown> {
-  if (work.kind === 'import') return importPaths(chain, work.input);
+  if (work.kind === 'import') return importPaths(chain, work.input, (orders) => filesAhead(work.ahead, orders));
   return work.kind === 'derive' ? derive(chain, views) : tidyUp(chain, { shrink: true, views });
 }
 

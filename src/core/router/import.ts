@@ -1,7 +1,7 @@
 import type { ImportProgress, ImportResult } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { detect, type ImportInput, importPaths, previewMapping } from '../import/index.js';
-import { type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
+import { filesAhead, type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
 import { reads, scans, writes } from './procedure.js';
 
 /** The procedures of `import`. */
@@ -35,14 +35,15 @@ async function* importing(
       const { dir, projectId } = project;
       return yield* runInWorker<ImportProgress, ImportResult>(
         worker,
-        { dir, projectId, mark: project.place?.mark, work: { kind: 'import', input } },
+        { dir, projectId, mark: project.place?.mark, work: { kind: 'import', input, ahead: worker } },
         signal,
         project.db,
       );
     } catch (error) {
       if (!(error instanceof WorkerFailed) || error.hadBegun) throw error;
     }
-  const run = importPaths(project.chain, input);
+  const { ahead } = engine.options;
+  const run = importPaths(project.chain, input, ahead === undefined ? undefined : (orders) => filesAhead(ahead, orders));
   for (;;) {
     const step = run.next();
     if (step.done) return step.value;

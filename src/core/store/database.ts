@@ -46,6 +46,8 @@ export interface WritableDb extends ReadableDb {
    * changes are undone, so that the caller can catch the error and continue.
    */
   transaction<T>(work: () => T): T;
+  /** Runs work in the open transaction, or in one of its own. If it throws in an open one, the caller lets the error through. */
+  joined<T>(work: () => T): T;
   /**
    * Whether a transaction would begin at once: no other connection, of this process or another, is writing. Ask before a write that can
    * wait or be left out, because waiting for the lock blocks the thread.
@@ -244,6 +246,7 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
         return connection.insert(table, row);
       }),
     transaction,
+    joined: (work) => (current().raw.inTransaction ? work() : transaction(work)),
     isFree: () => {
       current().derived.refresh();
       return guard(() => isFree(current()));

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { makeFolders, readInside, replaceFile } from '../files/index.js';
 
@@ -13,10 +13,13 @@ function ownKey(): Buffer {
   return madeKey;
 }
 
-const sealWith =
-  (key: () => Buffer): Seal =>
-  (text) =>
-    createHmac('sha256', key()).update(text).digest('hex');
+function sealWith(key: () => Buffer): Seal {
+  let secret: KeyObject | undefined;
+  return (text) => {
+    secret ??= createSecretKey(key());
+    return createHmac('sha256', secret).update(text).digest('hex');
+  };
+}
 
 /** The seal of this process alone. */
 export const sealOfProcess: Seal = sealWith(ownKey);
@@ -24,11 +27,7 @@ export const sealOfProcess: Seal = sealWith(ownKey);
 /** The seal of this machine. Its key is in `dataDir`, for its owner alone, and is made at the first use. */
 export function openSeal(dataDir: string): Seal {
   const file = join(dataDir, 'machine.key');
-  let key: Buffer | undefined;
-  return sealWith(() => {
-    key ??= storedKey(dataDir, file) ?? newKey(dataDir, file);
-    return key;
-  });
+  return sealWith(() => storedKey(dataDir, file) ?? newKey(dataDir, file));
 }
 
 function storedKey(dataDir: string, file: string): Buffer | undefined {

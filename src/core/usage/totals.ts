@@ -95,7 +95,8 @@ const chosen = `t.project = :project AND t.session IN (SELECT value FROM json_ea
  * whose sums changed.
  */
 export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): readonly string[] {
-  // Most sessions have none, and the comparison is dear.
+  // Most projects and sessions have none, and the comparison is dear.
+  if (!chain.db.one('SELECT 1 FROM usageTotal WHERE project = ? LIMIT 1', chain.project)) return [];
   const summed = chain.db.all<{ session: string }>(
     'SELECT DISTINCT session FROM usageTotal WHERE project = ? AND session IN (SELECT value FROM json_each(?))',
     chain.project,

@@ -8,8 +8,11 @@ export interface CliConnection {
   close(): void | Promise<void>;
 }
 
-/** Imports on this thread: a command waits for its import anyway, so starting another thread would only cost time. */
-const options = (performs = false): EngineOptions => ({ ...engineOptions(), worker: undefined, performs });
+/** Stores imports on this thread: a command waits for its import anyway, so another thread for that would only cost time. */
+const options = (performs = false): EngineOptions => {
+  const { worker, ...others } = engineOptions();
+  return { ...others, ahead: worker, performs };
+};
 
 /** Starts an engine on this thread, which loads it only then. The caller closes it. */
 export async function connect(): Promise<CliConnection> {

@@ -9,6 +9,9 @@ switch ((workerData as { readonly kind?: string }).kind) {
   case 'writer':
     (await import('./writer.js')).writeForFront();
     break;
+  case 'ahead':
+    (await import('./ahead.js')).readForWriter();
+    break;
   case 'reader':
     (await import('./reader.js')).readForFront();
     break;

@@ -6,7 +6,7 @@ import { graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Mapping } from '../../../src/core/contract/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { promptLine } from '../../../src/core/formats/shared/headline.js';
-import { importPaths } from '../../../src/core/import/import.js';
+import { importPaths } from '../../../src/core/import/paths.js';
 import { atOnce } from '../../../src/core/project/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { usageSessions } from '../../../src/core/usage/index.js';

@@ -5,7 +5,7 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, tips } from '../../../src/core/chain/index.js';
 import { type Mapping, type MappingGroup, type MappingRule, mapping as mappingForm } from '../../../src/core/contract/index.js';
 import { builtInMappings } from '../../../src/core/formats/index.js';
-import { importPaths } from '../../../src/core/import/import.js';
+import { importPaths } from '../../../src/core/import/paths.js';
 import { listSources, previewMapping } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';

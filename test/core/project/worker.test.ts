@@ -69,7 +69,7 @@ const stored = ({ db }: WriteChain): unknown =>
     'SELECT no, path, size, hash, tips, pieces FROM source ORDER BY no',
   ].map((sql) => db.all(sql));
 
-const order = ({ dir, projectId }: Project, paths: string[]) => ({ dir, projectId, work: { kind: 'import' as const, input: { paths } } });
+const order = ({ dir, projectId }: Project, paths: string[]) => ({ dir, projectId, work: { kind: 'import' as const, ahead: worker, input: { paths } } });
 
 describe('a thread that works in a project', () => {
   test('[S19] a thread imports the same as the engine itself', { tags: 'long' }, async () => {

@@ -1,0 +1,134 @@
+// Reading a file before its turn, on a thread that has no project: what the writer of the import then stores without parsing it.
+import { extname } from 'node:path';
+import type { ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
+import { importableFormats, outlined } from '../formats/index.js';
+import { metaBeside } from './beside.js';
+import { type FoundFile, fileOf, type OpenFile, openFile } from './files.js';
+import { mainDocumentOf, withHolding } from './members.js';
+import { formatOfFile } from './recognize.js';
+
+/** A file to read ahead. */
+export interface AheadOrder extends Pick<FoundFile, 'root' | 'path' | 'bytes'> {
+  /** The format that the caller names, if any. */
+  readonly format?: string | undefined;
+  readonly granularity: PlanContext['granularity'];
+}
+
+/** A planned commit without the content that is read on demand. */
+type PlannedFacts = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'> & { readonly outline: StoredOutline };
+
+/** What a new file becomes in a project that knows none of the records in `asked`. It can be sent between threads. */
+export interface ReadAhead {
+  readonly size: number;
+  /** When the file was last written, in milliseconds since 1970, with fractions. */
+  readonly modifiedAt: number;
+  /** BLAKE3 of the file. */
+  readonly hash: Uint8Array;
+  /** All bytes, if they are few. */
+  readonly bytes: Uint8Array | undefined;
+  readonly format: string;
+  readonly plan: Omit<ImportPlan, 'commits'> & { readonly commits: readonly PlannedFacts[] };
+  /** The records that the plan looked for and did not find, because it knows none. */
+  readonly asked: readonly string[];
+}
+
+/** Files that other threads read before their turn, as many as fit into a part of memory beside those that were not taken yet. */
+export interface FilesAhead {
+  /** Waits until these files are read, as far as they are in memory at once. */
+  wait(files: readonly FoundFile[]): void;
+  /** What was read of a file, once; undefined if it must be read in the usual way. */
+  take(file: FoundFile): ReadAhead | undefined;
+  close(): void;
+}
+
+/** Whether a file is a transcript of lines, which most large and most numerous files are. Others are read in their turn. */
+export const isReadAhead = ({ path, members }: FoundFile): boolean => members === undefined && extname(path) === '.jsonl';
+
+/** Files up to this size are sent to the writer with their bytes. It reads larger ones itself, a part at a time. */
+export const sentBytes = 2 * 1024 * 1024;
+
+/** Reads a file for an import. Undefined for a file that needs the project, that several conversations share or that cannot be read. */
+export function readAhead({ root, path, format: named, granularity }: AheadOrder): ReadAhead | undefined {
+  const asked = named === undefined ? undefined : importableFormats.find(({ id }) => id === named);
+  const located = { root, path };
+  let file: OpenFile | undefined;
+  try {
+    if (mainDocumentOf(located) !== undefined || withHolding(located, asked, () => true)) return undefined;
+    file = openFile(located);
+    const format = asked ?? formatOfFile(file.bytes, path);
+    if (!format) return undefined;
+    const unknown: string[] = [];
+    const plan = planNew(file, format, { path, granularity, known: { has: (record) => unknown.push(record) < 0 } });
+    const commits = plan.commits.map(factsOf);
+    const hash = file.hash();
+    if (file.hasChanged(hash)) return undefined;
+    const bytes = file.bytes.length <= sentBytes ? ownBytes(file.whole()) : undefined;
+    return {
+      size: file.bytes.length,
+      modifiedAt: file.modifiedAt,
+      hash: Uint8Array.from(hash),
+      bytes,
+      format: format.id,
+      plan: { ...plan, commits },
+      asked: unknown,
+    };
+  } catch {
+    // The import reads the file in its turn, and reports why it cannot be read.
+    return undefined;
+  } finally {
+    file?.close();
+  }
+}
+
+type NewFile = Pick<OpenFile, 'bytes' | 'whole'>;
+
+/** Plans a file that the project does not have. */
+function planNew(file: NewFile, format: ImportableFormat, given: Pick<PlanContext, 'path' | 'granularity' | 'known'>): ImportPlan {
+  const context = { ...given, resumeAt: 0, meta: metaBeside(given.path) };
+  return format.planParts?.(file.bytes, context) ?? format.plan(file.whole(), context);
+}
+
+/** The facts of a commit, without reading its content, and its outline. */
+function factsOf(planned: PlannedCommit): PlannedFacts {
+  const { entries: _, elisions: __, outline: ___, ...facts } = Object.getOwnPropertyDescriptors(planned);
+  return { ...(Object.defineProperties({}, facts) as Omit<PlannedFacts, 'outline'>), outline: planned.outline ?? outlined(planned) };
+}
+
+/** The bytes in a buffer of their own, which another thread can take over. */
+const ownBytes = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes));
+
+/** The file that was read ahead, opened again if it is large; undefined if it changed since. The caller closes it. */
+export function openAhead(located: FoundFile, { bytes, size, modifiedAt, hash }: ReadAhead): OpenFile | undefined {
+  if (bytes) return { ...fileOf(bytes), modifiedAt };
+  const file = openFile(located, { hash: Buffer.from(hash) });
+  if (file.bytes.length === size && file.modifiedAt === modifiedAt) return file;
+  file.close();
+  return undefined;
+}
+
+/** The plan of a file that was read ahead. Content that a commit is asked for is read by planning the file again. */
+export function planAhead(
+  file: NewFile,
+  path: string,
+  format: ImportableFormat,
+  { plan }: ReadAhead,
+  { granularity }: Pick<PlanContext, 'granularity'>,
+): ImportPlan {
+  let whole: ImportPlan | undefined;
+  const again = (number: number): PlannedCommit => {
+    whole ??= planNew(file, format, { path, granularity, known: { has: () => false } });
+    return whole.commits[number] as PlannedCommit;
+  };
+  const commits = plan.commits.map(
+    (facts, number): PlannedCommit => ({
+      ...facts,
+      get entries() {
+        return again(number).entries;
+      },
+      get elisions() {
+        return again(number).elisions;
+      },
+    }),
+  );
+  return { ...plan, commits };
+}
