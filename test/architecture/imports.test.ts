@@ -111,7 +111,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   runner: ['node:path', 'zod'],
   integrity: ['node:fs', 'node:path'],
   assist: ['node:path'],
-  project: ['node:crypto', 'node:fs', 'node:path', 'node:timers/promises', 'node:worker_threads'],
+  project: ['node:crypto', 'node:fs', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   router: ['@orpc/server'],
 };
 

@@ -96,11 +96,13 @@ export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: st
 const outlineIn = (artifact: ArtifactNo, format: string, stored: StoredRow['data']): DeltaOutline => decodeOutline(dataIn(artifact, format, stored));
 
 function dataIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): string {
-  const text = unpacked(stored);
-  const data = text.slice(sumLength);
-  if (text.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
-  return data;
+  const data = typeof stored === 'string' ? stored.slice(sumLength) : stored.subarray(sumLength);
+  const sum = typeof stored === 'string' ? stored.slice(0, sumLength) : latin1Of(stored.subarray(0, sumLength));
+  if (sum !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
+  return unpacked(data);
 }
+
+const latin1Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 /** The encoded outline of a stored delta (see `encodeOutline`). It is neither parsed nor kept, because a question reads those of all deltas once. */
 export function encodedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): string {
@@ -123,21 +125,23 @@ export const unpacked = (stored: string | Uint8Array): string =>
 /** A derived text as a column stores it: compressed if it is long. */
 export const packed = (text: string): string | Uint8Array => (text.length < compressedFrom ? text : zstdCompressSync(text, compression));
 
-/** The checksum before the outline also covers the artifact and format that the outline belongs to. */
+/** The checksum before the outline, as it is stored, also covers the artifact and format that the outline belongs to. */
 const sumLength = 8;
-const sumOf = (artifact: ArtifactNo, format: string, data: string): string =>
+const sumOf = (artifact: ArtifactNo, format: string, data: string | Uint8Array): string =>
   crc32(data, (artifact ^ crc32(format)) >>> 0)
     .toString(16)
     .padStart(sumLength, '0');
 
-/** Stores an encoded outline (from `encodeOutline` or `outlined`). */
-export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: string, data: string): void {
+/** Stores an encoded outline (from `encodeOutline` or `outlined`), which may be packed already. */
+export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: string, encoded: string | Uint8Array): void {
+  const data = typeof encoded === 'string' ? packed(encoded) : encoded;
+  const sum = sumOf(artifact, format, data);
   chain.db.run(
     'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
     artifact,
     format,
     outlineVersion,
-    packed(sumOf(artifact, format, data) + data),
+    typeof data === 'string' ? sum + data : Buffer.concat([Buffer.from(sum, 'latin1'), data]),
   );
 }
 

@@ -1,5 +1,6 @@
 // Reading a file before its turn, on a thread that has no project: what the writer of the import then stores without parsing it.
 import { extname } from 'node:path';
+import { packed } from '../chain/index.js';
 import type { ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
 import { importableFormats, outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
@@ -14,8 +15,11 @@ export interface AheadOrder extends Pick<FoundFile, 'root' | 'path' | 'bytes'> {
   readonly granularity: PlanContext['granularity'];
 }
 
+/** The outline of a commit, as it is stored. */
+export type PackedOutline = Omit<StoredOutline, 'data'> & { readonly data: string | Uint8Array };
+
 /** A planned commit without the content that is read on demand. */
-type PlannedFacts = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'> & { readonly outline: StoredOutline };
+type PlannedFacts = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'> & { readonly outline: PackedOutline };
 
 /** What a new file becomes in a project that knows none of the records in `asked`. It can be sent between threads. */
 export interface ReadAhead {
@@ -91,7 +95,8 @@ function planNew(file: NewFile, format: ImportableFormat, given: Pick<PlanContex
 /** The facts of a commit, without reading its content, and its outline. */
 function factsOf(planned: PlannedCommit): PlannedFacts {
   const { entries: _, elisions: __, outline: ___, ...facts } = Object.getOwnPropertyDescriptors(planned);
-  return { ...(Object.defineProperties({}, facts) as Omit<PlannedFacts, 'outline'>), outline: planned.outline ?? outlined(planned) };
+  const outline = planned.outline ?? outlined(planned);
+  return { ...(Object.defineProperties({}, facts) as Omit<PlannedFacts, 'outline'>), outline: { ...outline, data: packed(outline.data) } };
 }
 
 /** The bytes in a buffer of their own, which another thread can take over. */
@@ -113,14 +118,14 @@ export function planAhead(
   format: ImportableFormat,
   { plan }: ReadAhead,
   { granularity }: Pick<PlanContext, 'granularity'>,
-): ImportPlan {
+): StorablePlan {
   let whole: ImportPlan | undefined;
   const again = (number: number): PlannedCommit => {
     whole ??= planNew(file, format, { path, granularity, known: { has: () => false } });
     return whole.commits[number] as PlannedCommit;
   };
   const commits = plan.commits.map(
-    (facts, number): PlannedCommit => ({
+    (facts, number): StorableCommit => ({
       ...facts,
       get entries() {
         return again(number).entries;
@@ -132,3 +137,8 @@ export function planAhead(
   );
   return { ...plan, commits };
 }
+
+/** A planned commit whose outline may be packed already. */
+export type StorableCommit = Omit<PlannedCommit, 'outline'> & { readonly outline?: StoredOutline | PackedOutline };
+/** A plan of such commits. */
+export type StorablePlan = Omit<ImportPlan, 'commits'> & { readonly commits: readonly StorableCommit[] };

@@ -220,14 +220,14 @@ export function fileOf(bytes: FileBytes): OpenFile {
 
 /** The state of hashing a file. */
 export interface Hashes {
-  hasher: ReturnType<typeof blake3Parts>;
+  hasher: ReturnType<typeof blake3Parts> | undefined;
   /** The number of bytes in the hasher. */
   at: number;
   /** Hashes of the first bytes, by their number. */
   readonly known: Map<number, Buffer>;
 }
 
-const newHashes = (): Hashes => ({ hasher: blake3Parts(), at: 0, known: new Map() });
+const newHashes = (): Hashes => ({ hasher: undefined, at: 0, known: new Map() });
 
 /** The state for a file whose first `end` bytes are unchanged; undefined if it has hashed more. */
 export function hashesUpTo(hashes: Hashes, end: number): Hashes | undefined {
@@ -249,16 +249,18 @@ function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = n
   const pass = (part: Uint8Array, start: number): void => {
     const end = Math.min(start + part.length, limit);
     if (start > state.at || end <= state.at) return;
+    state.hasher ??= blake3Parts();
     state.hasher.add(part.subarray(state.at - start, end - start));
     state.at = end;
   };
   const of = (bytes: FileBytes, end: number): Buffer => {
     const before = state.known.get(end);
     if (before) return before;
-    if (end < state.at) Object.assign(state, { hasher: blake3Parts(), at: 0 });
+    if (end < state.at) Object.assign(state, { hasher: undefined, at: 0 });
     limit = end;
     for (let start = state.at; start < end; start = state.at) pass(bytes.subarray(start, Math.min(start + hashedAtOnce, end)), start);
     limit = size;
+    state.hasher ??= blake3Parts();
     const digest = state.hasher.hash();
     state.known.set(end, digest);
     return digest;

@@ -1,9 +1,10 @@
 import { type ContextId, inWords, StemmaError } from '../base/index.js';
 import { commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { Checkpoint, InputOf, Skip } from '../contract/index.js';
+import type { Checkpoint, Skip } from '../contract/index.js';
 import type { LocatedFile } from '../files/index.js';
 import {
   type FileBytes,
+  type Granularity,
   type ImportableFormat,
   type ImportPlan,
   importableFormats,
@@ -29,11 +30,6 @@ import type { Signed } from './signed.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, type InTransaction, store } from './storing.js';
 import { amongWaiting, planAmong } from './waiting.js';
-
-/** The unit of a commit: a turn, or a round of tool calls. */
-export type Granularity = PlanContext['granularity'];
-
-export type ImportInput = InputOf<'import.run'>;
 
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
 const isNothing = ({ tips, skipped, notes }: FileResult): boolean => tips.length + skipped.length + notes.length === 0;
@@ -240,7 +236,7 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     const { plan, origin } = planned;
     if ('untilByte' in plan) return { ...nothing, until: plan };
     // Reads as much as possible before the transaction, because other writers wait during it.
-    const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
+    const calls = before || plan.side.length === 0 ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
     const about = { plan, grown, calls, waiting, signed: asked.signed, last: asked.last };
     const stored = store(chain, { found, file, hash, ...about }, since(chain, path, { before, version, tracked }), contentIsRead);
     return origin ? withOrigin(stored, origin) : stored;
@@ -253,7 +249,8 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
 
 interface Basis {
   readonly before: SourceRow | undefined;
-  readonly version: number;
+  /** Undefined within the transaction in which the plan was checked. */
+  readonly version: number | undefined;
   readonly tracked: TrackedRecords;
 }
 
@@ -264,7 +261,7 @@ const since =
     transaction(() => {
       const now = latestSource(chain, path);
       const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
-      if (!isSame || (chain.db.version() !== version && !tracked.isStillTrue(made))) throw new Outdated();
+      if (!isSame || (version !== undefined && chain.db.version() !== version && !tracked.isStillTrue(made))) throw new Outdated();
       return work();
     });
 
@@ -300,11 +297,11 @@ export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead,
   try {
     file = openAhead(found, read);
     if (!file || isOfJob(chain, format, file.bytes)) return undefined;
-    const version = chain.db.version();
+    const version = group ? undefined : chain.db.version();
     const { waiting, tracked } = amongWaiting(chain, path, read.asked);
     if (!tracked.isStillTrue([])) return undefined;
     const { bytes, whole } = file;
-    const calls = readCalls({ bytes, whole, format: format.id });
+    const calls = read.plan.side.length === 0 ? undefined : readCalls({ bytes, whole, format: format.id });
     const plan = planAhead(file, path, format, read, { granularity });
     const about = { plan, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder };
     const hash = Buffer.from(read.hash);

@@ -2,16 +2,8 @@
 import type { ByteRange, CommitSeq, ContextId } from '../base/index.js';
 import { type ContextRow, commitAt, commitOf, holderOf, parsedOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import { statLocated } from '../files/index.js';
-import {
-  commandIn,
-  type FileBytes,
-  formatOf,
-  type ImportPlan,
-  type ParsedEntry,
-  type PlannedCommit,
-  promptAt,
-  recordOfKey,
-} from '../formats/index.js';
+import { commandIn, type FileBytes, formatOf, type ParsedEntry, promptAt, recordOfKey } from '../formats/index.js';
+import type { StorableCommit, StorablePlan } from './ahead.js';
 import { ioReason, openFile } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
 import { saveSource } from './sources.js';
@@ -86,13 +78,13 @@ interface Continued {
   readonly prompt: string | undefined;
 }
 
-type Ref = PlannedCommit['parent'];
+type Ref = StorableCommit['parent'];
 
 /**
  * Joins a plan to the context that its session continues. The answer to the prompt of a fork becomes a child of the fork, without the prompt, which the
  * fork already has; the agent's line with the prompt is kept with the file. A session in which the agent itself forked the work is found by the prompt.
  */
-export function joinFork(chain: WriteChain, plan: ImportPlan, bytes: FileBytes): ImportPlan {
+export function joinFork(chain: WriteChain, plan: StorablePlan, bytes: FileBytes): StorablePlan {
   const known = plan.sessionId === undefined ? undefined : continuedBy(chain, plan.sessionId);
   if (known) return new Joining(chain, plan, bytes, known).joined();
   const first = plan.commits.find(({ type, parent }) => type === 'delta' && !isPlanned(parent));
@@ -106,13 +98,13 @@ const isPlanned = (ref: Ref): ref is { readonly plan: number } => ref !== null &
 
 class Joining {
   readonly #chain: WriteChain;
-  readonly #plan: ImportPlan;
+  readonly #plan: StorablePlan;
   readonly #bytes: FileBytes;
   readonly #continued: Continued;
   readonly #here: { readonly record: string };
   readonly #side: ByteRange[] = [];
 
-  constructor(chain: WriteChain, plan: ImportPlan, bytes: FileBytes, continued: Continued) {
+  constructor(chain: WriteChain, plan: StorablePlan, bytes: FileBytes, continued: Continued) {
     this.#chain = chain;
     this.#plan = plan;
     this.#bytes = bytes;
@@ -120,9 +112,9 @@ class Joining {
     this.#here = { record: continuedRecord(plan.sessionId ?? '') };
   }
 
-  joined(): ImportPlan {
+  joined(): StorablePlan {
     const { commits, side, tips } = this.#plan;
-    const made: PlannedCommit[] = [];
+    const made: StorableCommit[] = [];
     const placeOf: NonNullable<Ref>[] = [];
     for (const planned of commits) {
       const given = this.#planned(planned);
@@ -138,7 +130,7 @@ class Joining {
   }
 
   /** A commit of the plan in its place; undefined if nothing but the prompt is in it. */
-  #planned(planned: PlannedCommit): PlannedCommit | undefined {
+  #planned(planned: StorableCommit): StorableCommit | undefined {
     const { parent, type } = planned;
     if (isPlanned(parent) || !this.#isStart(parent)) return planned;
     const { prompt } = this.#continued;
@@ -151,7 +143,7 @@ class Joining {
   }
 
   /** An answer is titled as the fork, because both are one turn. */
-  get #title(): Pick<PlannedCommit, 'summary'> {
+  get #title(): Pick<StorableCommit, 'summary'> {
     const { summary } = this.#continued.row;
     return summary === null ? {} : { summary };
   }
@@ -170,7 +162,7 @@ class Joining {
   }
 
   /** The commit without the prompt that the fork already contains, titled as the fork. */
-  #withoutPrompt(planned: PlannedCommit): PlannedCommit | undefined {
+  #withoutPrompt(planned: StorableCommit): StorableCommit | undefined {
     const { row, prompt } = this.#continued;
     const format = formatOf(this.#plan.format);
     let ranges = contiguous(planned.ranges);
@@ -248,7 +240,7 @@ function continuedAt(chain: ReadChain, seq: CommitSeq): Continued {
 }
 
 /** The fork that was continued in an agent and whose prompt a planned commit of another session repeats at the same place. */
-function askedBy(chain: ReadChain, planned: PlannedCommit): Continued | undefined {
+function askedBy(chain: ReadChain, planned: StorableCommit): Continued | undefined {
   const { parent } = planned;
   if (parent === null || isPlanned(parent)) return undefined;
   const forks = chain.db.all<{ context: CommitSeq; parent: CommitSeq | null }>(

@@ -1,12 +1,12 @@
 import { badRequest, type ContextId, inWords } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
-import { importableFormats } from '../formats/index.js';
+import { type Granularity, importableFormats } from '../formats/index.js';
 import { openRecorder } from '../usage/index.js';
 import { type AheadOrder, type FilesAhead, isReadAhead } from './ahead.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, filesUnder } from './files.js';
-import { type Granularity, type Group, GroupFailed, importFile, importHolding, importRead } from './import.js';
+import { type Group, GroupFailed, importFile, importHolding, importRead } from './import.js';
 import { byMapping } from './mapping.js';
 import { mayHold, membersNamed } from './members.js';
 import { importOrder } from './order.js';

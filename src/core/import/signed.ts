@@ -1,5 +1,5 @@
 import { commitAt, commitEndingAt, otherSessionOf, principalTaken, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { ImportPlan, PlannedCommit } from '../formats/index.js';
+import type { StorableCommit, StorablePlan } from './ahead.js';
 import type { SourceRow } from './sources.js';
 
 /** Facts that the recorder of a session knows about its commits. They override those in the file. */
@@ -13,7 +13,7 @@ export interface Signed {
 
 const maxNameLength = 400;
 
-type Named = Pick<PlannedCommit, 'principal' | 'sessionId' | 'template'>;
+type Named = Pick<StorableCommit, 'principal' | 'sessionId' | 'template'>;
 
 /** A principal is one session of an agent: two sessions in a folder are two principals (C26). A subagent is named by its template. */
 export function principalOf({ principal, sessionId, template }: Named): string | undefined {
@@ -34,7 +34,7 @@ export function signedName(principal: string, { template }: Pick<Named, 'templat
  */
 export function signedFor(
   chain: WriteChain,
-  { signed = {}, plan, grown }: { readonly signed: Signed | undefined; readonly plan: ImportPlan; readonly grown: SourceRow | undefined },
+  { signed = {}, plan, grown }: { readonly signed: Signed | undefined; readonly plan: StorablePlan; readonly grown: SourceRow | undefined },
 ): Signed & { readonly problem?: string } {
   const [first] = plan.commits;
   const sessionId = first?.sessionId ?? plan.sessionId ?? grown?.sessionId ?? undefined;

@@ -11,9 +11,10 @@ import {
   type WriteChain,
 } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
-import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, type StoredOutline, startOf } from '../formats/index.js';
+import { type FileBytes, formatOf, outlined, type StoredOutline, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
+import type { PackedOutline, StorableCommit, StorablePlan } from './ahead.js';
 import type { FoundFile, OpenFile } from './files.js';
 import { joinFork } from './join-fork.js';
 import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, sideObjects, splitSide, storeSide } from './pieces.js';
@@ -33,7 +34,7 @@ interface Storing {
   readonly found: FoundFile;
   readonly file: OpenFile;
   readonly hash: Buffer;
-  readonly plan: ImportPlan;
+  readonly plan: StorablePlan;
   readonly grown: SourceRow | undefined;
   /** The request records of a new file, if it has any. */
   readonly calls: ReadCalls | undefined;
@@ -90,8 +91,8 @@ export function store(chain: WriteChain, given: Storing, inTransaction: InTransa
 }
 
 /** Divides commits into those whose content is stored at once. */
-function inBatches(commits: readonly PlannedCommit[]): PlannedCommit[][] {
-  const batches: PlannedCommit[][] = [];
+function inBatches(commits: readonly StorableCommit[]): StorableCommit[][] {
+  const batches: StorableCommit[][] = [];
   let size = bytesAtOnce;
   for (const commit of commits) {
     if (size >= bytesAtOnce) {
@@ -105,12 +106,12 @@ function inBatches(commits: readonly PlannedCommit[]): PlannedCommit[][] {
 }
 
 interface Prepared {
-  readonly planned: PlannedCommit;
-  readonly outline: StoredOutline;
+  readonly planned: StorableCommit;
+  readonly outline: PackedOutline;
 }
 
 /** Reads a commit's entries. Slow, so it happens outside of a transaction. */
-const prepare = (planned: PlannedCommit): Prepared => ({ planned, outline: planned.outline ?? outlined(planned) });
+const prepare = (planned: StorableCommit): Prepared => ({ planned, outline: planned.outline ?? outlined(planned) });
 
 /** The stored content of a planned commit. */
 interface Content extends Pick<StoredOutline, 'counts' | 'calls'> {
@@ -125,7 +126,7 @@ function putContent(chain: WriteChain, bytes: FileBytes, format: string, { plann
   return { no, ref, counts: outline.counts, calls: outline.calls };
 }
 
-function deltaOf(bytes: FileBytes, { ranges, kept }: PlannedCommit): Uint8Array {
+function deltaOf(bytes: FileBytes, { ranges, kept }: StorableCommit): Uint8Array {
   const own = contiguous(ranges);
   return joined(bytes, kept ? contiguous([...own, ...kept]) : own);
 }
@@ -144,7 +145,7 @@ class Storer {
   readonly #recordCalls: ReturnType<typeof openRecorder>;
   #commits = 0;
   #entries = 0;
-  #opening: Pick<PlannedCommit, 'summary'> | undefined;
+  #opening: Pick<StorableCommit, 'summary'> | undefined;
 
   constructor(
     private readonly chain: WriteChain,
@@ -191,7 +192,7 @@ class Storer {
     const tip = plan.tips.at(-1);
     while (!this.hasAll) {
       const number = made.seqs.length;
-      const planned = plan.commits[number] as PlannedCommit;
+      const planned = plan.commits[number] as StorableCommit;
       const content = isFresh ? (this.#contents[number] as Content) : this.#soundContent(number);
       const checkpoint = tip && 'plan' in tip && tip.plan === number ? last : undefined;
       const stored = addPlanned(chain, {
@@ -223,7 +224,7 @@ class Storer {
     const content = this.#contents[number] as Content;
     if (this.chain.artifacts.has(content.no, content.ref)) return content;
     const { file, plan } = this.storing;
-    const again = putContent(this.chain, file.bytes, plan.format, prepare(plan.commits[number] as PlannedCommit));
+    const again = putContent(this.chain, file.bytes, plan.format, prepare(plan.commits[number] as StorableCommit));
     this.#contents[number] = again;
     return again;
   }
@@ -300,7 +301,7 @@ class MadeCommits {
   }
 }
 
-const tipRows = (chain: WriteChain, plan: Pick<ImportPlan, 'tips'>, made: MadeCommits, olderCopyOf?: string): ContextRow[] =>
+const tipRows = (chain: WriteChain, plan: Pick<StorablePlan, 'tips'>, made: MadeCommits, olderCopyOf?: string): ContextRow[] =>
   plan.tips.flatMap((tip) => ('plan' in tip ? made.at(tip.plan) : commitEndingAt(chain, tip, olderCopyOf)) ?? []);
 
 /** Stores the commits of a new plan for a file that is stored already. From now on, their records belong to the new commits. */
@@ -328,7 +329,7 @@ interface Addition {
   readonly file: FoundFile;
   readonly bytes: FileBytes;
   readonly format: string;
-  readonly planned: PlannedCommit;
+  readonly planned: StorableCommit;
   readonly content: Content;
   readonly made: MadeCommits;
   readonly signed?: Signed & { readonly checkpoint?: Checkpoint | undefined };
@@ -387,7 +388,7 @@ function addPlanned(
   };
 }
 
-function parentOf(chain: WriteChain, { parent }: Pick<PlannedCommit, 'parent'>, made: MadeCommits): ContextRow | null {
+function parentOf(chain: WriteChain, { parent }: Pick<StorableCommit, 'parent'>, made: MadeCommits): ContextRow | null {
   if (parent === null) return null;
   return 'plan' in parent ? made.at(parent.plan) : (commitEndingAt(chain, parent) ?? null);
 }

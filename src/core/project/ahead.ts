@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { systemClock } from '../base/index.js';
 import { type AheadOrder, type FilesAhead, type FoundFile, type ReadAhead, readAhead, sentBytes } from '../import/index.js';
 
 /** What a thread is given that reads files ahead. */
@@ -17,7 +18,9 @@ const nextOrder = 0;
 const endOfRoom = 1;
 /** The number of answers so far. */
 const answers = 2;
-const numbers = 3;
+/** The number of threads that have begun. */
+const begun = 3;
+const numbers = 4;
 
 interface Answer {
   readonly path: string;
@@ -33,6 +36,8 @@ const weightOf = ({ bytes }: Pick<AheadOrder, 'bytes'>): number => (bytes > sent
 
 /** How long the writer waits for the answer to a file, in milliseconds, and how many bytes a thread reads at least in one of them. */
 const patienceMs = 20_000;
+/** How long it waits for a thread to begin. */
+const startMs = 5_000;
 const bytesPerMs = 256;
 
 /** A thread discards most objects soon, as the writer does (worker.ts). */
@@ -47,6 +52,7 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
   const places = new Map(orders.map(({ path }, place) => [path, place]));
   const read = new Map<string, ReadAhead | undefined>();
   const taken = new Set<string>();
+  const startsUntil = systemClock() + startMs;
   let [weight, room] = [0, 0];
   let isBroken = false;
   /** Lets the threads read as many orders as fit beside those that are not taken yet. Waking a thread costs time, so it is done for several. */
@@ -78,14 +84,14 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
   const isAsked = ({ path }: FoundFile): boolean => !taken.has(path) && (places.get(path) ?? room) < room;
   /** Waits for the answer to a file that was asked for. If none comes, the threads are given up. */
   const wait = (file: FoundFile): void => {
-    const until = performance.now() + patienceMs + file.bytes / bytesPerMs;
+    const until = systemClock() + patienceMs + file.bytes / bytesPerMs;
     while (isAsked(file) && !isBroken && !read.has(file.path)) {
       const before = Atomics.load(shared, answers);
       receive();
       if (read.has(file.path)) return;
-      const left = until - performance.now();
+      const left = (Atomics.load(shared, begun) === 0 ? startsUntil : until) - systemClock();
       if (left <= 0) isBroken = true;
-      else Atomics.wait(shared, answers, before, left);
+      else Atomics.wait(shared, answers, before, Math.min(left, 1_000));
     }
   };
   return {
@@ -112,6 +118,8 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
 /** Reads files on this thread until all are read. The writer ends the thread when it needs no more. */
 export function answerAhead({ orders, port, shared: buffer }: AheadThread): void {
   const shared = new Int32Array(buffer);
+  Atomics.add(shared, begun, 1);
+  Atomics.notify(shared, answers);
   for (;;) {
     const place = Atomics.add(shared, nextOrder, 1);
     const order = orders[place];

@@ -25,8 +25,6 @@ const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name
  * shared values once are cheaper.
  */
 const callsPerInsert = 32;
-/** A batch of at least this many calls is padded to a large statement with copies of its last call, which change nothing. */
-const fewCalls = 4;
 const insertCalls = (calls: number): string => /* sql */ `
 INSERT INTO usageCall (${[...shared, ...own].join(', ')})
 SELECT shared.*, own.* FROM (VALUES (?, ?, ?, ?)) shared CROSS JOIN (VALUES ${Array(calls)
@@ -34,8 +32,7 @@ SELECT shared.*, own.* FROM (VALUES (?, ?, ?, ?)) shared CROSS JOIN (VALUES ${Ar
   .join(', ')}) own WHERE true
 ON CONFLICT (project, call) DO`;
 const insertNewCalls = (calls: number): string => `${insertCalls(calls)} NOTHING`;
-const insertOne = insertNewCalls(1);
-const insertMany = insertNewCalls(callsPerInsert);
+const insertSome = Array.from({ length: callsPerInsert + 1 }, (_, calls) => insertNewCalls(calls));
 const joinOne = /* sql */ `${insertCalls(1)} UPDATE SET ${larger},
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
   cost = NULL, priced = NULL,
@@ -118,11 +115,7 @@ function insert(chain: WriteChain, { sums, calls, values }: Batch, stale: Set<st
   if (!first) return;
   const common = [chain.project, first.session, first.agent, first.subagent];
   const valuesOf = (at: number): Batch['values'] => values.slice(at * own.length, (at + 1) * own.length);
-  const isNew =
-    calls.length < fewCalls
-      ? calls.every((_, at) => chain.db.run(insertOne, common, valuesOf(at)).changes === 1)
-      : chain.db.run(insertMany, common, filled(values)).changes === calls.length;
-  if (isNew) {
+  if (chain.db.run(insertSome[calls.length] as string, common, values).changes === calls.length) {
     for (const [at, call] of calls.entries()) addCall(sums[at] ?? first, call);
     return;
   }
@@ -148,13 +141,6 @@ interface Stored {
   readonly session: string;
   readonly replayed: number | null;
   readonly key: string;
-}
-
-/** Pads the values of a batch to a large statement, with copies of its last call. */
-function filled(values: Batch['values']): Batch['values'] {
-  const full = callsPerInsert * own.length;
-  while (values.length < full) values.push(values.at(-own.length) ?? null);
-  return values;
 }
 
 const timeOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));

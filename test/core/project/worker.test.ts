@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRouterClient } from '@orpc/server';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
-import { atOnce, checkProject, createEngine, createSession, type Project } from '../../../src/core/project/index.js';
+import { type AheadOrder, type FilesAhead, importPaths } from '../../../src/core/import/index.js';
+import { atOnce, checkProject, createEngine, createSession, filesAhead, type Project } from '../../../src/core/project/index.js';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
@@ -69,7 +70,14 @@ const stored = ({ db }: WriteChain): unknown =>
     'SELECT no, path, size, hash, tips, pieces FROM source ORDER BY no',
   ].map((sql) => db.all(sql));
 
-const order = ({ dir, projectId }: Project, paths: string[]) => ({ dir, projectId, work: { kind: 'import' as const, ahead: worker, input: { paths } } });
+const usageIn = ({ db }: WriteChain): unknown =>
+  db.all('SELECT context, call, key, session, at, input, output FROM usageCall ORDER BY context, call');
+
+const order = ({ dir, projectId }: Project, paths: string[]) => ({
+  dir,
+  projectId,
+  work: { kind: 'import' as const, ahead: worker, input: { paths } },
+});
 
 describe('a thread that works in a project', () => {
   test('[S19] a thread imports the same as the engine itself', { tags: 'long' }, async () => {
@@ -81,6 +89,66 @@ describe('a thread that works in a project', () => {
     expect(stored(project.chain)).toEqual(stored(alone.chain));
     expect(atOnce(checkProject(project)).problems).toEqual([]);
     expect(await importWith(client, folder)).toMatchObject({ commits: 0, sessions });
+  });
+
+  /** Sessions of 5 MB, among them one that forks another, one that repeats the fork, one that cannot be read and one that is no session. */
+  function manySessions(): string {
+    const folder = filesOf(40, 30, 'x'.repeat(4_000));
+    const line = (name: string, parent: string) =>
+      prompt(`${name}-u`, `another question ${name}`, { parent }) + answer(`${name}-a`, 'no', { parent: `${name}-u` });
+    const fork = session('s3', 20, 'x'.repeat(4_000)) + line('fork', 's3-a19');
+    writeFileSync(join(folder, 'fork.jsonl'), fork);
+    writeFileSync(join(folder, 'fork-of-fork.jsonl'), fork + line('again', 'fork-a'));
+    writeFileSync(join(folder, 'other.jsonl'), '{"kind":"no session"}\n');
+    writeFileSync(join(folder, 'torn.jsonl'), `${session('torn', 2)}{"uuid":"half`);
+    for (const [at, name] of ['s3', 'fork', 'fork-of-fork', 'torn'].entries()) {
+      const file = name === 's3' ? '3' : name;
+      utimesSync(join(folder, `${file}.jsonl`), 1_700_000_000 + at, 1_700_000_000 + at);
+    }
+    return folder;
+  }
+
+  /** Imports with threads that read ahead. Returns the result, and how many files were taken from them. */
+  function importAhead(chain: WriteChain, folder: string, script: string) {
+    let taken = 0;
+    const counted = (orders: readonly AheadOrder[]): FilesAhead => {
+      const ahead = filesAhead(script, orders);
+      const take: FilesAhead['take'] = (file) => {
+        const read = ahead.take(file);
+        if (read) taken += 1;
+        return read;
+      };
+      return { ...ahead, take };
+    };
+    const result = atOnce(importPaths(chain, { paths: [folder] }, counted));
+    return { result, taken };
+  }
+
+  test('[S19] files that threads read ahead are stored as those of one thread', { tags: 'long' }, async () => {
+    const folder = manySessions();
+    const alone = emptyProject();
+    const { tips: _, ms: __, ...expected } = importInto(alone.chain, folder);
+    const { chain } = emptyProject();
+    const { result, taken } = importAhead(chain, folder, worker);
+    expect(result).toMatchObject(expected);
+    expect(result.skipped.map(({ path }) => basename(path))).toContain('other.jsonl');
+    expect(stored(chain)).toEqual(stored(alone.chain));
+    expect(chain.db.all('SELECT artifact, data FROM outline ORDER BY artifact')).toEqual(
+      alone.chain.db.all('SELECT artifact, data FROM outline ORDER BY artifact'),
+    );
+    expect(usageIn(chain)).toEqual(usageIn(alone.chain));
+    expect(taken).toBeGreaterThanOrEqual(42);
+    expect(importAhead(chain, folder, worker)).toMatchObject({ result: { commits: 0, sessions: expected.sessions }, taken: 0 });
+  });
+
+  test('[S19] an import goes on alone if the threads that read ahead do not start', { tags: 'long' }, async () => {
+    const folder = manySessions();
+    const script = join(scratch(), 'throws.mjs');
+    writeFileSync(script, "throw new Error('no')");
+    const { chain } = emptyProject();
+    const { result, taken } = importAhead(chain, folder, script);
+    expect(result.sessions).toBe(43);
+    expect(taken).toBe(0);
   });
 
   test('[S19] an error of the thread has its code and data, and bad input is refused', async () => {
@@ -125,7 +193,7 @@ describe('a thread that works in a project', () => {
   });
 
   test('[S19] a stopped import ends after the current file', { tags: 'long' }, async () => {
-    const folder = filesOf(40, 30, 'x'.repeat(4_000));
+    const folder = filesOf(150, 30, 'x'.repeat(4_000));
     const { project } = engineWith(undefined);
     const stopping = new AbortController();
     const run = runInWorker<{ done: number }, unknown>(worker, order(project, [folder]), stopping.signal);
@@ -135,7 +203,7 @@ describe('a thread that works in a project', () => {
     await expect(all).rejects.toMatchObject({ name: 'AbortError' });
     const { n } = project.chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM source') ?? { n: 0 };
     expect(n).toBeGreaterThan(1);
-    expect(n).toBeLessThan(40);
+    expect(n).toBeLessThan(150);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 

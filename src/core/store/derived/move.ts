@@ -18,8 +18,11 @@ export function readyToMove(raw: Database.Database, file: string, mark: string |
   }
 }
 
-/** Tables that are not copied: the index of words has tables inside that only SQLite writes, and sessions are stored by cluster now. They are made again. */
-const madeAgain = /^(?:search|derived|usageSession$|usageCommit$)/;
+/**
+ * Tables that are not copied but made again: the index of words has tables inside that only SQLite writes, outlines have their checksum elsewhere, and
+ * sessions are stored by cluster now.
+ */
+const madeAgain = /^(?:search|derived|outline$|usageSession$|usageCommit$)/;
 
 function move(raw: Database.Database, mark: string | undefined): void {
   const inside = new Set(raw.prepare('SELECT name FROM main.sqlite_schema').pluck().all());
