@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { addCommit, checkpoint, commitOf, type WriteChain } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
-import { createProject, type Project } from '../../src/core/project/index.js';
+import { createProject, filesAhead, type Project } from '../../src/core/project/index.js';
 
 /** A project in its own folder. */
 export const openEngine = (folder: string, clock: Clock = systemClock): Project => createProject({ dir: folder }, clock);
@@ -16,9 +16,12 @@ export function discard(project: Project): void {
   rmSync(project.dir, { recursive: true, force: true });
 }
 
-/** Imports files, and returns the result. */
+/** The script of the threads that read ahead, built beside the programs of the bench. */
+const threads = join(import.meta.dirname, 'work.js');
+
+/** Imports files as the product does, and returns the result. */
 export function importAll(chain: WriteChain, paths: string[]) {
-  const steps = importPaths(chain, { paths });
+  const steps = importPaths(chain, { paths }, (orders) => filesAhead(threads, orders));
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

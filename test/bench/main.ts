@@ -65,6 +65,9 @@ const cells = (texts: readonly string[]): string =>
 const limit = (row: Row, value: number): string => `${row.better === 'less' ? '≤' : '≥'} ${shown(value)}`;
 const verdict = (row: Row): string => (row.ratio === undefined ? '–' : holds(row, row.stretch) ? 'yes++' : holds(row, row.must) ? 'yes' : 'NO');
 
+/** Parts that take longer say so: a whole run lasts as long as they do. */
+const slowSeconds = 10;
+
 /** Work on the disk of the repository, because a temporary folder may be in memory. */
 const folder = mkdtempSync(join(out, 'work-'));
 const rows: Row[] = [];
@@ -78,10 +81,15 @@ function print(row: Row): void {
   if (aside) console.log(`${' '.repeat(12)}${aside}`);
 }
 
+if (named.length === 0)
+  console.log(
+    `${quick ? 'Smaller material, for a look.' : 'All rows: an hour and more.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
+  );
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
 const from = performance.now();
 try {
-  for (const part of parts)
+  for (const part of parts) {
+    const began = performance.now();
     try {
       for (const row of await part.run(folder, { quick })) {
         rows.push(row);
@@ -93,6 +101,9 @@ try {
       for (const id of part.rows) failed.push({ id, why: why.split('\n')[0] ?? '' });
       console.log(`${part.rows.join(', ')}: failed: ${why}`);
     }
+    const seconds = (performance.now() - began) / 1_000;
+    if (seconds >= slowSeconds) console.log(`${' '.repeat(12)}${part.rows.join(', ')}: took ${Math.round(seconds)} s`);
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

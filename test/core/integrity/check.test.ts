@@ -94,7 +94,7 @@ describe('a repair', () => {
     const { project } = sample({ packed });
     const before = contexts(project);
     if (packed) flipInPack(project);
-    else project.db.run('UPDATE artifact SET data = CAST(zeroblob(size) AS BLOB) WHERE data IS NOT NULL AND no % 3 = 0');
+    else project.db.run('UPDATE artifact SET data = CAST(zeroblob(size) AS BLOB), pack = NULL, packStart = NULL WHERE no % 3 = 0');
     const found = check(project);
     expect(found.problems.map(({ kind }) => kind)).toContain('artifact');
     const result = atOnce(repairProject(project));
