@@ -55,7 +55,7 @@ export { jumpTo, openHit, useCommitInView, useHit, useReading, useStep } from '.
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
-export { useSeries } from './series';
+export { type ShownSeries, useSeries } from './series';
 export { type SessionList, useSessionList } from './sessions';
 export { readStream } from './stream';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';

@@ -3,13 +3,22 @@ import { api } from '../client';
 import { AnswerMemory } from './memory';
 import { type Query, useQuery } from './query';
 
-const known = new AnswerMemory<UsageSeries>(4);
+/** What filled the window at each call. `isPart`: only at the last calls. */
+export type ShownSeries = UsageSeries & { readonly isPart?: true };
 
-async function seriesOf(id: ContextId, signal: AbortSignal): Promise<UsageSeries> {
-  const { packed = '[]', ...series } = await api.usage.series({ id, packed: true }, { signal });
-  return { ...series, calls: JSON.parse(packed) as UsageSeries['calls'] };
+const known = new AnswerMemory<ShownSeries>(8);
+/** The calls that are drawn first. */
+const firstCalls = 500;
+
+async function seriesOf(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<ShownSeries> {
+  const { packed = '[]', ...series } = await api.usage.series({ ...query, packed: true }, { signal });
+  const calls = JSON.parse(packed) as UsageSeries['calls'];
+  return { ...series, calls, ...(calls.length === query.last && { isPart: true as const }) };
 }
 
-/** What filled the window at each call on the way to a commit. */
-export const useSeries = (project: string, commit: ContextId): Query<UsageSeries> =>
-  useQuery(`${project} ${commit}`, (signal) => seriesOf(commit, signal), known);
+/** What filled the window at each call on the way to a commit: at the last calls first. */
+export function useSeries(project: string, id: ContextId): Query<ShownSeries> {
+  const last = useQuery(`${project} ${id} last`, (signal) => seriesOf({ id, last: firstCalls }, signal), known);
+  const whole = useQuery(last.status === 'done' && last.data.isPart ? `${project} ${id}` : null, (signal) => seriesOf({ id }, signal), known);
+  return whole.status === 'done' ? whole : last;
+}

@@ -1,9 +1,8 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import type { UsageSeries } from '../../../core/contract/index.js';
 import { basis, say, unexplained } from '../../parts';
-import { useShownTheme } from '../../state';
+import { type ShownSeries, useShownTheme } from '../../state';
 import type { CallMark } from './calls';
 import { layers, type Stack, stackOf, topOf, unrecorded } from './fill';
 
@@ -16,7 +15,7 @@ const columnShare = 0.92;
 const narrowColumn = 8;
 
 interface FillProps {
-  readonly series: UsageSeries;
+  readonly series: ShownSeries;
   readonly marks: ReadonlyMap<string, CallMark>;
   readonly chosen: string;
   readonly onChoose: (requestId: string) => void;
@@ -37,11 +36,11 @@ export function Fill({ series, marks, chosen, onChoose }: FillProps) {
   const window = stack.windows[at] ?? null;
   return (
     <section className="fill-what" aria-label="Context window by call">
-      <Chart stack={stack} marks={marks} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
+      <Chart stack={stack} isPart={series.isPart} marks={marks} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
       {!tokens && <p className="shares-words wrap small fill-words muted">The chart leaves out calls beside the conversation.</p>}
       {tokens && (
         <p className="shares-words wrap small fill-words" aria-live="off">
-          <b>Call {at + 1}</b>
+          {!series.isPart && <b>Call {at + 1}</b>}
           {marks.get(stack.ids[at] ?? '')?.miss && <span className="call-miss">cache miss</span>}
           {marks.get(stack.ids[at] ?? '')?.model !== undefined && <span>another model</span>}
           {filled.map(({ at: layer, name, color }) => (
@@ -66,6 +65,8 @@ export function Fill({ series, marks, chosen, onChoose }: FillProps) {
 
 interface ChartProps {
   readonly stack: Stack;
+  /** Set if the chart begins after the first call, so that calls have no numbers yet. */
+  readonly isPart: true | undefined;
   readonly marks: ReadonlyMap<string, CallMark>;
   /** The place of the selected call. */
   readonly chosen: number;
@@ -73,11 +74,11 @@ interface ChartProps {
   readonly onChoose: (requestId: string) => void;
 }
 
-function Chart({ stack, marks, chosen, onPoint, onChoose }: ChartProps) {
+function Chart({ stack, isPart, marks, chosen, onPoint, onChoose }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
-  const now = useRef({ stack, marks, chosen, onPoint, onChoose });
-  now.current = { stack, marks, chosen, onPoint, onChoose };
+  const now = useRef({ stack, isPart, marks, chosen, onPoint, onChoose });
+  now.current = { stack, isPart, marks, chosen, onPoint, onChoose };
   const theme = useShownTheme();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme needs new colors
@@ -180,8 +181,9 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
   };
   /** The axis extends a little beyond the calls; ticks there stay empty. */
   const callNumber = (tick: number): string => {
-    const { ids } = now.current.stack;
-    return tick >= 1 && tick <= ids.length ? String(tick) : '';
+    const { isPart, stack } = now.current;
+    const { ids } = stack;
+    return !isPart && tick >= 1 && tick <= ids.length ? String(tick) : '';
   };
   const ground = color(layers.at(-1)?.color ?? '--line');
   const stripes = hatch(ground, color('--hatch'));

@@ -1,9 +1,9 @@
 import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
-import type { ContextId, RequestRow, UsageCall, UsageSeries } from '../../../core/contract/index.js';
+import type { ContextId, RequestRow, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch } from '../../parts';
-import { AnswerMemory, go, type Query, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
+import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch, say } from '../../parts';
+import { AnswerMemory, go, type Query, type ShownSeries, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type ShownCalls } from './calls';
@@ -57,30 +57,48 @@ function Modes({ children }: { children?: ReactNode }) {
   );
 }
 
-const callLists = new AnswerMemory<UsageCall[]>(4);
+/** The calls of a context, or the last of them. `total` counts all. */
+interface CallsShown {
+  readonly total: number;
+  readonly calls: readonly UsageCall[];
+}
 
-async function callsOf(id: ContextId, signal: AbortSignal): Promise<UsageCall[]> {
-  const { packed = '[]' } = await api.usage.calls({ id, packed: true }, { signal });
-  return JSON.parse(packed) as UsageCall[];
+const callLists = new AnswerMemory<CallsShown>(8);
+/** The calls that are listed first, because a long context has more than a hundred thousand. */
+const firstCalls = 500;
+
+async function callsOf(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<CallsShown> {
+  const { total, packed = '[]' } = await api.usage.calls({ ...query, packed: true }, { signal });
+  return { total, calls: JSON.parse(packed) as UsageCall[] };
+}
+
+/** The last calls of a context, and then all. `whole` is what loads all of them, if there are more. */
+function useCalls(project: string, id: ContextId): { readonly shown: Query<CallsShown>; readonly whole: Query<CallsShown> } {
+  const last = useQuery(`${project} ${id} last`, (signal) => callsOf({ id, last: firstCalls }, signal), callLists);
+  const isPart = last.status === 'done' && last.data.calls.length < last.data.total;
+  const whole = useQuery(isPart ? `${project} ${id}` : null, (signal) => callsOf({ id }, signal), callLists);
+  return { shown: whole.status === 'done' ? whole : last, whole };
 }
 
 function CallsOfCommit({ project, commit }: { project: string; commit: ContextId }) {
   // Requested together, because two threads of the engine answer them in parallel.
   const series = useSeries(project, commit);
-  const calls = useQuery(`${project} ${commit}`, (signal) => callsOf(commit, signal), callLists);
+  const { shown, whole } = useCalls(project, commit);
+  const all = shown.status === 'done' && shown.data.calls.length === shown.data.total ? shown.data.calls : [];
   return (
     <>
-      <Modes>{calls.status === 'done' && calls.data.length > 0 && <Sum calls={calls.data} />}</Modes>
+      <Modes>{all.length > 0 && <Sum calls={all} />}</Modes>
+      {whole.status === 'failed' && <ProblemLine>Cannot list the earlier calls: {problemOf(whole.error).message}</ProblemLine>}
       <Answer
-        query={calls}
+        query={shown}
         what="Cannot list the calls of this context"
         loading="Listing the calls"
         stillWorks="The chain and other commits still work."
         actions={<ToCommit />}
         lines={12}
       >
-        {(all) =>
-          all.length === 0 ? (
+        {({ total, calls }) =>
+          calls.length === 0 ? (
             <Empty
               title="No model calls"
               picture={<Radio size={48} strokeWidth={1} />}
@@ -89,7 +107,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
               The calls of a context appear here. This one contains no reply from a model yet.
             </Empty>
           ) : (
-            <CallList project={project} commit={commit} calls={all} series={series} />
+            <CallList project={project} commit={commit} total={total} calls={calls} series={series} />
           )
         }
       </Answer>
@@ -100,11 +118,13 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
 interface CallListProps {
   readonly project: string;
   readonly commit: ContextId;
+  /** The number of all calls. `calls` may be only the last of them. */
+  readonly total: number;
   readonly calls: readonly UsageCall[];
-  readonly series: Query<UsageSeries>;
+  readonly series: Query<ShownSeries>;
 }
 
-function CallList({ project, commit, calls, series }: CallListProps) {
+function CallList({ project, commit, total, calls, series }: CallListProps) {
   const chosen = useNavigation(({ route }) => route.call);
   const turns = useTurnNumbers(project, commit);
   const where = usePlace(project, commit);
@@ -114,7 +134,9 @@ function CallList({ project, commit, calls, series }: CallListProps) {
   const [shown, setShown] = useState<ShownCalls>('all');
   const [filter, setFilter] = useState('');
   const wanted = useDeferredValue(filter);
-  const numbers = useMemo(() => numbersOf(calls), [calls]);
+  const isPart = calls.length < total;
+  // The number of a call is known once all calls before it are.
+  const numbers = useMemo(() => (isPart ? [] : numbersOf(calls)), [calls, isPart]);
   const marks = useMemo(() => marksOf(calls), [calls]);
   const places = useMemo(() => placesOf(calls, shown, wanted), [calls, shown, wanted]);
   const found = calls.findIndex((call) => call.requestId === chosen);
@@ -143,7 +165,21 @@ function CallList({ project, commit, calls, series }: CallListProps) {
       }}
     >
       <div className="stack shrinks">
-        <CallsBar calls={calls} shown={shown} onShown={setShown} filter={filter} onFilter={setFilter} onJump={jump} onCostliest={showCostliest} />
+        <CallsBar
+          total={total}
+          calls={calls}
+          shown={shown}
+          onShown={setShown}
+          filter={filter}
+          onFilter={setFilter}
+          onJump={jump}
+          onCostliest={showCostliest}
+        />
+        {isPart && (
+          <p className="muted small">
+            These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
+          </p>
+        )}
         <div className="fill">
           {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={choose} />}
           {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
@@ -184,6 +220,7 @@ const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
 );
 
 interface CallsBarProps {
+  readonly total: number;
   readonly calls: readonly UsageCall[];
   readonly shown: ShownCalls;
   readonly onShown: (shown: ShownCalls) => void;
@@ -194,17 +231,18 @@ interface CallsBarProps {
 }
 
 /** The filter of the list, and buttons to the next notable call. */
-function CallsBar({ calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
+function CallsBar({ total, calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
   const counts = useMemo(() => ({ misses: calls.filter(isMiss).length, jumps: calls.filter(isJump).length }), [calls]);
+  const countOf = (count: number): string => (calls.length < total ? '' : ` ${count}`);
   return (
     <div className="calls-bar bar wrap">
       <Switch
         label="Which calls"
         value={shown}
         options={[
-          { value: 'all', name: `All ${calls.length}` },
-          { value: 'misses', name: `Misses ${counts.misses}`, hint: 'Calls that could not read what the call before left in the cache' },
-          { value: 'jumps', name: `Large jumps ${counts.jumps}`, hint: 'Calls whose input grew by 5,000 tokens or more' },
+          { value: 'all', name: `All ${total}` },
+          { value: 'misses', name: `Misses${countOf(counts.misses)}`, hint: 'Calls that could not read what the call before left in the cache' },
+          { value: 'jumps', name: `Large jumps${countOf(counts.jumps)}`, hint: 'Calls whose input grew by 5,000 tokens or more' },
         ]}
         onChange={onShown}
       />
