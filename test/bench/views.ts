@@ -19,7 +19,7 @@ export const views: readonly View[] = [
   { procedure: 'compose.rows', input: { id, limit: 100, longest: 2_000 } },
   { procedure: 'turn.list', input: { id } },
   { procedure: 'turn.get', input: { turnId: id } },
-  { procedure: 'turn.steps', input: { id, packed: true } },
+  { procedure: 'turn.steps', input: { id, packed: true, last: 500 } },
   { procedure: 'turn.compare', input: { a: id, b: '$first' } },
   { procedure: 'export.formats', input: { id } },
   { procedure: 'timeline.transcript', input: { id, window: true } },

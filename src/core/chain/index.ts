@@ -35,7 +35,7 @@ export {
   parsedAlong,
   placedInPieces,
 } from './entries.js';
-export { hasSums, saveEntrySums, sumsEvery } from './entry-sums.js';
+export { type EntrySums, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, isResetSince, placesTowardsRoot } from './find.js';
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';

@@ -232,9 +232,21 @@ export const turnContract = {
   facts: procedure('Returns the duration, tool calls, files and model of commits whose content is neither damaged nor gone, for a list.')
     .input(z.strictObject({ ids: z.array(contextPrefix).max(500).describe('The commits.') }))
     .output(z.array(rowFacts)),
-  steps: procedure('Returns every entry of a chain as a step of the replay, with the size of the context window after it.')
-    .input(z.strictObject({ id: contextPrefix, packed: z.boolean().optional().describe('Returns steps and turns as one text, which is faster.') }))
-    .output(z.object({ steps: z.array(replayStep), packed: z.string().optional().describe('`steps` and `turns`, as JSON.') })),
+  steps: procedure('Returns every entry of a chain as a step of the replay, or the last ones, with the size of the context window after each.')
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: only the last turns, with at least this many steps.'),
+        packed: z.boolean().optional().describe('Returns steps and turns as one text, which is faster.'),
+      }),
+    )
+    .output(
+      z.object({
+        total: count.describe('The number of all steps.'),
+        steps: z.array(replayStep),
+        packed: z.string().optional().describe('`total`, `steps` and `turns`, as JSON.'),
+      }),
+    ),
   entries: procedure('Returns the steps of a range with their content at the time of their arrival, including entries that a later delta removed.')
     .input(
       z.strictObject({

@@ -36,9 +36,9 @@ export const turnRouter = {
     return rowFacts(context.chain, input.ids);
   }),
   steps: reads.turn.steps.handler(({ input, context }) => {
-    const { id, packed } = input;
-    const { steps } = replaySteps(context.chain, id);
-    return packed ? { steps: [], packed: JSON.stringify({ steps, turns: listTurns(context.chain, { id }) }) } : { steps };
+    const replay = replaySteps(context.chain, input.id, input.last);
+    const { total, steps } = replay;
+    return input.packed ? { total, steps: [], packed: JSON.stringify(replay) } : { total, steps };
   }),
   state: reads.turn.state.handler(({ input, context }) => stateAt(context.chain, input)),
   entries: reads.turn.entries.handler(({ input, context }) => stepEntries(context.chain, input)),

@@ -1,5 +1,5 @@
 import type { CommitSeq, EntryKey } from '../base/index.js';
-import { type ContextRow, keep, lineage, type ReadChain, recalled } from '../chain/index.js';
+import { type ContextRow, type EntrySums, keep, lineage, type ReadChain, recalled, type Step } from '../chain/index.js';
 import { type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { nothingKnown, touchOf } from './files.js';
 import { addCommit, emptyTape, entryAt, type RecordedTurn, type Tape } from './recorder.js';
@@ -49,6 +49,16 @@ export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
   const steps = [...known.values()].reduce((sum, one) => sum + one.steps.length, 0);
   keep(chain, 'tapes', '', { tips: known } satisfies Tapes, steps * bytesPerStep);
   return reading(chain, tape, tape.turns.length);
+}
+
+/** The steps of some commits in a row, after a window with these entries. */
+export function taped(chain: ReadChain, commits: readonly Step[], { entries, tokens }: EntrySums): Tape {
+  const tape = emptyTape();
+  Object.assign(tape.window.byKind, tokens);
+  tape.window.entries = entries;
+  tape.window.tokens = Object.values(tokens).reduce((sum, each) => sum + each, 0);
+  for (const commit of commits) addCommit(chain, tape, commit);
+  return tape;
 }
 
 /** The first turns of a tape. */

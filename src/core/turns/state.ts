@@ -1,8 +1,11 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { commitOf, type ReadChain } from '../chain/index.js';
-import type { Entry, InputOf, KnownFile, MomentState, ReplayStep } from '../contract/index.js';
-import { type Recording, recordingOf } from './recording.js';
-import { deltaEntries } from './turns.js';
+import { type ContextRow, commitOf, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
+import type { Entry, InputOf, KnownFile, MomentState, ReplayStep, TurnRow } from '../contract/index.js';
+import { isTurn, turnSumsOf } from '../usage/index.js';
+import type { RecordedTurn } from './recorder.js';
+import { type Recording, recordingOf, taped } from './recording.js';
+import { deltaEntries, listLastTurns, listTurns } from './turns.js';
+import { turnsIn } from './turns-along.js';
 
 /** A moment of a chain: after an entry, after a number of steps, or at its end. */
 export interface Moment {
@@ -11,21 +14,67 @@ export interface Moment {
   readonly step?: number | undefined;
 }
 
-/** All entries of a chain in order, across compactions. @throws NOT_FOUND */
-export const replaySteps = (chain: ReadChain, id: ContextId): { steps: ReplayStep[] } => ({
-  steps: [...recordingOf(chain, commitOf(chain, id)).steps],
-});
+/** The steps of a chain's replay and its turns, or the last of them. `total` counts all steps. */
+export interface Replay {
+  readonly total: number;
+  readonly steps: ReplayStep[];
+  readonly turns: TurnRow[];
+}
+
+/** All entries of a chain in order, across compactions; or the last turns of a long one, with at least `last` entries. @throws NOT_FOUND */
+export function replaySteps(chain: ReadChain, id: ContextId, last?: number): Replay {
+  const tip = commitOf(chain, id);
+  const part = last === undefined ? undefined : lastSteps(chain, tip, last);
+  if (part) return part;
+  const steps = [...recordingOf(chain, tip).steps];
+  return { total: steps.length, steps, turns: listTurns(chain, { id }) };
+}
+
+/** The last steps from the sums that are stored before them. Undefined if the window since the last compaction has no more steps, or no sums. */
+function lastSteps(chain: ReadChain, tip: ContextRow, last: number): Replay | undefined {
+  const sums = summedContext(chain, tip);
+  if (!sums) return undefined;
+  const { steps: commits, before, isFirst } = stretchOf(chain, sums, { from: sums.entries - last, to: sums.entries });
+  if (isFirst) return undefined;
+  const { turns, turnEntries: total } = turnSumsOf(chain, tip);
+  const { steps } = taped(chain, commits, before);
+  const rows = listLastTurns(chain, tip, commits, { turns: turns - commits.length, steps: total - steps.length });
+  return rows && { total, steps, turns: rows };
+}
 
 /** A range of steps with their content. It reads only the turns of the range. @throws NOT_FOUND */
-export function stepEntries(chain: ReadChain, query: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
-  const { steps, turns } = recordingOf(chain, commitOf(chain, query.id));
-  const from = query.offset ?? 0;
-  const to = Math.min(steps.length, from + (query.limit ?? steps.length));
-  const touched = turns.filter((turn) => turn.first < to && turn.first + turn.count > from);
+export function stepEntries(chain: ReadChain, { id, offset = 0, limit }: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
+  const tip = commitOf(chain, id);
+  const part = limit === undefined ? undefined : stretchWith(chain, tip, offset, limit);
+  const { total, turns } = part ?? recorded(chain, tip);
+  const to = Math.min(total, offset + (limit ?? total));
+  const touched = turns.filter((turn) => turn.first < to && turn.first + turn.count > offset);
   const found = touched.flatMap(({ turnId, first, count }) =>
-    deltaEntries(chain, commitOf(chain, turnId)).slice(Math.max(0, from - first), Math.min(count, to - first)),
+    deltaEntries(chain, commitOf(chain, turnId)).slice(Math.max(0, offset - first), Math.min(count, to - first)),
   );
-  return { total: steps.length, entries: found };
+  return { total, entries: found };
+}
+
+interface TurnPlaces {
+  readonly total: number;
+  readonly turns: readonly Pick<RecordedTurn, 'turnId' | 'first' | 'count'>[];
+}
+
+function recorded(chain: ReadChain, tip: ContextRow): TurnPlaces {
+  const { steps, turns } = recordingOf(chain, tip);
+  return { total: steps.length, turns };
+}
+
+/** The turns around a range of steps, if the window since the last compaction has it and has sums. */
+function stretchWith(chain: ReadChain, tip: ContextRow, offset: number, limit: number): TurnPlaces | undefined {
+  const sums = summedContext(chain, tip);
+  if (!sums) return undefined;
+  const total = turnSumsOf(chain, tip).turnEntries;
+  const start = total - sums.entries;
+  if (offset < start) return undefined;
+  const { steps, before } = stretchOf(chain, sums, { from: offset - start, to: offset - start + limit });
+  // A snapshot repeats earlier entries, which are steps already.
+  return steps.every(isTurn) ? { total, turns: turnsIn(chain, steps, start + before.entries) } : undefined;
 }
 
 /**

@@ -20,13 +20,16 @@ export const visibleIn = (chain: ReadChain, { artifact, format }: Step): readonl
   outlineOf(chain, artifact, format).entries.filter(({ hidden }) => !hidden);
 
 /** The commits that are turns up to a commit, in order. */
-export function turnsTo(chain: ReadChain, tip: ContextRow): readonly CountedTurn[] {
-  const steps = lineage(chain, tip).filter(isTurn);
+export const turnsTo = (chain: ReadChain, tip: ContextRow): readonly CountedTurn[] => turnsIn(chain, lineage(chain, tip), 0);
+
+/** Those commits among some that are turns. `before`: the number of steps before them. */
+export function turnsIn(chain: ReadChain, commits: readonly Step[], before: number): readonly CountedTurn[] {
+  const steps = commits.filter(isTurn);
   const stored = storedTurns(chain, steps);
   const missing = steps.filter((step) => !stored.has(nameOf(step)));
   const outlines = outlinesOf(chain, missing);
   const counted = new Map(missing.map((step, at) => [step.seq, turnEntriesIn(outlines[at] ?? { entries: [] })] as const));
-  let first = 0;
+  let first = before;
   return steps.map((step): CountedTurn => {
     const known = stored.get(nameOf(step));
     const turn = turnIn(step, known ?? (counted.get(step.seq) as TurnEntries), known, first);

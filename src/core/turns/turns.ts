@@ -1,11 +1,11 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, contextSize, entries, type ReadChain, resolve, turnPartsAt } from '../chain/index.js';
+import { type ContextRow, commitAt, commitOf, contextSize, entries, type ReadChain, resolve, type Step, turnPartsAt } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type AgentTurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { callsOfCommit, type OwnRun, ownRun, settingsBody } from '../requests/index.js';
 import { costsAt } from '../usage/index.js';
-import { lastTurn, type TimedTurn, timed, turnsTo, visibleIn } from './turns-along.js';
+import { lastTurn, type TimedTurn, timed, turnsIn, turnsTo, visibleIn } from './turns-along.js';
 
 /**
  * A turn of a chain and its commits. Several commits are one turn if they are the input and the output of an agent's card turn, or a prompt that was
@@ -33,6 +33,19 @@ export function listCommitTurns(chain: ReadChain, tip: ContextRow): TurnRow[] {
   const turns = turnsTo(chain, tip);
   const names = namesOf(chain, turns);
   return timed(chain, turns).map((turn, at) => rowOf(chain, { commits: [turn], cardTurn: undefined }, at + 1, names));
+}
+
+/** The last turns of a chain, after so many turns and steps. Undefined if several commits can be one turn. */
+export function listLastTurns(
+  chain: ReadChain,
+  tip: ContextRow,
+  commits: readonly Step[],
+  before: { readonly turns: number; readonly steps: number },
+): TurnRow[] | undefined {
+  if (!isEachTurn(chain, tip)) return undefined;
+  const turns = turnsIn(chain, commits, before.steps);
+  const names = namesOf(chain, turns);
+  return timed(chain, turns).map((turn, at) => rowOf(chain, { commits: [turn], cardTurn: undefined }, before.turns + at + 1, names));
 }
 
 function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {

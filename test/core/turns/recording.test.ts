@@ -1,13 +1,16 @@
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import type { ContextId } from '../../../src/core/base/index.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { atOnce, type ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { fileAt, listTurns, replaySteps, stateAt, stepEntries } from '../../../src/core/turns/index.js';
+import { catchUpMeasures, loadTokenizer } from '../../../src/core/usage/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { root } from '../../support/machine.js';
 import { emptyChain } from '../../support/project.js';
+
+beforeAll(loadTokenizer);
 
 function sample(): WriteChain {
   const chain = emptyChain();
@@ -39,6 +42,25 @@ describe('a recording', () => {
         lineage(chain, commitOf(chain, tip.id)).flatMap((step) => outlineRows(chain, { id: step.id, stop: step.id }).rows.map((row) => row.key)),
       );
     }
+  });
+
+  test('the last steps of a long chain, and a range of their entries, are the end of the whole', () => {
+    const chain = emptyChain();
+    const lines = (n: number) => wrote(n, `/file${n % 7}`, 'text '.repeat(n % 5), n === 0 ? '' : `a${n - 1}`);
+    let tip = grown(chain, null, lines(0));
+    for (let n = 1; n < 70; n++) tip = grown(chain, tip, lines(n));
+    const summary = compact(chain, tip.id, 'All of it.');
+    tip = summary;
+    for (let n = 70; n < 230; n++) tip = grown(chain, tip, lines(n));
+    const whole = replaySteps(chain, tip.id);
+    const entries = stepEntries(chain, { id: tip.id });
+    atOnce(catchUpMeasures(chain, 1));
+    chain.derived.clear();
+    const part = replaySteps(chain, tip.id, 20);
+    expect(part.steps.length).toBeLessThan(whole.total / 2);
+    expect(part).toEqual({ total: whole.total, steps: whole.steps.slice(-part.steps.length), turns: whole.turns.slice(-part.turns.length) });
+    for (const offset of [0, whole.total - 300, whole.total - 30])
+      expect(stepEntries(chain, { id: tip.id, offset, limit: 45 })).toEqual({ ...entries, entries: entries.entries.slice(offset, offset + 45) });
   });
 
   test('a compaction reports what it removed from the window', () => {

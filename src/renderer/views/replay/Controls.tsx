@@ -6,6 +6,8 @@ import { type Axis, speeds } from './axis';
 import type { Player } from './usePlayer';
 
 interface ControlsProps {
+  /** The number of earlier steps, which are still loading. */
+  readonly before: number;
   readonly steps: readonly ReplayStep[];
   readonly turns: readonly TurnRow[];
   readonly turnIndex: number;
@@ -16,7 +18,7 @@ interface ControlsProps {
 }
 
 /** The player's buttons, the current step and the actions on it. */
-export function Controls({ steps, turns, turnIndex, player, axis, onTurn, actions }: ControlsProps) {
+export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn, actions }: ControlsProps) {
   const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
   const step = steps[place];
   const turn = turns[turnIndex];
@@ -43,7 +45,8 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
       </label>
       <span className="replay-where">
         <span className="muted">
-          Step {say.exact(place + 1)} of {say.exact(steps.length)}
+          Step {say.exact(before + place + 1)} of {say.exact(before + steps.length)}
+          {before > 0 && ' · the earlier ones are loading'}
           {number !== undefined && ` · turn ${number} of ${of}`}
         </span>
         <span className="ellipsis" title={turn?.trigger.text ?? undefined}>

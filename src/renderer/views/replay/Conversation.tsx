@@ -8,13 +8,15 @@ import { blocksUpTo } from './turns';
 interface ConversationProps {
   readonly project: string;
   readonly commit: ContextId;
+  /** The number of earlier steps, which are still loading. */
+  readonly before: number;
   readonly steps: readonly ReplayStep[];
   readonly place: number;
   readonly playing: boolean;
 }
 
 /** The conversation up to the current step. Entries that a compaction removed from the window are faint. */
-export function Conversation({ project, commit, steps, place, playing }: ConversationProps) {
+export function Conversation({ project, commit, before, steps, place, playing }: ConversationProps) {
   const entries = useRanges(stepEntriesOf(project, commit));
   const blocks = useMemo(() => blocksOf(steps), [steps]);
   const scroller = useRef<HTMLDivElement>(null);
@@ -40,8 +42,8 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
   useEffect(() => {
     if (first === undefined || last === undefined) return;
     const places = blocks.slice(first, last + 1).flatMap((block) => [block.first, block.result ?? block.first]);
-    if (places.length) entries.need(Math.min(...places), Math.max(...places) + 1);
-  }, [first, last, blocks, entries]);
+    if (places.length) entries.need(before + Math.min(...places), before + Math.max(...places) + 1);
+  }, [first, last, before, blocks, entries]);
 
   // After each step, the end of the latest entry scrolls into view.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a step scrolls the list, not content that loads
@@ -56,7 +58,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
       className="replay-conversation quiet-focus"
       aria-label="Conversation up to this step"
       aria-live={playing ? 'off' : undefined}
-      aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
+      aria-busy={items.some((item) => !entries.at(before + (blocks[item.index]?.first ?? 0)))}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
       tabIndex={0}
     >
@@ -76,7 +78,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
                 className={`block replay-block${isLatest ? ' chosen' : ''}${block.first < reset ? ' gone' : ''}`}
               >
                 <BlockHead block={block} step={steps[block.first]} />
-                <BlockBody block={block} place={place} entryAt={(n) => entries.at(n)} height={Math.min(item.size, 320)} />
+                <BlockBody block={block} place={place} entryAt={(n) => entries.at(before + n)} height={Math.min(item.size, 320)} />
               </div>
             );
           })}

@@ -1,7 +1,7 @@
 import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { ProblemLine, problemOf } from '../../parts';
+import { Loading, ProblemLine, problemOf } from '../../parts';
 import { TurnProof } from './TurnProof';
 import { useCounted } from './useCounted';
 import { useMoment } from './useMoment';
@@ -10,6 +10,8 @@ import { WindowFacts } from './WindowFacts';
 interface MomentProps {
   readonly project: string;
   readonly commit: ContextId;
+  /** The number of earlier steps, which are still loading. The state at a step is known after them. */
+  readonly before: number;
   readonly steps: readonly ReplayStep[];
   readonly place: number;
   readonly turn: TurnRow | undefined;
@@ -20,12 +22,13 @@ interface MomentProps {
 }
 
 /** The agent's state at a step: context window, open tool calls, tasks and files. */
-export function Moment({ project, commit, steps, place, turn, file, onGo, onFile }: MomentProps) {
-  const { state, error } = useMoment(commit, place + 1);
+export function Moment({ project, commit, before, steps, place, turn, file, onGo, onFile }: MomentProps) {
+  const { state, error } = useMoment(commit, before === 0 ? place + 1 : null);
   const counted = useCounted(project, commit, steps, place);
   return (
     <aside className="moment" aria-label="State at this step">
       {error !== undefined && <ProblemLine>Cannot load the state at this step: {problemOf(error).message}</ProblemLine>}
+      {before > 0 && <Loading what="Loading the state at this step" lines={6} />}
       {state && (
         <>
           <WindowFacts state={state} counted={counted} added={steps[place]?.tokens ?? 0} />

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, say } from '../../parts';
-import { AnswerMemory, move, useNavigation, useQuery, useStep } from '../../state';
+import { AnswerMemory, move, type Query, useNavigation, useQuery, useStep } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
@@ -15,20 +15,37 @@ import { Track } from './Track';
 import { placeOfTurn, turnAt } from './turns';
 import { usePlayer } from './usePlayer';
 
-const replays = new AnswerMemory<Pick<PlayerProps, 'steps' | 'turns'>>(3, 'always');
+/** The steps of a chain, or the last of them, as the engine answers. */
+interface Replay {
+  readonly total: number;
+  readonly steps: readonly ReplayStep[];
+  readonly turns: readonly TurnRow[];
+}
+
+const replays = new AnswerMemory<Replay>(4, 'always');
+/** The steps that are loaded first, because a long chain has hundreds of thousands. */
+const firstSteps = 500;
+
+async function replayOf(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<Replay> {
+  const { packed = '' } = await api.turn.steps({ ...query, packed: true }, { signal });
+  return JSON.parse(packed) as Replay;
+}
+
+/** The last steps of a chain, and then all. A step that is linked and is not among the last waits for all. */
+function useReplay(project: string, commit: ContextId | undefined, entry: string | undefined): Query<Replay> {
+  const id = commit as ContextId;
+  const last = useQuery(commit ? `${project} ${commit} last` : null, (signal) => replayOf({ id, last: firstSteps }, signal), replays);
+  const isPart = last.status === 'done' && last.data.steps.length < last.data.total;
+  const whole = useQuery(commit && isPart ? `${project} ${commit}` : null, (signal) => replayOf({ id }, signal), replays);
+  const isShown = !isPart || entry === undefined || last.data.steps.some(({ key }) => key === entry);
+  return whole.status === 'done' || whole.status === 'failed' || !isShown ? whole : last;
+}
 
 /** Plays a chain from its first prompt to the selected commit. */
 export function ReplayView({ project }: { project: string }) {
   const commit = useNavigation(({ route }) => route.commit);
-  const query = useQuery(
-    commit ? `${project} ${commit} replay` : null,
-    async (signal) => {
-      const id = commit as ContextId;
-      const { packed = '' } = await api.turn.steps({ id, packed: true }, { signal });
-      return JSON.parse(packed) as Pick<PlayerProps, 'steps' | 'turns'>;
-    },
-    replays,
-  );
+  const entry = useNavigation(({ route }) => route.entry);
+  const query = useReplay(project, commit, entry);
   if (!commit) {
     return (
       <NoCommit title="No commit selected" icon={CirclePlay}>
@@ -45,13 +62,20 @@ export function ReplayView({ project }: { project: string }) {
       actions={<ToCommit />}
       lines={14}
     >
-      {({ steps, turns }) =>
+      {({ total, steps, turns }) =>
         steps.length === 0 ? (
           <Empty title="No steps to replay" picture={<CirclePlay size={48} strokeWidth={1} />} actions={<ToCommit>Select another commit</ToCommit>}>
             A session plays here step by step. The chain up to this commit contains no entry that a model received.
           </Empty>
         ) : (
-          <Player key={`${project} ${commit}`} project={project} commit={commit} steps={steps} turns={turns} />
+          <Player
+            key={`${project} ${commit} ${steps.length === total}`}
+            project={project}
+            commit={commit}
+            before={total - steps.length}
+            steps={steps}
+            turns={turns}
+          />
         )
       }
     </Answer>
@@ -61,11 +85,14 @@ export function ReplayView({ project }: { project: string }) {
 interface PlayerProps {
   readonly project: string;
   readonly commit: ContextId;
+  /** The number of earlier steps, which are still loading. */
+  readonly before: number;
   readonly steps: readonly ReplayStep[];
   readonly turns: readonly TurnRow[];
 }
 
-function Player({ project, commit, steps, turns }: PlayerProps) {
+function Player({ project, commit, before, steps, turns: all }: PlayerProps) {
+  const turns = useMemo(() => all.map((turn) => ({ ...turn, first: turn.first - before })), [all, before]);
   const entry = useNavigation(({ route }) => route.entry);
   const axis = useMemo(() => axisOf(steps), [steps]);
   const linked = useMemo(() => steps.findIndex((step) => step.key === entry), [steps, entry]);
@@ -119,6 +146,7 @@ function Player({ project, commit, steps, turns }: PlayerProps) {
     <section className="replay whole stack" aria-label="Replay" onKeyDown={onKeyDown}>
       <Track steps={steps} turns={turns} axis={axis} place={place} onGo={goTo} />
       <Controls
+        before={before}
         steps={steps}
         turns={turns}
         turnIndex={turnIndex}
@@ -129,11 +157,11 @@ function Player({ project, commit, steps, turns }: PlayerProps) {
       />
       <div className="replay-body rest">
         {file === undefined ? (
-          <Conversation project={project} commit={commit} steps={steps} place={place} playing={playing} />
+          <Conversation project={project} commit={commit} before={before} steps={steps} place={place} playing={playing} />
         ) : (
           <FilePane key={file} commit={commit} path={file} step={place + 1} onGo={goTo} onClose={() => setFile(undefined)} />
         )}
-        <Moment {...{ project, commit, steps, place, turn, file }} onGo={goTo} onFile={setFile} />
+        <Moment {...{ project, commit, before, steps, place, turn, file }} onGo={goTo} onFile={setFile} />
       </div>
     </section>
   );

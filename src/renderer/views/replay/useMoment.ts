@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import type { ContextId, MomentState } from '../../../core/contract/index.js';
 import { api } from '../../client';
 
-/** Loads the state at a step. One request runs at a time; during fast movement only the last wanted step is loaded next. */
-export function useMoment(id: ContextId, step: number): { state: MomentState | undefined; error: unknown } {
+/** Loads the state at a step; nothing for null. One request runs at a time; during fast movement only the last wanted step is loaded next. */
+export function useMoment(id: ContextId, step: number | null): { state: MomentState | undefined; error: unknown } {
   const [answer, setAnswer] = useState<{ state: MomentState | undefined; error: unknown }>({ state: undefined, error: undefined });
   const wanted = useRef(step);
   const asking = useRef(false);
@@ -16,10 +16,10 @@ export function useMoment(id: ContextId, step: number): { state: MomentState | u
   }, []);
   useEffect(() => {
     wanted.current = step;
-    if (asking.current) return;
+    if (asking.current || step === null) return;
     asking.current = true;
     void (async () => {
-      for (let asked = -1; asked !== wanted.current && alive.current; ) {
+      for (let asked = -1; wanted.current !== null && asked !== wanted.current && alive.current; ) {
         asked = wanted.current;
         const next = await api.turn.state({ id, step: asked }).then(
           (state) => ({ state, error: undefined }),
