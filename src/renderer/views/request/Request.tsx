@@ -175,16 +175,8 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
           onJump={jump}
           onCostliest={showCostliest}
         />
-        {isPart && (
-          <p className="muted small">
-            These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
-          </p>
-        )}
-        <div className="fill">
-          {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={choose} />}
-          {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
-          {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
-        </div>
+        {isPart && <PartNote shown={calls.length} total={total} />}
+        <TokenChart series={series} marks={marks} call={call} onChoose={choose} />
         {places.length > 0 ? (
           <Calls calls={calls} numbers={numbers} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
         ) : (
@@ -212,6 +204,27 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
     </section>
   );
 }
+
+const PartNote = ({ shown, total }: { shown: number; total: number }) => (
+  <p className="muted small">
+    These are the last {say.exact(shown)} of {say.plural(total, 'call')}. The others are loading.
+  </p>
+);
+
+interface TokenChartProps {
+  readonly series: Query<ShownSeries>;
+  readonly marks: ReturnType<typeof marksOf>;
+  readonly call: UsageCall | undefined;
+  readonly onChoose: (requestId: string) => void;
+}
+
+const TokenChart = ({ series, marks, call, onChoose }: TokenChartProps) => (
+  <div className="fill">
+    {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={onChoose} />}
+    {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
+    {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
+  </div>
+);
 
 const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
   <Empty title="No matching calls" actions={<Button onClick={onShowAll}>Show all calls</Button>}>
