@@ -56,7 +56,18 @@ export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { opencodeId } from './opencode/resume.js';
 export { framed as piSummary } from './pi/index.js';
-export { askedLine, besidePrefix, type CallPart, type CallTerms, doesOf, joinCalls, noCounts, partOfEntries, toolLine } from './shared/calls.js';
+export {
+  askedLine,
+  besidePrefix,
+  type CallPart,
+  type CallTerms,
+  type CallTokens,
+  doesOf,
+  joinCalls,
+  noCounts,
+  partOfEntries,
+  toolLine,
+} from './shared/calls.js';
 export { encodeCbor, readArray } from './shared/cbor.js';
 export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';

@@ -1,7 +1,6 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, timestampOf } from '../base/index.js';
 import { addCommit, type ContextRow, commitAt, digestOf, outlineOf, type ReadChain, rememberAll, type WriteChain } from '../chain/index.js';
-import type { Checkpoint, CommitType } from '../contract/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { RowFinder, SentItem } from './rows.js';
 
@@ -53,27 +52,14 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
 }
 
 /** The body of a commit that its schema has accepted. */
-interface CommitBody {
+interface CommitBody extends Omit<ContextRow, keyof OwnRow> {
   readonly parent: string | null;
-  readonly type: CommitType;
   readonly artifact: string;
-  readonly format: string;
-  readonly template: string;
-  readonly principal: string | null;
-  readonly machine: string | null;
-  readonly sessionId: string | null;
-  readonly checkpoint: Checkpoint;
-  readonly ticketId: string | null;
-  readonly threadId: string | null;
-  readonly summary: string | null;
-  readonly tags: string | null;
-  readonly messageCount: number;
-  readonly tokenCount: number;
-  readonly errors: number;
   readonly entries: number;
-  readonly forked: number;
-  readonly createdAt: number;
 }
+
+/** What a row has of this project alone, and what follows from its body. */
+type OwnRow = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'parentId' | 'run' | 'depth' | 'artifact' | 'contextTokens' | 'digest' | 'intact' | 'hash'>;
 
 /**
  * What identifies or attributes a commit, which never changes after the commit was accepted. Its summary and tags may change. The hub and every

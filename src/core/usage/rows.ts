@@ -1,11 +1,11 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
-import { besidePrefix, type CallTerms, recordOfKey } from '../formats/index.js';
+import { besidePrefix, type CallTerms, type CallTokens, recordOfKey } from '../formats/index.js';
 import { ownCallPrefix } from '../requests/index.js';
 import { cardCallPrefix } from './card-calls.js';
 
 /** A stored call at one place in a chain. */
-export interface CallRow {
+export interface CallRow extends CallTokens {
   readonly no: number;
   /** The agent's or provider's id of the reply; for a recorded call of a card turn, the id of its request. */
   readonly call: string;
@@ -20,12 +20,6 @@ export interface CallRow {
   readonly at: number;
   readonly endedAt: number | null;
   readonly askedAt: number | null;
-  readonly input: number | null;
-  readonly cacheRead: number | null;
-  readonly cacheWrite: number | null;
-  readonly cacheWrite1h: number | null;
-  readonly output: number | null;
-  readonly reasoning: number | null;
   readonly flaw: string | null;
   readonly prompt: string | null;
   readonly does: string | null;

@@ -1,9 +1,9 @@
 import { Suspense, useEffect, useState } from 'react';
 import type { OutputOf } from '../../core/contract/index.js';
 import { api } from '../client';
-import { Button, Empty, Failure, Loading, notifyProblem, say } from '../parts';
-import { followAddress, go, move, type Route, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
-import { openSample } from '../views/sessions';
+import { Button, Empty, Loading, notifyProblem, say } from '../parts';
+import { go, move, type Route, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
+import { NotOpened, openSample } from '../views/sessions';
 import { Boundary } from './Boundary';
 import { later } from './later';
 import { PageBar } from './PageBar';
@@ -49,15 +49,7 @@ function InProject({ route }: { route: Route }) {
     case 'opening':
       return <Opening dir={state.dir} />;
     case 'failed':
-      return (
-        <Failure
-          what={`The project ${state.dir} cannot be opened`}
-          error={state.error}
-          stillWorks="Nothing in it was changed. Other projects can still be opened."
-          onRetry={() => void followAddress()}
-          actions={<Button onClick={() => go({ view: 'sessions', project: undefined })}>Sessions</Button>}
-        />
-      );
+      return <NotOpened {...state} actions={<Button onClick={() => go({ view: 'sessions', project: undefined })}>Sessions</Button>} />;
     case 'open':
       return <View key={state.dir} project={state.dir} />;
   }

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
+import { type Canvas, clearCanvas } from './canvas';
 import { basis, unexplained } from './Estimate';
 import { colorOf, familyOf, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
 import { compact, exact, percent } from './numbers';
@@ -86,9 +87,8 @@ export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colors come from the page and change with the theme
   useEffect(() => {
     const element = canvas.current;
-    const context = element?.getContext('2d');
-    if (!element || !context || width === 0) return;
-    draw(element, context, { rows, places, seams, width });
+    const drawn = element && width > 0 ? clearCanvas(element, width) : undefined;
+    if (drawn) draw(drawn, { rows, places, seams, width });
   }, [rows, places, seams, width, theme]);
 
   const pointAt = (clientX: number) => {
@@ -144,14 +144,7 @@ interface Drawn {
   readonly width: number;
 }
 
-function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, { rows, places, seams, width }: Drawn): void {
-  const ratio = devicePixelRatio || 1;
-  const height = element.clientHeight;
-  element.width = Math.round(width * ratio);
-  element.height = Math.round(height * ratio);
-  context.scale(ratio, ratio);
-  const style = getComputedStyle(element);
-  const color = (name: string): string => style.getPropertyValue(`--${name}`);
+function draw({ context, ratio, height, color }: Canvas, { rows, places, seams, width }: Drawn): void {
   const colors = Object.fromEntries(shares.map((share) => [share, color(`f-${share}`)])) as Record<Share, string>;
   context.fillStyle = color('sunken');
   context.fillRect(0, 0, width, height);

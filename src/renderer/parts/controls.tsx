@@ -2,7 +2,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { Copy, X } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useId, useRef } from 'react';
 import { copy } from '../state';
-import { type Icon, IconButton } from './buttons';
+import { Button, type Icon, IconButton } from './buttons';
 import { ConfirmWrite } from './ConfirmWrite';
 import { instant, shortId, when } from './numbers';
 
@@ -62,9 +62,20 @@ const initialFocus = (popup: HTMLElement | null): HTMLElement | null =>
   popup?.querySelector<HTMLElement>('.sheet-body :is(input:checked, input:not([type="radio"]), textarea), .sheet-foot .primary:not(:disabled)') ??
   popup;
 
+interface SheetProps {
+  readonly title: string;
+  readonly kind?: 'dialog' | 'side';
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  /** What is below the content, before the buttons of `action`. */
+  readonly footer?: ReactNode;
+  /** What the sheet is for: its button, beside one that closes the sheet. */
+  readonly action?: { readonly label: string; readonly icon?: Icon; readonly disabled?: boolean; readonly run: () => void };
+}
+
 /** A modal dialog. It holds the focus until it is closed. */
-export function Sheet(props: { title: string; kind?: 'dialog' | 'side'; onClose: () => void; children: ReactNode; footer?: ReactNode }) {
-  const { title, kind = 'dialog', onClose, children, footer } = props;
+export function Sheet(props: SheetProps) {
+  const { title, kind = 'dialog', onClose, children, footer, action } = props;
   const popup = useRef<HTMLDivElement>(null);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -81,7 +92,19 @@ export function Sheet(props: { title: string; kind?: 'dialog' | 'side'; onClose:
           <div className="sheet-body" tabIndex={0}>
             {children}
           </div>
-          {footer && <div className="sheet-foot row wrap">{footer}</div>}
+          {(footer || action) && (
+            <div className="sheet-foot row wrap">
+              {footer}
+              {action && (
+                <>
+                  <Button onClick={onClose}>Cancel</Button>
+                  <Button look="primary" disabled={action.disabled} onClick={action.run} {...(action.icon && { icon: action.icon })}>
+                    {action.label}
+                  </Button>
+                </>
+              )}
+            </div>
+          )}
           <ConfirmWrite />
         </Dialog.Popup>
       </Dialog.Portal>

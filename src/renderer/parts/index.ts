@@ -16,6 +16,7 @@ export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';
 export { ConfirmWrite } from './ConfirmWrite';
 export { CutText } from './CutText';
+export { type Canvas, clearCanvas } from './canvas';
 export { textOfContent } from './cards';
 export { commitName } from './commit-name';
 export { Copyable, Facts, Id, SearchField, Select, Sheet, Switch, When } from './controls';

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/index.js';
 import type { Elision, FileBytes, ParsedEntry } from '../format.js';
 import { joinCalls } from '../shared/calls.js';
 import { outlineOfParts, type StoredOutline } from '../shared/outline.js';
+import { inDelta } from '../shared/records.js';
 import { elisionsOf, entriesOf } from './parse-entries.js';
 import { type RecordPiece, recordAt } from './parse-lines.js';
 import { outlineOf, type TranscriptLine } from './plan-lines.js';
@@ -44,10 +45,7 @@ export function openReader(file: FileBytes, resumeAt: number): LineReader {
 export function readPieces(pieces: Iterable<Pick<RecordPiece, 'record' | 'range' | 'sort'>>): Content {
   const entries: ParsedEntry[] = [];
   const elisions: Elision[] = [];
-  let at = 0;
-  for (const { record, range, sort } of pieces) {
-    const raw = { start: at, end: at + range.end - range.start };
-    at = raw.end;
+  for (const [{ record, sort }, raw] of inDelta(pieces)) {
     if (!record || sort !== 'record') continue;
     for (const entry of entriesOf(record, raw)) entries.push(entry);
     for (const elision of elisionsOf(record)) elisions.push(elision);

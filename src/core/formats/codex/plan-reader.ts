@@ -1,5 +1,6 @@
 import type { ByteRange } from '../../base/index.js';
 import type { FileBytes, ParsedEntry } from '../format.js';
+import { inDelta } from '../shared/records.js';
 import { entriesOf, placedLines, type RangedLine } from './parse.js';
 import type { LineFact } from './plan-facts.js';
 import { scanLines } from './schema.js';
@@ -9,16 +10,7 @@ export function readEntries(file: FileBytes | undefined, facts: readonly LineFac
   return file ? readRanges(file, ranges) : entriesOf(heldLines(facts));
 }
 
-function heldLines(facts: readonly LineFact[]): RangedLine[] {
-  const lines: RangedLine[] = [];
-  let at = 0;
-  for (const { held, range } of facts) {
-    const raw = { start: at, end: at + range.end - range.start };
-    at = raw.end;
-    if (held) lines.push({ line: held, raw });
-  }
-  return lines;
-}
+const heldLines = (facts: readonly LineFact[]): RangedLine[] => [...inDelta(facts)].flatMap(([{ held }, raw]) => (held ? [{ line: held, raw }] : []));
 
 function readRanges(file: FileBytes, ranges: readonly ByteRange[]): readonly ParsedEntry[] {
   let before = 0;

@@ -49,6 +49,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   return { ...about, ...problems, ...planned, tips, end: scan.end };
 }
 
+import { inDelta } from '../shared/records.js';
+
 const isSaid = (record: JsonObject): boolean =>
   isMessage(record) ? record.type === 'user' || record.type === 'gemini' : historyIn(record)?.some((message) => !isContext(message)) === true;
 
@@ -61,14 +63,8 @@ function firstIn<T>(records: readonly JsonObject[], read: (record: JsonObject) =
 }
 
 /** Pieces with their ranges in the planned delta. */
-function placed(pieces: readonly RecordPiece[]): Pick<RecordPiece, 'record' | 'range'>[] {
-  let at = 0;
-  return pieces.map(({ record, range }) => {
-    const start = at;
-    at += range.end - range.start;
-    return { range: { start, end: at }, ...(record && { record }) };
-  });
-}
+const placed = (pieces: readonly RecordPiece[]): Pick<RecordPiece, 'record' | 'range'>[] =>
+  [...inDelta(pieces)].map(([{ record }, raw]) => ({ range: raw, ...(record && { record }) }));
 
 /** The planned delta of the pieces. */
 function joined(file: Uint8Array, pieces: readonly RecordPiece[]): Uint8Array {

@@ -3,6 +3,7 @@ import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Proble
 import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
+import { inDelta } from '../shared/records.js';
 import { entriesOf, stopEntry } from './parse.js';
 import { titleIn } from './parse-database.js';
 import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './schema.js';
@@ -103,11 +104,8 @@ function sessionOf(about: JsonObject): string | undefined {
 
 function readPieces(pieces: readonly RecordPiece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const entries: ParsedEntry[] = [];
-  let at = 0;
   let stops = 0;
-  for (const { record, range, sort } of pieces) {
-    const raw = { start: at, end: at + range.end - range.start };
-    at = raw.end;
+  for (const [{ record, sort }, raw] of inDelta(pieces)) {
     if (!record || sort !== 'record') continue;
     if (isCheckpoint(record)) for (const entry of entriesOf(record, raw)) entries.push(entry);
     else if (record.write !== undefined) entries.push(stopEntry(record, stops++, raw));

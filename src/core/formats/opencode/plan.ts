@@ -79,6 +79,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   };
 }
 
+import { inDelta } from '../shared/records.js';
+
 function growTree(pieces: readonly RecordPiece[], context: PlanContext, parents: Growth['parents'], startedBy: TreeRecord['startedBy']): Growth {
   const growth: Growth = {
     context,
@@ -197,11 +199,8 @@ function readPieces(
   named?: ReadonlyMap<RecordPiece, string>,
 ): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const entries: ParsedEntry[] = [];
-  let at = 0;
-  for (const piece of pieces) {
-    const { record, range, sort } = piece;
-    const raw = { start: at, end: at + range.end - range.start };
-    at = raw.end;
+  for (const [piece, raw] of inDelta(pieces)) {
+    const { record, sort } = piece;
     if (!record || sort !== 'record' || !isMessage(record)) continue;
     for (const entry of entriesOf(record, named?.get(piece) ?? nameOf(record), raw)) entries.push(entry);
   }

@@ -39,6 +39,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   };
 }
 
+import { inDelta } from '../shared/records.js';
+
 /** The entries of records that follow each other in a delta, with context edits applied. */
 export function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const edits = new Map<string, ContentEdit | null>();
@@ -49,11 +51,8 @@ export function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): { 
     edits.set(target, isObject(replacement) ? { content: replacement.content ?? [] } : null);
   }
   const entries: ParsedEntry[] = [];
-  let at = 0;
-  for (const piece of pieces) {
-    const { record, range, sort } = piece;
-    const raw = { start: at, end: at + range.end - range.start };
-    at = raw.end;
+  for (const [piece, raw] of inDelta(pieces)) {
+    const { record, sort } = piece;
     if (!record || sort !== 'record' || !isChained(record)) continue;
     const edit = edits.get(idOf(record) ?? '');
     for (const entry of entriesOf(record, nameOf(record, bytesIn(file, piece)), raw, edit)) entries.push(entry);

@@ -75,19 +75,8 @@ export interface CallTerms {
 }
 
 /** The facts of one record about a call. `isFinal`: the record was written after the reply had ended. */
-export interface CallRecord extends CallTokens {
-  readonly id: string;
-  readonly key: EntryKey;
-  readonly model: string | null;
+export interface CallRecord extends Omit<CallCount, 'at' | 'endedAt' | 'askedAt' | 'prompt'> {
   readonly isFinal: boolean;
-  readonly does?: string | undefined;
-  readonly flaw?: string | undefined;
-  readonly replayed?: true | undefined;
-  readonly limit?: number | undefined;
-  /** The input of the last step, if the provider made the reply in several steps and counted them together. */
-  readonly window?: number | undefined;
-  readonly terms?: CallTerms | undefined;
-  readonly total?: AgentTotal | undefined;
 }
 
 /** One record of a delta: part of a reply, or something before or between replies. */

@@ -1,6 +1,6 @@
 // Formats of JSONL records, by rules: which record is whose child, which entries it has, what it means for its turn. From the rules come
 // the reader, the plan of an import, cuts and the progress of a growing file.
-import { badRequest, defined, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
+import { type ByteRange, badRequest, defined, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
 import type {
   Elision,
   FileBytes,
@@ -68,6 +68,16 @@ export const recordsOf = (rules: Pick<RecordRules, 'dialect'>, delta: Uint8Array
 export const beginsAsEntry = (head: Uint8Array, { formatId, dialect }: Pick<RecordRules, 'dialect' | 'formatId'>): boolean =>
   formatNamed(scanJsonl(head, dialect).pieces.find(({ record }) => record !== undefined)?.record) === formatId;
 
+/** Pieces that follow each other in a delta, each with its range there. */
+export function* inDelta<Piece extends { readonly range: ByteRange }>(pieces: Iterable<Piece>): Generator<readonly [Piece, ByteRange]> {
+  let end = 0;
+  for (const piece of pieces) {
+    const start = end;
+    end += piece.range.end - piece.range.start;
+    yield [piece, { start, end }];
+  }
+}
+
 /** Reads a delta. Never throws for its content. */
 function parseRecords<State>(rules: RecordRules<State>, delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanRecords(rules, delta);
@@ -82,10 +92,7 @@ function readPieces<State>(
   const state = rules.gather(recordsIn(pieces));
   const entries: ParsedEntry[] = [];
   const times = new Map<string, number>();
-  let end = 0;
-  for (const { record, range, sort } of pieces) {
-    const raw = { start: end, end: end + range.end - range.start };
-    end = raw.end;
+  for (const [{ record, sort }, raw] of inDelta(pieces)) {
     if (!record || sort !== 'record') continue;
     if (isEntryLine(record)) entries.push({ ...entryIn(record), raw });
     else {

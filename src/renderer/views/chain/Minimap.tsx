@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { clearCanvas } from '../../parts';
 import { useShownTheme } from '../../state';
 import type { ChainRow, RowShape } from './rows';
 
@@ -55,15 +56,9 @@ export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
 }
 
 function draw(element: HTMLCanvasElement, list: readonly ChainRow[], shapes: readonly RowShape[]): void {
-  const context = element.getContext('2d');
-  const height = element.clientHeight;
-  if (!context || height === 0) return;
-  const ratio = devicePixelRatio || 1;
-  element.width = width * ratio;
-  element.height = height * ratio;
-  context.scale(ratio, ratio);
-  const style = getComputedStyle(element);
-  const color = (name: string) => style.getPropertyValue(name);
+  const canvas = clearCanvas(element, width);
+  if (!canvas) return;
+  const { context, height, color } = canvas;
   const rows = list.map((item) => shapes[item.at]);
   const most = rows.reduce((max, row) => Math.max(max, row?.tokens ?? 0), 1);
   // If several rows share a line of pixels, a mark is fainter according to its share of the line.
@@ -81,10 +76,10 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], shapes: rea
       context.globalAlpha = 1;
     };
     const fullest = line.reduce((max, row) => Math.max(max, row.tokens), 0);
-    context.fillStyle = color('--line-strong');
+    context.fillStyle = color('line-strong');
     context.fillRect(4, y, Math.max(1, (fullest / most) * (width - 8)), deep > 2 ? deep - 0.5 : deep);
-    mark('--system', 2, width - 4, line.filter((row) => row.compaction).length, Math.max(1.5, deep / 2));
-    mark('--danger', width - 5, 3, line.filter((row) => row.errors).length);
-    mark('--accent', 0, 3, line.filter((row) => row.end).length);
+    mark('system', 2, width - 4, line.filter((row) => row.compaction).length, Math.max(1.5, deep / 2));
+    mark('danger', width - 5, 3, line.filter((row) => row.errors).length);
+    mark('accent', 0, 3, line.filter((row) => row.end).length);
   }
 }

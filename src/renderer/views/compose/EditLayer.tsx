@@ -22,15 +22,8 @@ export function EditLayer({ project, layer, text, onClose, onDone }: EditLayerPr
       title={`Edit ${layerName(layer).toLowerCase()}`}
       kind="side"
       onClose={onClose}
-      footer={
-        <>
-          <span className="muted grow">This is a trial. Only saved blocks are stored.</span>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" onClick={() => onDone(value)}>
-            Show the changes
-          </Button>
-        </>
-      }
+      action={{ label: 'Show the changes', run: () => void onDone(value) }}
+      footer={<span className="muted grow">This is a trial. Only saved blocks are stored.</span>}
     >
       <SavedBlocks project={project} layer={layer} value={value} onValue={setValue} />
       <textarea

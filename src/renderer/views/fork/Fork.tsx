@@ -94,15 +94,13 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
       title="Fork"
       kind="side"
       onClose={dismiss}
-      footer={
-        <>
-          <Size before={outline.tokens} after={plan.tokensAfter} />
-          <Button onClick={dismiss}>Cancel</Button>
-          <Button look="primary" icon={GitFork} disabled={state.phase === 'creating' || nothing || isWriting} onClick={() => void create()}>
-            {state.phase === 'creating' ? 'Creating the fork…' : 'Create fork'}
-          </Button>
-        </>
-      }
+      action={{
+        label: state.phase === 'creating' ? 'Creating the fork…' : 'Create fork',
+        icon: GitFork,
+        disabled: state.phase === 'creating' || nothing || isWriting,
+        run: () => void create(),
+      }}
+      footer={<Size before={outline.tokens} after={plan.tokensAfter} />}
     >
       <div className="fork whole stack gap-12">
         <p className="muted">The fork starts with the kept entries. The original does not change.</p>

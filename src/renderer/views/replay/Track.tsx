@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { Estimate, say, speaker, useWidth } from '../../parts';
+import { type Canvas, clearCanvas, Estimate, say, speaker, useWidth } from '../../parts';
 import { useShownTheme } from '../../state';
 import { type Axis, placeAt } from './axis';
 
@@ -23,7 +23,8 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme needs new colors
   useEffect(() => {
     const element = canvas.current;
-    if (element && width > 0) draw(element, width, { steps, turns, axis, most });
+    const drawn = element && width > 0 ? clearCanvas(element, width) : undefined;
+    if (drawn) draw(drawn, width, { steps, turns, axis, most });
   }, [steps, turns, axis, most, width, theme]);
 
   const length = axis.length || 1;
@@ -108,16 +109,7 @@ interface Drawn {
 
 const foot = 6;
 
-function draw(element: HTMLCanvasElement, width: number, { steps, turns, axis, most }: Drawn): void {
-  const context = element.getContext('2d');
-  if (!context) return;
-  const ratio = devicePixelRatio || 1;
-  const height = element.clientHeight;
-  element.width = Math.round(width * ratio);
-  element.height = Math.round(height * ratio);
-  context.scale(ratio, ratio);
-  const style = getComputedStyle(element);
-  const color = (name: string): string => style.getPropertyValue(`--${name}`);
+function draw({ context, height, color }: Canvas, width: number, { steps, turns, axis, most }: Drawn): void {
   const length = axis.length || 1;
   const xOf = (place: number): number => ((axis.times[place] ?? 0) / length) * width;
   const ground = height - foot;

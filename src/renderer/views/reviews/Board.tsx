@@ -5,7 +5,7 @@ import { Answer, Button, DamagedMark, type MenuEntry, say, statusNames, WithCont
 import { copy, useKeptQuery, useTickets } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
-import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
+import { Findings, Labels, openTicket, Reviewers, statusIcons, TypeMark } from './marks';
 import { moveName } from './words';
 import { Problem, useWriting } from './writing';
 
@@ -230,13 +230,7 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
         <span className="ticket-card-facts row wrap small">
           {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
           <Findings findings={ticket.findings} />
-          {shownLabels(ticket.labels)
-            .slice(0, 3)
-            .map((label) => (
-              <span key={label} className="badge">
-                {label}
-              </span>
-            ))}
+          <Labels labels={ticket.labels} most={3} />
           {ticket.status === 'review' && <Reviewers reviewers={ticket.reviewers} />}
           <span className="grow" />
           {ticket.assignee && <span className="muted ellipsis">{ticket.assignee}</span>}

@@ -1,9 +1,9 @@
 import { FileText } from 'lucide-react';
 import { useId, useState } from 'react';
 import { api } from '../../client';
-import { Button, notifyProblem, Sheet, Switch, say } from '../../parts';
+import { notifyProblem, Switch, say } from '../../parts';
 import { notify } from '../../state';
-import { Problem, useWriting } from './writing';
+import { useWriting, WritingSheet } from './writing';
 
 type Kind = 'any' | 'github' | 'markdown';
 
@@ -38,43 +38,34 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
     }
   };
   return (
-    <Sheet
+    <WritingSheet
       title="Import tickets"
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || text.trim() === ''} onClick={() => void importTickets()}>
-            Import
-          </Button>
-        </>
-      }
+      action={{ label: 'Import', disabled: busy || text.trim() === '', run: () => void importTickets() }}
+      problem={problem}
     >
-      <div className="ticket-form">
-        <p className="muted">
-          Issues and pull requests with their reviews and comments, as <code className="inline">gh issue list --json …</code>,{' '}
-          <code className="inline">gh pr view --json …</code> or GitHub’s interface writes them; or a list with <code className="inline">- [ ]</code>{' '}
-          and <code className="inline">- [x]</code>. Each ticket is linked to the commit that was current when it was written. Existing tickets do not
-          change.
-        </p>
-        <ImportChoice kind={kind} onKind={setKind} file={file} onFile={(chosen) => void read(chosen)} />
-        <div className="ticket-field">
-          <label htmlFor={ids}>Text to import</label>
-          <textarea
-            id={ids}
-            className="field mono"
-            rows={12}
-            value={text}
-            placeholder={'# Plan\n- [ ] Make retries idempotent\n  - [x] Find out why they are not'}
-            onChange={(event) => {
-              setText(event.target.value);
-              setFile(undefined);
-            }}
-          />
-        </div>
-        <Problem>{problem}</Problem>
+      <p className="muted">
+        Issues and pull requests with their reviews and comments, as <code className="inline">gh issue list --json …</code>,{' '}
+        <code className="inline">gh pr view --json …</code> or GitHub’s interface writes them; or a list with <code className="inline">- [ ]</code>{' '}
+        and <code className="inline">- [x]</code>. Each ticket is linked to the commit that was current when it was written. Existing tickets do not
+        change.
+      </p>
+      <ImportChoice kind={kind} onKind={setKind} file={file} onFile={(chosen) => void read(chosen)} />
+      <div className="ticket-field">
+        <label htmlFor={ids}>Text to import</label>
+        <textarea
+          id={ids}
+          className="field mono"
+          rows={12}
+          value={text}
+          placeholder={'# Plan\n- [ ] Make retries idempotent\n  - [x] Find out why they are not'}
+          onChange={(event) => {
+            setText(event.target.value);
+            setFile(undefined);
+          }}
+        />
       </div>
-    </Sheet>
+    </WritingSheet>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useId, useState } from 'react';
 import { type Ticket, type TicketStatus, ticketMoves } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Select, Sheet, statusNames } from '../../parts';
+import { Answer, Select, Sheet, statusNames } from '../../parts';
 import { notify, useQuery } from '../../state';
 import { TextField } from './TextField';
 import { moveName, whyNotClosed } from './words';
-import { namesIn, Problem, useOccasion, useWriting } from './writing';
+import { namesIn, useOccasion, useWriting, WritingSheet } from './writing';
 
 /** Moves a ticket. The sheet requests what the move requires. */
 export function MoveSheet({ ticketId, to, onClose }: { ticketId: string; to: TicketStatus | undefined; onClose: () => void }) {
@@ -59,38 +59,22 @@ function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | un
     onClose();
   };
   return (
-    <Sheet
+    <WritingSheet
       title={`Move ${ticket.ticketId}`}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || lacks} onClick={() => void move()}>
-            {obstacles.length > 0 ? 'Close anyway' : moveName(ticket.status, target)}
-          </Button>
-        </>
-      }
+      action={{ label: obstacles.length > 0 ? 'Close anyway' : moveName(ticket.status, target), disabled: busy || lacks, run: () => void move() }}
+      problem={problem}
     >
-      <form
-        className="ticket-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!busy && !lacks) void move();
-        }}
-      >
-        <p>{ticket.title}</p>
-        <div className="ticket-field">
-          <label htmlFor={`${ids}-to`}>From {statusNames[ticket.status].toLowerCase()} to</label>
-          <Select id={`${ids}-to`} value={target} options={allowed.map((status) => [status, statusNames[status]])} onChange={setTarget} />
-        </div>
-        <NeededFields {...{ target, isFinding, ids, assignee, setAssignee, reviewers, setReviewers, resolution, setResolution }} />
-        {obstacles.length > 0 && <p className="notice-line">{obstacles.join('; ')}. You can still close it with a reason, which is recorded.</p>}
-        <TextField id={`${ids}-reason`} label={obstacles.length > 0 ? 'Reason' : 'Reason (optional)'} value={reason} onChange={setReason} />
-        {field}
-        <Problem>{problem}</Problem>
-        <button type="submit" hidden />
-      </form>
-    </Sheet>
+      <p>{ticket.title}</p>
+      <div className="ticket-field">
+        <label htmlFor={`${ids}-to`}>From {statusNames[ticket.status].toLowerCase()} to</label>
+        <Select id={`${ids}-to`} value={target} options={allowed.map((status) => [status, statusNames[status]])} onChange={setTarget} />
+      </div>
+      <NeededFields {...{ target, isFinding, ids, assignee, setAssignee, reviewers, setReviewers, resolution, setResolution }} />
+      {obstacles.length > 0 && <p className="notice-line">{obstacles.join('; ')}. You can still close it with a reason, which is recorded.</p>}
+      <TextField id={`${ids}-reason`} label={obstacles.length > 0 ? 'Reason' : 'Reason (optional)'} value={reason} onChange={setReason} />
+      {field}
+    </WritingSheet>
   );
 }
 

@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import type { Ticket, Verdict } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Sheet } from '../../parts';
 import { useTickets } from '../../state';
 import { TextField } from './TextField';
 import { verdictNames } from './words';
-import { namesIn, Problem, useWriting } from './writing';
+import { namesIn, useWriting, WritingSheet } from './writing';
 
 const verdicts = ['approved', 'changes_requested', 'commented'] as const satisfies readonly Verdict[];
 
@@ -19,29 +18,20 @@ export function VerdictSheet({ ticket, reviewer, onClose }: { ticket: Ticket; re
       onClose();
   };
   return (
-    <Sheet
+    <WritingSheet
       title={`Verdict of ${reviewer}`}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy} onClick={() => void give()}>
-            Give the verdict
-          </Button>
-        </>
-      }
+      action={{ label: 'Give the verdict', disabled: busy, run: () => void give() }}
+      problem={problem}
     >
-      <div className="ticket-form">
-        <p className="muted">A verdict moves nothing by itself: the assignee decides. It is recorded for {reviewer}, with their latest context.</p>
-        {verdicts.map((each) => (
-          <label key={each} className="verdict-choice">
-            <input type="radio" name="verdict" checked={verdict === each} onChange={() => setVerdict(each)} /> {reviewer} {verdictNames[each]}
-          </label>
-        ))}
-        <TextField id="verdict-words" label="Comment" value={reason} onChange={setReason} long />
-        <Problem>{problem}</Problem>
-      </div>
-    </Sheet>
+      <p className="muted">A verdict moves nothing by itself: the assignee decides. It is recorded for {reviewer}, with their latest context.</p>
+      {verdicts.map((each) => (
+        <label key={each} className="verdict-choice">
+          <input type="radio" name="verdict" checked={verdict === each} onChange={() => setVerdict(each)} /> {reviewer} {verdictNames[each]}
+        </label>
+      ))}
+      <TextField id="verdict-words" label="Comment" value={reason} onChange={setReason} long />
+    </WritingSheet>
   );
 }
 
@@ -54,28 +44,19 @@ export function ReviewersSheet({ ticket, onClose }: { ticket: Ticket; onClose: (
     if (await write(() => api.ticket.update({ ticketId: ticket.ticketId, reviewers: namesIn(names), by: actor }))) onClose();
   };
   return (
-    <Sheet
+    <WritingSheet
       title={`Reviewers of ${ticket.ticketId}`}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || namesIn(names).length === 0} onClick={() => void save()}>
-            Save
-          </Button>
-        </>
-      }
+      action={{ label: 'Save', disabled: busy || namesIn(names).length === 0, run: () => void save() }}
+      problem={problem}
     >
-      <div className="ticket-form">
-        <TextField
-          id="reviewer-names"
-          label="Reviewers, separated by commas"
-          value={names}
-          onChange={setNames}
-          hint="Reviewers who stay keep their verdicts. For new ones a start is requested."
-        />
-        <Problem>{problem}</Problem>
-      </div>
-    </Sheet>
+      <TextField
+        id="reviewer-names"
+        label="Reviewers, separated by commas"
+        value={names}
+        onChange={setNames}
+        hint="Reviewers who stay keep their verdicts. For new ones a start is requested."
+      />
+    </WritingSheet>
   );
 }

@@ -6,7 +6,7 @@ import { Button, DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, s
 import { createRanges, type Ranges, useRanges } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
-import { Findings, openTicket, Reviewers, StatusMark, shownLabels, TypeMark } from './marks';
+import { Findings, Labels, openTicket, Reviewers, StatusMark, TypeMark } from './marks';
 
 const pageSize = 200;
 const rowHeight = 30;
@@ -152,13 +152,7 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
       <span className="ellipsis grow">
         {ticket.damaged && <DamagedMark />}
         {ticket.title}
-        {shownLabels(ticket.labels)
-          .slice(0, 3)
-          .map((label) => (
-            <span key={label} className="badge">
-              {label}
-            </span>
-          ))}
+        <Labels labels={ticket.labels} most={3} />
       </span>
       <Findings findings={ticket.findings} />
       {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}

@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, Button, IconButton, Id, JobLinks, Markdown, say } from '../../parts';
 import { go, notify, useKeptQuery, useProject, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
-import { Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
+import { Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark } from './marks';
 import { ReviewersSheet, VerdictSheet } from './ReviewSheets';
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
@@ -164,11 +164,7 @@ function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
         <TypeMark type={ticket.type} />
         <Id id={ticket.ticketId} what="ticket id" />
         {ticket.assignee ? <span>{ticket.assignee}</span> : <span className="muted">unassigned</span>}
-        {shownLabels(ticket.labels).map((label) => (
-          <span key={label} className="badge">
-            {label}
-          </span>
-        ))}
+        <Labels labels={ticket.labels} />
         <time className="muted" dateTime={ticket.createdAt} title={say.instant(ticket.createdAt)}>
           created {say.when(ticket.createdAt)}
         </time>

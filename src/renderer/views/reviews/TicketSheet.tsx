@@ -1,11 +1,11 @@
 import { useId, useState } from 'react';
 import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Select, Sheet } from '../../parts';
+import { Select } from '../../parts';
 import { TextField } from './TextField';
 import { TicketPicks } from './TicketPicks';
 import { typeName } from './words';
-import { namesIn, Problem, useOccasion, useWriting } from './writing';
+import { namesIn, useOccasion, useWriting, WritingSheet } from './writing';
 
 const types = ['task', 'bug', 'feature', 'question', 'review'] as const;
 
@@ -50,44 +50,32 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
   };
   const name = ticket ? `Change ${ticket.ticketId}` : parent ? `New finding of ${parent.ticketId}` : 'New ticket';
   return (
-    <Sheet
+    <WritingSheet
       title={name}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || title.trim() === ''} onClick={() => void save()}>
-            {ticket ? 'Save' : type === 'review_finding' ? 'Create finding' : 'Create ticket'}
-          </Button>
-        </>
-      }
+      action={{
+        label: ticket ? 'Save' : type === 'review_finding' ? 'Create finding' : 'Create ticket',
+        disabled: busy || title.trim() === '',
+        run: () => void save(),
+      }}
+      problem={problem}
     >
-      <form
-        className="ticket-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!busy && title.trim() !== '') void save();
-        }}
-      >
-        <TextField id={`${ids}-title`} label="Title" value={title} onChange={setTitle} />
-        <TextField id={`${ids}-body`} label="Text" value={body} onChange={setBody} long lines={8} hint="Markdown" />
-        <div className="ticket-fields">
-          <TypeField ids={ids} value={type} offered={offered} onChange={setType} />
-          <AssigneeField ids={ids} value={assignee} people={people} onChange={setAssignee} />
-          <TextField id={`${ids}-labels`} label="Labels" hint="Separated by commas" value={labels} onChange={setLabels} />
-        </div>
-        <TicketPicks
-          label="Depends on"
-          hint="The ticket is ready when these are closed."
-          chosen={dependsOn}
-          except={ticket?.ticketId}
-          onChange={setDependsOn}
-        />
-        {field}
-        <Problem>{problem}</Problem>
-        <button type="submit" hidden />
-      </form>
-    </Sheet>
+      <TextField id={`${ids}-title`} label="Title" value={title} onChange={setTitle} />
+      <TextField id={`${ids}-body`} label="Text" value={body} onChange={setBody} long lines={8} hint="Markdown" />
+      <div className="ticket-fields">
+        <TypeField ids={ids} value={type} offered={offered} onChange={setType} />
+        <AssigneeField ids={ids} value={assignee} people={people} onChange={setAssignee} />
+        <TextField id={`${ids}-labels`} label="Labels" hint="Separated by commas" value={labels} onChange={setLabels} />
+      </div>
+      <TicketPicks
+        label="Depends on"
+        hint="The ticket is ready when these are closed."
+        chosen={dependsOn}
+        except={ticket?.ticketId}
+        onChange={setDependsOn}
+      />
+      {field}
+    </WritingSheet>
   );
 }
 

@@ -117,6 +117,16 @@ export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
 /** The labels for people: `from:` labels record where a ticket was imported from. */
 export const shownLabels = (labels: readonly string[]): readonly string[] => labels.filter((label) => !label.startsWith('from:'));
 
+/** The labels of a ticket, or the first ones. */
+export const Labels = ({ labels, most }: { labels: readonly string[]; most?: number }) =>
+  shownLabels(labels)
+    .slice(0, most)
+    .map((label) => (
+      <span key={label} className="badge">
+        {label}
+      </span>
+    ));
+
 /** The number of open findings of a ticket; nothing if it has no findings. */
 export function Findings({ findings }: { findings: TicketRow['findings'] }) {
   if (findings.total === 0) return null;

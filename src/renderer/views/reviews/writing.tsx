@@ -1,6 +1,6 @@
-import { useId, useState } from 'react';
+import { type ComponentProps, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { ProblemLine, problemOf, say } from '../../parts';
+import { ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** The author of a write and, if given, the commit with the author's context. */
@@ -79,6 +79,30 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
 
 /** The error of the last write, if any. */
 export const Problem = ({ children }: { children: string | undefined }) => (children === undefined ? null : <ProblemLine>{children}</ProblemLine>);
+
+interface WritingSheetProps extends Pick<ComponentProps<typeof Sheet>, 'title' | 'onClose' | 'children'> {
+  readonly action: NonNullable<ComponentProps<typeof Sheet>['action']>;
+  readonly problem: string | undefined;
+}
+
+/** A sheet that writes about tickets. Enter in a field carries out its action. */
+export function WritingSheet({ title, onClose, action, problem, children }: WritingSheetProps) {
+  return (
+    <Sheet title={title} onClose={onClose} action={action}>
+      <form
+        className="ticket-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!action.disabled) action.run();
+        }}
+      >
+        {children}
+        <Problem>{problem}</Problem>
+        <button type="submit" hidden />
+      </form>
+    </Sheet>
+  );
+}
 
 /** Splits names that are separated by commas. */
 export const namesIn = (text: string): string[] =>

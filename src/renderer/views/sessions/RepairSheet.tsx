@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Runtime, SessionChange, SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, Button, Failure, Loading, ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { agentIds, Failure, Loading, ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { dismiss, go, refreshProject, show, useOpenDir, useQuery } from '../../state';
 
 /** What each kind of problem is called. */
@@ -58,14 +58,7 @@ export function RepairSheet({ session }: { session: SessionRow }) {
     <Sheet
       title="Repair & continue"
       onClose={dismiss}
-      footer={
-        <>
-          <Button onClick={dismiss}>Cancel</Button>
-          <Button look="primary" disabled={changes.length === 0} onClick={() => void repair()}>
-            Repair & continue
-          </Button>
-        </>
-      }
+      action={{ label: 'Repair & continue', disabled: changes.length === 0, run: () => void repair() }}
     >
       {planned.status === 'loading' && <Loading what="Looking for what a model would refuse" lines={3} />}
       {planned.status === 'failed' && <Failure what="The session cannot be examined" error={planned.error} onRetry={planned.retry} />}

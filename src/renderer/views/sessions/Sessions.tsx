@@ -2,11 +2,12 @@ import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
 import { Button, Empty, Failure, Loading, ProblemLine, problemOf, repositoryNames, say } from '../../parts';
-import { followAddress, useOpenDir, useProject } from '../../state';
+import { useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
 import { CaptureOffer } from './CaptureOffer';
 import { LiveSessions } from './LiveSessions';
+import { NotOpened } from './NotOpened';
 import { RefusedFiles } from './RefusedFiles';
 import { Retention } from './Retention';
 import type { RefusedHistory } from './refused';
@@ -25,15 +26,7 @@ export function SessionsView() {
   const { found, own, listed, refused, loading } = useSessions();
   const { state } = useProject();
   if (state.phase === 'failed' && listed.length === 0) {
-    return (
-      <Failure
-        what={`The project ${state.dir} cannot be opened`}
-        error={state.error}
-        stillWorks="Nothing in it was changed. Other projects can still be opened."
-        onRetry={() => void followAddress()}
-        actions={<Button onClick={() => void openSample()}>Open the sample project</Button>}
-      />
-    );
+    return <NotOpened {...state} actions={<Button onClick={() => void openSample()}>Open the sample project</Button>} />;
   }
   if (own.status === 'failed') {
     return (

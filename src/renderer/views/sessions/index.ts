@@ -7,6 +7,7 @@ export { importPaths, openSample, showProject } from './act';
 export { pathsOfDrop } from './drop';
 export { ImportsSheet, shareOf } from './Imports';
 export { MappingSheet } from './MappingSheet';
+export { NotOpened } from './NotOpened';
 export { NewProjectSheet, OpenPathSheet } from './OpenSheets';
 export { RepairSheet } from './RepairSheet';
 export { spans } from './rows';

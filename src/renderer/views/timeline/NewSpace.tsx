@@ -47,14 +47,7 @@ export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
     <Sheet
       title="New space"
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || members.every((member) => member.name.trim() === '')} onClick={() => void create()}>
-            Create
-          </Button>
-        </>
-      }
+      action={{ label: 'Create', disabled: busy || members.every((member) => member.name.trim() === ''), run: () => void create() }}
     >
       <div className="new-space">
         <label>
