@@ -2,10 +2,11 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { entryInput } from './entry.js';
 import { entryProcedures } from './entry-pages.js';
-import { checkpoints, commitTypes, tiers } from './kinds.js';
+import { checkpoints, commitTypes } from './kinds.js';
 import {
   artifactName,
   artifactRef,
+  assembled,
   base64,
   contextId,
   contextPrefix,
@@ -242,14 +243,7 @@ export const contextContract = {
     )
     .output(
       z.object({
-        artifactRef,
-        format: formatName,
-        contentType: z.string(),
-        tier: z.enum(tiers),
-        messageCount: count,
-        tokenCount: count,
-        cached: z.boolean(),
-        commits: z.array(contextId),
+        ...assembled,
         ...lost,
         /** For tier `raw`: a description of content that Stemma cannot read. */
         description: z.string().optional(),

@@ -10,7 +10,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '../base/index.js';
-import { runtimes } from './kinds.js';
+import { runtimes, tiers } from './kinds.js';
 
 /**
  * The most characters of a text and the most items of a list in an input; a field that is meant to be smaller names its own limit. A line is a name, an
@@ -135,3 +135,15 @@ export const webAddress = z
 
 /** Set if a stored row that a value shows does not match its checksum. `project.check` reports the row. */
 export const damaged = z.literal(true).optional();
+
+/** An assembled context: where its content is stored, and what it has. */
+export const assembled = {
+  artifactRef,
+  format: formatName,
+  contentType: z.string(),
+  tier: z.enum(tiers),
+  messageCount: count,
+  tokenCount: count,
+  cached: z.boolean(),
+  commits: z.array(contextId),
+};

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { stop } from './context.js';
-import { tiers } from './kinds.js';
-import { artifactRef, base64, contextId, contextPrefix, count, formatName, most, name, procedure, timestamp } from './scalars.js';
+import { artifactRef, assembled, base64, contextId, contextPrefix, formatName, most, name, procedure, timestamp } from './scalars.js';
 
 const template = z.object({
   name,
@@ -42,14 +41,7 @@ const instance = z.object({
   templateRef: artifactRef.nullable(),
   context: contextId.nullable(),
   start: z.enum(['fresh', 'resume', 'fork']),
-  artifactRef,
-  format: z.string(),
-  contentType: z.string(),
-  tier: z.enum(tiers),
-  messageCount: count,
-  tokenCount: count,
-  cached: z.boolean(),
-  commits: z.array(contextId),
+  ...assembled,
 });
 
 export const instantiateContract = procedure(

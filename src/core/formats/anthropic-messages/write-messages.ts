@@ -1,4 +1,5 @@
 import type { WritableEntry } from '../format.js';
+import { callBlock } from '../shared/anthropic-blocks.js';
 import { textParts } from '../shared/result-parts.js';
 
 /** A block of a message on the wire, with only the fields that this file reads. */
@@ -153,12 +154,7 @@ function blockOf(entry: WritableEntry): WireBlock | undefined {
       return sealed?.signature ? { type: 'thinking', thinking: entry.text ?? '', signature: sealed.signature } : undefined;
     }
     case 'tool_call':
-      return {
-        type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use',
-        id: entry.toolCallId ?? '',
-        name: entry.toolName ?? '',
-        input: entry.arguments ?? {},
-      };
+      return callBlock(entry);
     case 'tool_result': {
       const parts = textParts(entry);
       const content = parts ? parts.map((text): WireBlock => (text === null ? absent : { type: 'text', text })) : (entry.text ?? '');

@@ -4,7 +4,7 @@
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
-import { concatLineParts, concatLines } from '../shared/jsonl.js';
+import { concatLineParts, ofLines } from '../shared/jsonl.js';
 import { callsIn } from './calls.js';
 import { scanLines } from './parse-lines.js';
 import { log } from './parse-log.js';
@@ -21,7 +21,7 @@ export { type AgentMeta, agentIn } from './parse-agents.js';
 
 export const claudeCode = {
   id: formatId,
-  contentType: 'application/jsonl',
+  ...ofLines,
   about: { name: 'Claude Code session', what: 'A session file that Claude Code resumes.', extension: 'jsonl' },
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
@@ -31,7 +31,6 @@ export const claudeCode = {
   parse,
   calls: callsIn,
   write: writeEntries,
-  concat: concatLines,
   concatParts: concatLineParts,
   cut: cutLines,
   session: writeSession,

@@ -1,6 +1,7 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
+import { callBlock } from '../shared/anthropic-blocks.js';
 import { cutAt } from '../shared/jsonl.js';
 import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
@@ -173,12 +174,7 @@ function answerBlock(entry: WritableEntry): object {
         ? { type: 'redacted_thinking', data: '', ...withoutForeign(entry.result) }
         : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...withoutForeign(entry.result) };
     case 'tool_call':
-      return {
-        type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use',
-        id: entry.toolCallId ?? '',
-        name: entry.toolName ?? '',
-        input: entry.arguments ?? {},
-      };
+      return callBlock(entry);
     case 'image':
     case 'event':
       return otherBlock(entry);

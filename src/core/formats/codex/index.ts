@@ -4,7 +4,7 @@
 import { defined, stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
-import { concatLines } from '../shared/jsonl.js';
+import { ofLines } from '../shared/jsonl.js';
 import { entriesOf, placedLines } from './parse.js';
 import { compressed } from './parse-compressed.js';
 import { peek, recognize } from './parse-peek.js';
@@ -21,7 +21,7 @@ export { writeItems } from './write.js';
 
 export const codex = {
   id: formatId,
-  contentType: 'application/jsonl',
+  ...ofLines,
   about: { name: 'Codex session', what: 'A rollout that Codex resumes.', extension: 'jsonl' },
   seals: { encrypted_content: { of: ['summary'], broken: null }, signature: { of: ['text'], broken: '' } },
   tier: 'translated',
@@ -30,7 +30,6 @@ export const codex = {
   recognize,
   parse: readDelta,
   write: writeEntries,
-  concat: concatLines,
   cut: cutLines,
   session: writeSession,
   plan: planImport,

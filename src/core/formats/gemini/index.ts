@@ -3,7 +3,7 @@
 // commits, plan-progress.ts follows a growing file, write*.ts write and cut messages, resume.ts writes a file that the agent resumes.
 import { textOf } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { ofLines } from '../shared/jsonl.js';
 import { hasMembers } from '../shared/top-members.js';
 import { parse } from './parse.js';
 import { peek } from './parse-peek.js';
@@ -19,7 +19,7 @@ export { answerNoted, contentsSent } from './parse-contents.js';
 
 export const gemini: ImportableFormat = {
   id: formatId,
-  contentType: 'application/jsonl',
+  ...ofLines,
   about: { name: 'Gemini CLI session', what: 'A session file that Gemini CLI resumes.', extension: 'jsonl' },
   seals: { signature: { of: ['description'], broken: '' }, thoughtSignature: { of: ['text', 'functionCall'], broken: '' } },
   tier: 'translated',
@@ -28,7 +28,6 @@ export const gemini: ImportableFormat = {
   recognize,
   parse,
   write: writeEntries,
-  concat: concatLines,
   cut: cutLines,
   session: writeSession,
   plan: planImport,

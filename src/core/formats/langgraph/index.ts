@@ -3,7 +3,7 @@
 // plan.ts makes commits, parse.ts reads and write.ts writes messages, resume.ts writes a database that LangGraph can continue.
 import { stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type Peek } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { ofLines } from '../shared/jsonl.js';
 import { database, titleIn } from './parse-database.js';
 import { formatId, parse, planImport } from './plan.js';
 import { sessionTables } from './resume.js';
@@ -13,14 +13,13 @@ import { cutLines, writeEntries } from './write.js';
 export const langgraph: ImportableFormat = {
   id: formatId,
   about: { name: 'LangGraph thread', what: 'A checkpointer’s database (SQLite) that LangGraph can open and continue.', extension: 'db' },
-  contentType: 'application/jsonl',
+  ...ofLines,
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: factsWithout('linkedImage', 'event', 'serverTool', 'injected'),
   recognize,
   parse,
   write: writeEntries,
-  concat: concatLines,
   cut: cutLines,
   sessionTables,
   plan: planImport,

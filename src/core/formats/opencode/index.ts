@@ -3,7 +3,7 @@
 // plan.ts makes commits, parse.ts reads and write.ts writes lines, resume.ts writes a document that `opencode import` accepts.
 import { isObject } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type Peek } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { ofLines } from '../shared/jsonl.js';
 import { database } from './parse-database.js';
 import { document } from './parse-document.js';
 import { formatId, parse, planImport } from './plan.js';
@@ -14,7 +14,7 @@ import { cutLines, writeEntries } from './write.js';
 
 export const opencode: ImportableFormat = {
   id: formatId,
-  contentType: 'application/jsonl',
+  ...ofLines,
   about: { name: 'OpenCode session', what: 'A session that OpenCode imports.', extension: 'json' },
   seals: { signature: { of: ['text'], broken: '' } },
   tier: 'translated',
@@ -23,7 +23,6 @@ export const opencode: ImportableFormat = {
   recognize,
   parse,
   write: writeEntries,
-  concat: concatLines,
   cut: cutLines,
   session: writeSession,
   plan: planImport,

@@ -2,7 +2,7 @@
 // schema*.ts says what a record is and how the project names it, parse*.ts read records and file heads, plan-tree.ts builds the tree,
 // plan.ts makes commits, plan-progress.ts follows a growing file, write.ts writes records, resume.ts a file that the agent resumes.
 import { factsWithout, type ImportableFormat } from '../format.js';
-import { concatLines } from '../shared/jsonl.js';
+import { ofLines } from '../shared/jsonl.js';
 import { peek } from './parse-peek.js';
 import { formatId, parse, planImport } from './plan.js';
 import { progress } from './plan-progress.js';
@@ -15,7 +15,7 @@ export { framed } from './schema-texts.js';
 
 export const pi: ImportableFormat = {
   id: formatId,
-  contentType: 'application/jsonl',
+  ...ofLines,
   about: { name: 'pi session', what: 'A session file that pi resumes.', extension: 'jsonl' },
   seals: { thinkingSignature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
@@ -24,7 +24,6 @@ export const pi: ImportableFormat = {
   recognize,
   parse,
   write: writeEntries,
-  concat: concatLines,
   cut: cutLines,
   session: writeSession,
   plan: planImport,

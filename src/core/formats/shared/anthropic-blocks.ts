@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import type { WritableEntry } from '../format.js';
 import { answered, called, dataUrl, noted, pictured, said, thought, type UnplacedEntry } from './drafts.js';
 
 /** The blocks of a content, which is a text or a list of blocks, as Anthropic's API and its relatives have them. */
@@ -74,3 +75,11 @@ function imageDraft(block: JsonObject, role: 'user' | 'assistant' | 'tool'): Unp
   const inline = dataUrl(url);
   return pictured(role, inline ?? { link: block });
 }
+
+/** The block of a tool call. */
+export const callBlock = ({ marks, toolCallId = '', toolName = '', arguments: input = {} }: WritableEntry) => ({
+  type: marks?.includes('server') ? 'server_tool_use' : 'tool_use',
+  id: toolCallId,
+  name: toolName,
+  input,
+});

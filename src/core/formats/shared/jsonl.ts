@@ -204,6 +204,9 @@ export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
   return whole.subarray(0, at);
 }
 
+/** What formats of JSON lines have in common. */
+export const ofLines = { contentType: 'application/jsonl', concat: concatLines } as const;
+
 /** The delta up to the record at a range, with a shorter record in its place if there is one. */
 export const cutAt = (delta: Uint8Array, { start, end }: ByteRange, shorter: JsonObject | undefined): Uint8Array =>
   shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
