@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { scratchEngine } from './engine.js';
 import { type Timed, timed } from './measure.js';
 
 /**
@@ -64,5 +65,55 @@ export const floorCommits = (folder: string, deltas: readonly string[]): Timed =
     clean: ({ at, floor }) => {
       floor.close();
       rmSync(at, { recursive: true, force: true });
+    },
+  });
+
+/**
+ * The rows of a commit in the tables and indexes of a project, written by a bare script: it hashes nothing, checks nothing and keeps no checksums. What
+ * it takes more than floor D is the price of the layout, and what Stemma takes more than it is the price of the program.
+ */
+export const bareCommits = (folder: string, deltas: readonly string[]): Timed =>
+  timed({
+    prepare: () => {
+      const { dir, ...project } = scratchEngine(folder);
+      project.close();
+      const db = new Database(join(dir, 'stemma.db'));
+      for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 3000']) db.pragma(pragma);
+      return { dir, db };
+    },
+    run: ({ db }) => {
+      const known = db.prepare('SELECT no FROM artifact WHERE key = ? AND project = 1');
+      const object = db.prepare(
+        `INSERT INTO artifact (project, key, hash, size, storedSize, encoding, contentType, policy, createdAt, data, rowSum)
+         VALUES (1, ?, ?, ?, ?, 0, 'application/x-ndjson', 'default', ?, ?, 1)`,
+      );
+      const before = db.prepare('SELECT * FROM context WHERE project = 1 AND id = ?');
+      const commit = db.prepare(
+        `INSERT INTO context (project, id, digest, parent, run, depth, type, artifact, format, template, principal, machine, sessionId, checkpoint,
+           messageCount, tokenCount, contextTokens, createdAt, rowSum)
+         VALUES (1, ?, ?, ?, ?, ?, 'delta', ?, 'claude-code-v1', 'claude-code', 'bench', 'here', 'bench', 'turn_boundary', 4, 420, 420, ?, 1)`,
+      );
+      const count = db.prepare(
+        'INSERT INTO areaCount VALUES (1, ?, 1, 1) ON CONFLICT DO UPDATE SET changes = changes + 1, total = total + excluded.total',
+      );
+      const run = db.prepare('INSERT INTO firstParentRun (project, origin) VALUES (1, NULL)').run().lastInsertRowid;
+      let parent: number | bigint | null = null;
+      const add = db.transaction((place: number, delta: string) => {
+        // Hashes are spread over their indexes, as real ones are.
+        const hash = Buffer.alloc(32);
+        hash.writeUInt32BE(Math.imul(place + 1, 2_654_435_761) >>> 0);
+        const name = hash.toString('hex', 0, 4);
+        known.get(hash.readUIntBE(0, 6));
+        const bytes = Buffer.from(delta);
+        const { lastInsertRowid: no } = object.run(hash.readUIntBE(0, 6), hash, bytes.length, bytes.length, place, bytes);
+        before.get(`ctx-${name}`);
+        parent = commit.run(`ctx-${name}`, hash, parent, run, place, no, place).lastInsertRowid;
+        for (const area of ['objects', 'bytes', 'commits', 'entries']) count.run(area);
+      }).immediate;
+      for (const [place, delta] of deltas.entries()) add(place, delta);
+    },
+    clean: ({ dir, db }) => {
+      db.close();
+      rmSync(dir, { recursive: true, force: true });
     },
   });

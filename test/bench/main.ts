@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
-import { holds, type Row, shown } from './measure.js';
+import { holds, measureOnce, type Row, shown } from './measure.js';
 import { report } from './report.js';
 import { besideParts } from './rows/beside.js';
 import { captureParts } from './rows/capture.js';
@@ -30,6 +30,7 @@ import { wholeParts } from './rows/whole.js';
 const [out, ...words] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [--quick] [ROW…]');
 const quick = words.includes('--quick');
+if (quick) measureOnce();
 const named = words.filter((word) => word !== '--quick');
 const parts = [
   ...commitParts,
@@ -83,7 +84,7 @@ function print(row: Row): void {
 
 if (named.length === 0)
   console.log(
-    `${quick ? 'Smaller material, for a look.' : 'All rows: an hour and more.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
+    `${quick ? 'Smaller material and one round, for a look.' : 'All rows: an hour and more.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
   );
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
 const from = performance.now();

@@ -23,11 +23,17 @@ export const timed =
 /** A case without preparation. */
 export const plain = (run: () => unknown): Timed => timed({ prepare: () => undefined, run });
 
+let mostRounds = Number.POSITIVE_INFINITY;
+/** Measures each case once after its first round, for a quick look. */
+export const measureOnce = (): void => {
+  mostRounds = 1;
+};
+
 /** Median milliseconds of each case. Cases are interleaved in rotating order, and the first round is discarded. */
 export function medians<Name extends string>(cases: Readonly<Record<Name, Timed>>, rounds = 5): Record<Name, number> {
   const names = Object.keys(cases) as Name[];
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = -1; round < rounds; round++)
+  for (let round = -1; round < Math.min(rounds, mostRounds); round++)
     for (const [place] of names.entries()) {
       const name = names[(place + round + 1) % names.length] as Name;
       const ms = cases[name](round);

@@ -6,7 +6,7 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { fork } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { bulk, commit, discard, scratchEngine, turnCounts } from '../engine.js';
-import { floorCommits } from '../floors.js';
+import { bareCommits, floorCommits } from '../floors.js';
 import { turns } from '../material.js';
 import { median, medians, type Part, plain, type Row, timed } from '../measure.js';
 
@@ -24,9 +24,15 @@ function checkpoints(folder: string): Row[] {
       run: (engine: Project) => commitAll(engine, texts, given),
       clean: discard,
     });
-  const ms = medians({ floor: floorCommits(folder, texts), given: ours(turnCounts), counted: ours() });
+  const ms = medians({ floor: floorCommits(folder, texts), bare: bareCommits(folder, texts), given: ours(turnCounts), counted: ours() });
   const perCommit = (total: number): number => Math.round((total / texts.length) * 1_000);
-  const figures = { floorUs: perCommit(ms.floor), oursUs: perCommit(ms.given), countedUs: perCommit(ms.counted) };
+  const figures = {
+    floorUs: perCommit(ms.floor),
+    bareUs: perCommit(ms.bare),
+    bareRatio: ms.bare / ms.floor,
+    oursUs: perCommit(ms.given),
+    countedUs: perCommit(ms.counted),
+  };
   return [{ id: 'T1', what: 'durable checkpoint over floor D FULL', ratio: ms.given / ms.floor, must: 1.6, stretch: 1.35, better: 'less', figures }];
 }
 
