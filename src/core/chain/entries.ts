@@ -248,6 +248,12 @@ function* shownEntries(chain: ReadChain, places: readonly EntryPlace[], toolName
   for (const { place, parsed } of parsedAt(chain, places)) yield entryAt(chain, place, parsed, toolNames);
 }
 
+/** The visible entries of some commits in a row, as their context shows them. */
+export function stepsEntries(chain: ReadChain, steps: readonly Step[]): Entry[] {
+  const { places, toolNames } = placedAlong(chain, steps, false);
+  return [...shownEntries(chain, places, toolNames)];
+}
+
 function entryAt(chain: ReadChain, place: EntryPlace, parsed: ParsedEntry, toolNames: ReadonlyMap<string, string>): Entry {
   const { raw, media, messageId: _, usage: __, text, toolName, marks, ...rest } = parsed;
   const shown = place.elided ?? text;

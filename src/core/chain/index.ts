@@ -34,6 +34,7 @@ export {
   type PagedQuery,
   parsedAlong,
   placedInPieces,
+  stepsEntries,
 } from './entries.js';
 export { type EntrySums, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';

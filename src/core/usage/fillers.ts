@@ -4,7 +4,7 @@ import type { UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import { type FillerFact, factsAlong } from './filler-facts.js';
 import { offeredIn, serverOf } from './offered.js';
-import { callsIn } from './rows.js';
+import { replyKeysIn } from './rows.js';
 import { lastCallOf } from './window.js';
 
 /**
@@ -17,7 +17,7 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
   const facts = factsAlong(chain, tip, steps);
   const replies = repliesIn(
     facts,
-    callsIn(
+    replyKeysIn(
       chain,
       steps.map(({ seq }) => seq),
     ),
@@ -62,11 +62,11 @@ export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
 }
 
 /** The positions of the first entries of replies, in order. Of entries with the same key, the last counts. */
-function repliesIn(facts: readonly FillerFact[], calls: readonly { readonly key: EntryKey }[]): number[] {
-  const keys = new Set(calls.map(({ key }) => key));
+function repliesIn(facts: readonly FillerFact[], replies: readonly EntryKey[]): number[] {
+  const keys = new Set(replies);
   const places = new Map<EntryKey, number>();
   for (const [place, { key }] of facts.entries()) if (keys.has(key)) places.set(key, place);
-  return calls.flatMap(({ key }) => places.get(key) ?? []).sort((a, b) => a - b);
+  return replies.flatMap((key) => places.get(key) ?? []).sort((a, b) => a - b);
 }
 
 /** Collects the facts about tool calls that their results need. Add each entry in order. */

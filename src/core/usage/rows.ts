@@ -73,6 +73,14 @@ export function countsIn({ db }: ReadChain, commits: readonly CommitSeq[]): Read
 /** The calls of the conversation in commits, including copies of calls, oldest first. */
 export const callsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
 
+/** The first entries of the replies to these calls, in no order. Reading whole rows takes most of the time of a long conversation. */
+export const replyKeysIn = ({ db }: ReadChain, commits: readonly CommitSeq[]): EntryKey[] =>
+  db
+    .rows<[EntryKey]>(`${places} SELECT p.key FROM place p CROSS JOIN usageCall u ON u.no = p.call WHERE ${notBeside}`, {
+      commits: JSON.stringify(commits),
+    })
+    .map(([key]) => key);
+
 /** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
 export const peakOfCalls = `MAX(IIF(${notBeside}, IFNULL(u.windowTokens, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)), NULL))`;
 

@@ -14,6 +14,7 @@ import {
   tips,
   type WriteChain,
 } from '../../../src/core/chain/index.js';
+import { contextMessages } from '../../../src/core/timeline/index.js';
 import { compareContexts, listTurns } from '../../../src/core/turns/index.js';
 import { catchUpMeasures, catchUpUsage, loadTokenizer } from '../../../src/core/usage/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
@@ -82,7 +83,9 @@ test('[N8] the ranges of a long context are together the whole context', { tags:
     const turns = listTurns(chain, { id: tipOf(chain) }).map(({ turnId }) => turnId);
     return [...ids, turns[0], turns[100]].map((a) => ids.map((b) => compareContexts(chain, { a: a as ContextId, b })));
   };
-  const before = comparisons();
+  const pages = (id: ContextId) => [0, 90, 400, 900].map((offset) => contextMessages(chain, { id, offset, limit: 50, longest: 20 }));
+  const timelines = (): unknown => tips(chain, {}).map(({ id }) => pages(id));
+  const [before, timelinesBefore] = [comparisons(), timelines()];
   atOnce(catchUpMeasures(chain, 1));
   chain.derived.clear();
   expect(chain.db.one<{ stored: number }>('SELECT COUNT(*) AS stored FROM entrySum')?.stored).toBeGreaterThanOrEqual(3);
@@ -91,6 +94,7 @@ test('[N8] the ranges of a long context are together the whole context', { tags:
     expect(ranges).toEqual(whole);
   }
   expect(comparisons()).toEqual(before);
+  expect(timelines()).toEqual(timelinesBefore);
 });
 
 test('a page of a long context reads only the commits around it', () => {

@@ -1,5 +1,16 @@
 import { badRequest, type ContextId, timestampOf } from '../../base/index.js';
-import { commitOf, entries, kept, lineage, outlineRows, type ReadChain } from '../../chain/index.js';
+import {
+  commitOf,
+  type EntrySums,
+  entries,
+  kept,
+  lineage,
+  outlineRows,
+  type ReadChain,
+  stepsEntries,
+  stretchOf,
+  summedContext,
+} from '../../chain/index.js';
 import {
   type Entry,
   type InputOf,
@@ -47,17 +58,48 @@ type Pages = InputOf<'timeline.rows'>;
 
 /** The messages of a context as a timeline, in pages. */
 export function contextMessages(chain: ReadChain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
-  const input = partOf(chain, id, () => ({ from: offset - 1, to: offset + limit })) ?? inputOf(chain, id);
-  const messages = input.history?.messages ?? [];
+  const { total, before, messages } = messagesAround(chain, id, offset, limit) ?? wholeMessages(chain, id, offset, limit);
+  const first = offset - before;
   return {
-    total: messages.length,
-    rows: messages.slice(offset, offset + limit).map((message, place) => ({
+    total,
+    rows: messages.slice(first, first + limit).map((message, place) => ({
       ...message,
       text: message.text?.slice(0, longest) ?? null,
       length: message.text?.length ?? 0,
-      silence: silenceBefore(message, messages[offset + place - 1]),
+      silence: silenceBefore(message, messages[first + place - 1]),
     })),
   };
+}
+
+/** Some messages of a context, and the number of messages before them. */
+interface Messages {
+  readonly total: number;
+  readonly before: number;
+  readonly messages: readonly TimelineMessage[];
+}
+
+function wholeMessages(chain: ReadChain, id: ContextId, offset: number, limit: number): Messages {
+  const input = partOf(chain, id, () => ({ from: offset - 1, to: offset + limit })) ?? inputOf(chain, id);
+  const messages = input.history?.messages ?? [];
+  return { total: messages.length, before: 0, messages };
+}
+
+const messagesIn = ({ entries, counts }: EntrySums): number => entries - (counts.thinking ?? 0) - (counts.event ?? 0);
+
+/** The messages of the commits around a range. Undefined for a context without sums, and if a time or a call lies further back. */
+function messagesAround(chain: ReadChain, given: ContextId, offset: number, limit: number): Messages | undefined {
+  const commit = commitOf(chain, given);
+  const sums = summedContext(chain, commit);
+  if (!sums) return undefined;
+  const { steps, before, isFirst } = stretchOf(chain, sums, { from: Math.max(0, offset - 1), to: offset + limit }, { count: messagesIn });
+  const read = stepsEntries(chain, steps);
+  const calls = new Set(read.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId ? [toolCallId] : [])));
+  const isAnswer = ({ kind, toolCallId }: Entry): boolean => kind === 'tool_result' && toolCallId !== undefined && !calls.has(toolCallId);
+  if (!isFirst && (read[0]?.at === undefined || read.some(isAnswer))) return undefined;
+  const { history } = transcriptTimeline(read, frameOf(chain, commit));
+  const earlier = messagesIn(before);
+  const messages = (history?.messages ?? []).map((message, place) => ({ ...message, seq: earlier + place + 1 }));
+  return { total: messagesIn(sums), before: earlier, messages };
 }
 
 const silenceBefore = ({ at }: TimelineMessage, before: TimelineMessage | undefined): number =>
