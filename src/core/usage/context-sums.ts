@@ -162,7 +162,12 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   for (const step of some.filter(({ depth }) => depth === from - 1)) {
     const { rest } = windowBefore(chain, step);
     for (let at = 0; at < rest.length; at += sumsEvery) {
-      db.transaction(storing(chain, rest.slice(at, at + sumsEvery)));
+      const earlier = rest.slice(at, at + sumsEvery);
+      const store = storing(chain, earlier);
+      db.transaction(() => {
+        store();
+        for (const each of earlier.filter(hasSums)) ifReadable(() => saveEntrySums(chain, each, sumsEvery));
+      });
       yield;
     }
   }
