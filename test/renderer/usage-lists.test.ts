@@ -3,9 +3,10 @@ import './page.js';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AnalysisSums } from '../../src/core/contract/index.js';
-import { sessionsIn, slicesIn, toolSlicesIn } from '../../src/renderer/views/usage/facts.js';
+import { sessionsIn } from '../../src/renderer/views/usage/facts.js';
+import { type ChosenFacets, inRange, matching, ofGroup, type ShownGrouping, slicesIn } from '../../src/renderer/views/usage/slices.js';
 import { type ListedCalls, listSql } from '../../src/renderer/views/usage/statements.js';
-import { type ChosenFacets, groupsOf, inRange, matching, type ShownGrouping, type Sums, sumOf } from '../../src/renderer/views/usage/sums.js';
+import { groupsOf, type Sums, sumOf } from '../../src/renderer/views/usage/sums.js';
 import { door } from '../support/door.js';
 
 const fixture = (name: string): string => join(import.meta.dirname, '..', 'fixtures', name);
@@ -25,8 +26,7 @@ test('[Q8] the numbers of every row lead to as many sessions, calls, misses and 
   const { client } = door();
   for await (const _ of await client.import.run({ paths: ['usage', 'codex', 'copilot-cli'].map(fixture) })) void _;
   const sums = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
-  const sessions = sessionsIn(sums.sessions);
-  const slices = [...slicesIn(sums.calls, sums.names, sessions), ...toolSlicesIn(sums.tools, sums.names, sessions)];
+  const slices = slicesIn(sums, sessionsIn(sums.sessions));
   const wrong: unknown[] = [];
   let compared = 0;
   const compare = async (by: ShownGrouping, chosen: ChosenFacets, found: Sums, key?: string, session?: string): Promise<void> => {
@@ -42,16 +42,12 @@ test('[Q8] the numbers of every row lead to as many sessions, calls, misses and 
   for (const chosen of [{}, { model: [model] }] as ChosenFacets[]) {
     const shown = matching(inRange(slices, range), chosen);
     for (const by of 'model' in chosen ? (['day', 'tool', 'session'] as const) : groups) {
-      const inTable = by === 'tool' ? shown.filter(({ tool }) => tool !== undefined) : shown;
-      await compare(by, chosen, sumOf(inTable));
-      for (const [key, found] of [...groupsOf(inTable, by)].slice(0, 3)) await compare(by, chosen, found, key);
+      await compare(by, chosen, sumOf(shown, by === 'tool'));
+      for (const [key, found] of [...groupsOf(shown, by)].slice(0, 3)) await compare(by, chosen, found, key);
     }
   }
   const [[key, ofModel] = ['', undefined]] = groupsOf(slices, 'model');
-  const [[session, found] = ['', undefined]] = groupsOf(
-    slices.filter((one) => one.model === key),
-    'session',
-  );
+  const [[session, found] = ['', undefined]] = groupsOf(ofGroup(slices, 'model', key), 'session');
   expect(ofModel).toBeDefined();
   if (found) await compare('model', {}, found, key, session);
   expect(compared).toBeGreaterThan(50);

@@ -1,12 +1,36 @@
-/** Rows of sums as `analysis.sums` packs them: the first cells of each row are the places of their names. */
-export function packedSums(rows: readonly (readonly (string | number | null)[])[], names: string[]): number[][] {
-  const placeOf = (name: string): number => {
+import type { AnalysisSums } from '../../src/core/contract/index.js';
+
+/** Rows that begin with a day, a session, an agent and a model; those of tool calls also have a tool. */
+export type SumRows = readonly (readonly (string | number | null)[])[];
+
+/** Sums as `analysis.sums` packs them. */
+export function packedSums(calls: SumRows, tools: SumRows): Pick<AnalysisSums, 'names' | 'calls' | 'tools'> {
+  const names: string[] = [];
+  const numberOf = (name: string): number => {
     const known = names.indexOf(name);
     return known === -1 ? names.push(name) - 1 : known;
   };
-  return rows.map((row) => row.map((cell, at) => (at < 4 || typeof cell === 'string' ? placeOf(String(cell ?? '')) : (cell ?? 0))));
+  const placed = (row: SumRows[number]): number[] => row.slice(0, 4).map((name) => numberOf(String(name ?? '')));
+  const numbers = (row: SumRows[number], from: number): number[] => row.slice(from).map((cell) => Number(cell ?? 0));
+  const rows = calls.map((row) => [...placed(row), ...numbers(row, 4)]);
+  const rowAt = (row: SumRows[number]): number => {
+    const place = placed(row);
+    const known = rows.findIndex((one) => place.every((number, at) => one[at] === number));
+    return known === -1 ? rows.push([...place, ...Array<number>(12).fill(0)]) - 1 : known;
+  };
+  const toolRows = tools.map((row) => [rowAt(row), numberOf(String(row[4])), ...numbers(row, 5)]);
+  return { names, calls: rows, tools: toolRows };
 }
 
-/** Rows of sums with their names; `named` is the number of cells that are names. */
-export const namedSums = (rows: readonly (readonly number[])[], names: readonly string[], named: number): (string | number)[][] =>
-  rows.map((row) => row.map((cell, at) => (at < named ? (names[cell] ?? '') : cell)));
+/** The rows of sums with their names. Calls of no model and no count, which only hold tool calls, are left out. */
+export function namedSums({
+  names,
+  calls,
+  tools,
+}: Pick<AnalysisSums, 'names' | 'calls' | 'tools'>): Record<'calls' | 'tools', (string | number)[][]> {
+  const named = (row: readonly number[], count: number) => row.map((cell, at) => (at < count ? (names[cell] ?? '') : cell));
+  return {
+    calls: calls.filter((row) => row[4] !== 0).map((row) => named(row, 4)),
+    tools: tools.map(([at = 0, tool = 0, ...counts]) => [...named((calls[at] ?? []).slice(0, 4), 4), names[tool] ?? '', ...counts]),
+  };
+}

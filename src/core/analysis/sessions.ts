@@ -1,34 +1,17 @@
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import type { WriteChain } from '../chain/index.js';
 import {
   forgetClusters,
   namelessTitle,
   type SessionSpan,
   type StatedCluster,
+  sessionsAreDue,
   spansOf,
   staleSpans,
   storeCluster,
   storedProgress,
+  storedState,
 } from '../sessions/index.js';
-import { changedSql, derivedProgressOf, type ReadableDb, setDerivedProgress } from '../store/index.js';
-
-/** A number that changes with every commit, call, branch of git, price, name, archive and deletion. */
-function stateOf({ db, project }: ReadChain): number {
-  const { text } = db.one<{ text: string }>(
-    `SELECT (SELECT IFNULL(MAX(seq), 0) || ' ' || COUNT(*) FROM context WHERE project = :project) || ' ' ||
-            (SELECT IFNULL(MAX(no), 0) || ' ' || COUNT(*) || ' ' || TOTAL(LENGTH(path) + size) FROM source WHERE project = :project) || ' ' ||
-            (SELECT IFNULL(group_concat(no || IFNULL(title, '') || IFNULL(tags, '') || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM sessionMark) || ' ' ||
-            (SELECT IFNULL(group_concat(no || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM branchMark) || ' ' ||
-            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || (SELECT COUNT(*) FROM usageBranch) || ' ' ||
-            (SELECT TOTAL(calls) || ' ' || TOTAL(cost) || ' ' || TOTAL(output) FROM usageSum WHERE project = :project) AS text`,
-    { project },
-  ) ?? { text: '' };
-  let state = 1;
-  for (let at = 0; at < text.length; at++) state = (state * 31 + text.charCodeAt(at)) % 4_294_967_291;
-  return state;
-}
-
-/** Whether the stored sessions are out of date. */
-export const sessionsAreDue = (chain: ReadChain): boolean => derivedProgressOf(chain, storedProgress) !== stateOf(chain);
+import { changedSql, type ReadableDb, setDerivedProgress } from '../store/index.js';
 
 /** The clusters of sessions per transaction. */
 const clustersAtOnce = 50;
@@ -36,7 +19,7 @@ const clustersAtOnce = 50;
 /** Stores the sessions of the clusters that have changed, in short transactions. Yields after each. */
 export function* catchUpSessions(chain: WriteChain): Generator<void> {
   if (!sessionsAreDue(chain)) return;
-  const state = stateOf(chain);
+  const state = storedState(chain);
   const { stale, gone } = staleSpans(chain);
   chain.db.transaction(() => forgetClusters(chain, gone));
   for (let at = 0; at < stale.length; at += clustersAtOnce) {

@@ -1,20 +1,31 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
 import { dayMs } from '../usage/index.js';
-import { agentOfTemplate } from './views.js';
+import { agentOfTemplate, callsOfCommit, isShown, isTurnOfProject, sessionOfCommit } from './views.js';
 
 /** The sums of all calls and tool calls by session, day, agent, model and tool: an `AnalysisSums` as JSON, stored or written now. */
 export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? writtenSums(chain);
 
-const storedSums = ({ db, project }: ReadChain): string | undefined =>
-  db.one<{ data: string }>('SELECT data FROM usagePacked WHERE project = ?', project)?.data;
+/** Increase this number when the text changes its form, so that a stored one is written again. */
+const packedVersion = 2;
+const progress = 'usage packed';
+
+const isStored = (chain: ReadChain): boolean => derivedProgressOf(chain, progress) === packedVersion;
+
+const storedSums = (chain: ReadChain): string | undefined =>
+  isStored(chain) ? chain.db.one<{ data: string }>('SELECT data FROM usagePacked WHERE project = ?', chain.project)?.data : undefined;
 
 /** Whether the text of the sums is not stored. */
-export const sumsAreDue = ({ db, project }: ReadChain): boolean => db.one('SELECT 1 FROM usagePacked WHERE project = ?', project) === undefined;
+export const sumsAreDue = (chain: ReadChain): boolean =>
+  !isStored(chain) || chain.db.one('SELECT 1 FROM usagePacked WHERE project = ?', chain.project) === undefined;
 
 /** Stores the text of the sums, if one of them has changed. */
 export function storeSums(chain: WriteChain): void {
   if (!sumsAreDue(chain)) return;
-  chain.db.transaction(() => chain.db.run('INSERT INTO usagePacked (project, data) VALUES (?, ?)', chain.project, writtenSums(chain)));
+  chain.db.transaction(() => {
+    chain.db.run('INSERT OR REPLACE INTO usagePacked (project, data) VALUES (?, ?)', chain.project, writtenSums(chain));
+    setDerivedProgress(chain, progress, packedVersion);
+  });
 }
 
 /**
@@ -36,15 +47,8 @@ function writtenSums({ db, project }: ReadChain): string {
     days.set(day, known);
     return known;
   };
-  /** Rows whose first column is a day, and the next ones are names. */
-  const packed = (rows: readonly SumRow[], named: number): string => {
-    const texts = rows.map((row) => {
-      let text = `[${numberOfDay(row[0])}`;
-      for (let at = 1; at < row.length; at++) text += at < named ? `,${numberOf(row[at] as string)}` : `,${row[at]}`;
-      return `${text}]`;
-    });
-    return `[${texts.join(',')}]`;
-  };
+  /** Numbers for the day and the names with which a row begins. */
+  const placeOf = ([day, ...named]: readonly [number, ...string[]]): string => [numberOfDay(day), ...named.map(numberOf)].join(',');
   const sessions = db.rows<(string | null)[]>(
     'SELECT session, title, repository, person, agent, tip, parent, branch FROM usageSession WHERE project = :project',
     { project },
@@ -65,9 +69,34 @@ function writtenSums({ db, project }: ReadChain): string {
       WHERE c.project = :project AND k.session IS NOT NULL AND IFNULL(c.sessionId, '') = '' GROUP BY 1, 2, 3, 4, 5`,
     { project },
   );
-  const ofShown = tools.filter((row) => shown.has(row[1]));
-  const [callsText, toolsText] = [packed(calls, 4), packed(ofShown, 5)];
-  return `{"names":${JSON.stringify(names)},"sessions":${JSON.stringify(sessions)},"calls":${callsText},"tools":${toolsText}}`;
+  const rows: string[] = [];
+  const rowOf = new Map<string, number>();
+  const addRow = (place: string, counts: string): number => {
+    rowOf.set(place, rows.length);
+    return rows.push(`[${place},${counts}]`) - 1;
+  };
+  for (const [day, session, agent, model, ...counts] of calls) addRow(placeOf([day, session, agent, model]), counts.join(','));
+  const none = Array(12).fill(0).join(',');
+  const toolRows = tools.flatMap(([day, session, agent, model, tool, ...counts]) => {
+    if (!shown.has(session)) return [];
+    const place = placeOf([day, session, agent, model]);
+    return `[${rowOf.get(place) ?? addRow(place, none)},${numberOf(String(tool))},${counts.join(',')}]`;
+  });
+  const events = (of: readonly EventRow[]): string => JSON.stringify(of.map(([day, ...row]) => [new Date(day).toISOString().slice(0, 10), ...row]));
+  return `{"names":${JSON.stringify(names)},"sessions":${JSON.stringify(sessions)},"calls":[${rows.join(',')}],"tools":[${toolRows.join(',')}],"forks":${events(
+    db.rows<EventRow>(
+      `SELECT c.createdAt, ${sessionOfCommit}, c.id, (SELECT COUNT(*) ${callsOfCommit}), IFNULL((SELECT SUM(u.cost) ${callsOfCommit}), 0) FROM context c
+        WHERE c.forked AND ${isTurnOfProject} ORDER BY c.createdAt DESC`,
+      { project },
+    ),
+  )},"compactions":${events(
+    db.rows<EventRow>(
+      `SELECT c.createdAt, ${sessionOfCommit}, c.id FROM context c WHERE c.project = :project AND c.type = 'compaction' AND c.entries > 0 AND ${isShown}
+        ORDER BY c.createdAt DESC`,
+      { project },
+    ),
+  )}}`;
 }
 
-type SumRow = readonly [day: number, session: string, ...rest: (string | number)[]];
+type EventRow = readonly [at: number, session: string | null, commit: string, ...numbers: number[]];
+type SumRow = readonly [day: number, session: string, agent: string, model: string, ...rest: (string | number)[]];

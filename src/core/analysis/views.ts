@@ -34,11 +34,16 @@ const columns = (rows: readonly Row[]): ViewColumn[] =>
 
 /** A time of the database as the contract writes it. */
 const iso = (sql: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', (${sql}) / 1000.0, 'unixepoch')`;
-const sessionOfCommit = 'IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId)';
-const isShown = 'NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)';
+/** The session of a commit `c`, and whether it is not deleted. */
+export const sessionOfCommit = 'IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId)';
+export const isShown = 'NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)';
 /** The agent of a commit `c`. */
 export const agentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, 1, instr(c.template, '/') - 1), c.template)";
 const subagentOfTemplate = "IIF(instr(c.template, '/') > 0, substr(c.template, instr(c.template, '/') + 1), NULL)";
+
+/** Whether a commit `c` is a turn of the project, and its calls. */
+export const isTurnOfProject = `c.project = :project AND c.type = 'delta' AND c.checkpoint NOT IN ('tool_call', 'assistant_message') AND ${isShown}`;
+export const callsOfCommit = 'FROM usageCall u WHERE u.context = c.seq AND u.replayed IS NULL';
 
 /** The id of a call, as `usage.calls` names it. */
 const requestId = `COALESCE((SELECT r.requestId FROM request r WHERE r.project = u.project AND r.replyRecord = stemma_record(u.key) ORDER BY r.provider IS NOT NULL, r.no LIMIT 1),
@@ -165,8 +170,8 @@ const turns = columns([
   ['tokens', 'count', 'c.tokenCount', 'Estimated tokens that it adds.'],
   ['errors', 'count', 'c.errors', 'Failed tool calls.'],
   ['is_fork', 'yes-no', 'c.forked', 'Whether it was made in Stemma.'],
-  ['calls', 'count', '(SELECT COUNT(*) FROM usageCall u WHERE u.context = c.seq AND u.replayed IS NULL)', 'Calls to models.'],
-  ['cost', 'number', '(SELECT SUM(u.cost) FROM usageCall u WHERE u.context = c.seq AND u.replayed IS NULL)', 'Their cost in US dollars.'],
+  ['calls', 'count', `(SELECT COUNT(*) ${callsOfCommit})`, 'Calls to models.'],
+  ['cost', 'number', `(SELECT SUM(u.cost) ${callsOfCommit})`, 'Their cost in US dollars.'],
 ]);
 
 const files = columns([
@@ -237,8 +242,7 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     what: 'A row for each turn: from a prompt to its answer.',
     columns: turns,
     month: 'at',
-    from: (within) =>
-      `context c WHERE ${ofProject('c')} AND c.type = 'delta' AND c.checkpoint NOT IN ('tool_call', 'assistant_message') AND ${isShown} AND ${within('c.seq')}`,
+    from: (within) => `context c WHERE ${isTurnOfProject} AND ${within('c.seq')}`,
   },
   calls: {
     name: 'calls',

@@ -91,8 +91,12 @@ const analysisSums = z.object({
    * cache misses, what they cost, and the wait in milliseconds.
    */
   calls: sums,
-  /** Day, session, agent, model, tool; calls, calls with a result, failed calls, and their time in milliseconds. */
+  /** The row of `calls` with the same day, session, agent and model; tool; calls, calls with a result, failed calls, and their time in milliseconds. */
   tools: sums,
+  /** The turns that were made in Stemma, the latest first: day, session, commit, calls and cost. */
+  forks: z.array(z.tuple([z.string(), z.string().nullable(), contextId, count, z.number()])),
+  /** The commits in which agents compacted, the latest first: day, session and commit. */
+  compactions: z.array(z.tuple([z.string(), z.string().nullable(), contextId])),
 });
 export type AnalysisSums = z.output<typeof analysisSums>;
 

@@ -10,4 +10,4 @@ export { listSessions } from './pages.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
 export { type SessionSpan, spansOf, staleSpans } from './spans.js';
-export { forgetClusters, forgetClustersOf, type StatedCluster, storeCluster, storedProgress } from './stored.js';
+export { forgetClusters, forgetClustersOf, type StatedCluster, sessionsAreDue, storeCluster, storedProgress, storedState } from './stored.js';

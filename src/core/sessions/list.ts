@@ -37,8 +37,15 @@ const bytesPerRow = 1_500;
 const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => rowsOf(chain, [...clusters], facts).flat();
 
 /** The rows of the sessions in each of these clusters. */
-export function rowsOf(chain: ReadChain, clusters: readonly Cluster[], { live }: SessionFacts): (readonly SessionRow[])[] {
-  const found = madeOf(chain, clusters).map(({ rows }) => rows);
+export const rowsOf = (chain: ReadChain, clusters: readonly Cluster[], facts: SessionFacts): (readonly SessionRow[])[] =>
+  completed(
+    chain,
+    madeOf(chain, clusters).map(({ rows }) => rows),
+    facts,
+  );
+
+/** Rows with what depends on other sessions, and on the work of agents now. */
+export function completed(chain: ReadChain, found: (readonly SessionRow[])[], { live }: SessionFacts): (readonly SessionRow[])[] {
   const names = new Set(found.flatMap((rows) => rows.map(({ sessionId }) => sessionId)));
   const records = linkRecords(chain).filter(({ session }) => names.has(session));
   const links = records.length > 0 ? madeOf(chain, clustersBefore(chain, records)).flatMap((made) => made.links) : [];

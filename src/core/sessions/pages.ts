@@ -2,50 +2,75 @@ import { timestampOf } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { InputOf, SessionRow, SessionSort } from '../contract/index.js';
 import { type Cluster, clustersOf } from './clusters.js';
-import { rowsOf, type SessionFacts } from './list.js';
+import { completed, rowsOf, type SessionFacts } from './list.js';
+import { type SessionSketch, storedAt, storedSketches } from './stored.js';
 
 type SessionFilter = NonNullable<InputOf<'session.list'>['filter']>;
 
-/** A session that no other one of the list started, with its subagents; or the cluster in which it is alone, whose commits are not read. */
-interface Listed extends Pick<SessionRow, 'pinned' | 'lastAt'> {
-  readonly found: SessionRow | Cluster;
-}
+/** What a list is sorted and filtered by. For a session that is alone in its cluster, only its time and its marks are known. */
+type Sketch = Omit<SessionSketch, 'cluster'> & { readonly models?: readonly string[] };
 
 /** The sessions of the project, one row each. Subagents follow the session that started them. */
 export function listSessions(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
-  const { filter = {}, sort = 'lastAt', offset = 0, limit } = query;
+  return query.filter?.model === undefined
+    ? (storedPage(chain, query, facts) ?? pageOfCommits(chain, query, facts))
+    : pageOfCommits(chain, query, facts);
+}
+
+/** A page of the stored sessions: only its rows are read. Undefined if the stored sessions are out of date. */
+function storedPage(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts): { total: number; sessions: SessionRow[] } | undefined {
+  const all = storedSketches(chain);
+  if (!all) return undefined;
+  const wanted = ordered(all, query);
+  const page = pageOf(wanted, query);
+  const made = storedAt(chain, [...new Set(page.map(({ cluster }) => cluster))]);
+  const rows = completed(chain, [[...made.values()].flatMap(({ rows }) => rows)], facts).flat();
+  const byId = new Map(rows.map((row) => [row.sessionId, row] as const));
+  return { total: wanted.length, sessions: page.flatMap(({ sessionId }) => byId.get(sessionId) ?? []) };
+}
+
+function pageOfCommits(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts): { total: number; sessions: SessionRow[] } {
+  const { filter = {}, sort = 'lastAt', limit } = query;
   const { all } = clustersOf(chain);
   // The order by time, and the size of the answer, need no rows of sessions that are alone: only those of the page are read.
   const alone = limit !== undefined && sort === 'lastAt' && needsNoRows(filter) ? aloneIn(chain, all) : new Set<Cluster>();
   const others = all.filter((cluster) => !alone.has(cluster));
-  const rowsAt = new Map(rowsOf(chain, others, facts).map((rows, at) => [others[at], rows] as const));
-  const rows = [...rowsAt.values()].flat();
+  const sketches = [...alone].map((cluster) => ({ ...unknown, ...sketchOf(cluster), found: cluster }));
+  const rows = rowsOf(chain, others, facts).flat();
+  const wanted = ordered<Sketch & { readonly found?: Cluster }>([...rows, ...sketches], query);
+  const page = pageOf(wanted, query);
+  const unread = page.flatMap(({ found }) => found ?? []);
+  const read = new Map(rowsOf(chain, unread, facts).map((own, at) => [unread[at], own] as const));
+  return { total: wanted.length, sessions: page.flatMap((row) => (row.found ? (read.get(row.found) ?? []) : [row as SessionRow])) };
+}
+
+const unknown = { title: '', agent: '', repository: null, turns: 0, branches: 0, peakTokens: null, errors: 0, cost: null };
+const sketchOf = ({ families: [family], sessions }: Cluster): Pick<Sketch, 'sessionId' | 'pinned' | 'archived' | 'tags' | 'lastAt'> => ({
+  ...{ sessionId: [...sessions][0] ?? '', pinned: false, archived: false, tags: [] },
+  lastAt: timestampOf(family?.newest ?? 0),
+});
+
+const pageOf = <Row>(rows: readonly Row[], { offset = 0, limit }: InputOf<'session.list'>): readonly Row[] =>
+  rows.slice(offset, limit === undefined ? undefined : offset + limit);
+
+/** The sessions that match, in the order of the query, each followed by its subagents. */
+function ordered<Row extends Sketch>(rows: readonly Row[], query: InputOf<'session.list'>): readonly Row[] {
   const ids = new Set(rows.map(({ sessionId }) => sessionId));
-  const isTop = (row: SessionRow): boolean => row.parentSessionId === undefined || !ids.has(row.parentSessionId);
+  const isTop = (row: Row): boolean => row.parentSessionId === undefined || !ids.has(row.parentSessionId);
   const inside = Map.groupBy(
     rows.filter((row) => !isTop(row)),
     ({ parentSessionId }) => parentSessionId,
   );
-  const matches = filterBy(filter);
-  const listed = all.flatMap((cluster): Listed[] => {
-    if (!alone.has(cluster)) return (rowsAt.get(cluster) ?? []).filter((row) => isTop(row) && matches(row)).map((row) => sortable(row, row));
-    const sketch = { pinned: false, archived: false, tags: [], lastAt: timestampOf(cluster.families[0]?.newest ?? 0) };
-    return matchesMarks(filter)(sketch) ? [sortable(sketch, cluster)] : [];
-  });
-  const withSubagents = (row: SessionRow): SessionRow[] => [
+  const withSubagents = (row: Row): Row[] => [
     row,
-    ...(inside.get(row.sessionId) ?? []).sort((a, b) => compare(a.lastAt, b.lastAt)).flatMap(withSubagents),
+    ...(inside.get(row.sessionId) ?? []).sort((a, b) => compare(a.lastAt, b.lastAt) || compare(a.sessionId, b.sessionId)).flatMap(withSubagents),
   ];
-  const wanted = listed.sort(orderOf(query)).flatMap(({ found }): (SessionRow | Cluster)[] => (isCluster(found) ? [found] : withSubagents(found)));
-  const page = wanted.slice(offset, limit === undefined ? undefined : offset + limit);
-  const unread = page.filter(isCluster);
-  const read = new Map(rowsOf(chain, unread, facts).map((own, at) => [unread[at], own] as const));
-  return { total: wanted.length, sessions: page.flatMap((found) => (isCluster(found) ? (read.get(found) ?? []) : [found])) };
+  const matches = filterBy(query.filter ?? {});
+  return rows
+    .filter((row) => isTop(row) && matches(row))
+    .sort(orderOf(query))
+    .flatMap(withSubagents);
 }
-
-const sortable = ({ pinned, lastAt }: Pick<SessionRow, 'pinned' | 'lastAt'>, found: SessionRow | Cluster): Listed => ({ pinned, lastAt, found });
-
-const isCluster = (found: SessionRow | Cluster): found is Cluster => 'families' in found;
 
 /**
  * The clusters of one session without subagents, forks and marks. Its whole history is one tree of commits that name the session, so it has one
@@ -73,15 +98,17 @@ function aloneIn(chain: ReadChain, clusters: readonly Cluster[]): ReadonlySet<Cl
 }
 
 function orderOf({ sort = 'lastAt', ascending = sort === 'title' || sort === 'agent' || sort === 'repository' }: InputOf<'session.list'>) {
-  const value = ({ found, lastAt }: Listed): string | number => (isCluster(found) ? lastAt : sortedBy(found, sort));
-  return (a: Listed, b: Listed): number =>
-    Number(b.pinned) - Number(a.pinned) || (ascending ? 1 : -1) * compare(value(a), value(b)) || compare(b.lastAt, a.lastAt);
+  return (a: Sketch, b: Sketch): number =>
+    Number(b.pinned) - Number(a.pinned) ||
+    (ascending ? 1 : -1) * compare(sortedBy(a, sort), sortedBy(b, sort)) ||
+    compare(b.lastAt, a.lastAt) ||
+    compare(a.sessionId, b.sessionId);
 }
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The value to sort by. In descending order, unknown values come last. */
-function sortedBy(row: SessionRow, sort: SessionSort): string | number {
+function sortedBy(row: Sketch, sort: SessionSort): string | number {
   switch (sort) {
     case 'lastAt':
     case 'agent':
@@ -105,23 +132,16 @@ function sortedBy(row: SessionRow, sort: SessionSort): string | number {
 const needsNoRows = ({ text, agent, repository, model }: SessionFilter): boolean =>
   text === undefined && agent === undefined && repository === undefined && model === undefined;
 
-const matchesMarks =
-  ({ from, to, tag, pinned, archived = false }: SessionFilter) =>
-  (row: Pick<SessionRow, 'lastAt' | 'tags' | 'pinned' | 'archived'>): boolean =>
+const filterBy =
+  ({ text, agent, repository, model, from, to, tag, pinned, archived = false }: SessionFilter) =>
+  (row: Sketch): boolean =>
     row.archived === archived &&
     (from === undefined || row.lastAt >= from) &&
     (to === undefined || row.lastAt < to) &&
     (tag === undefined || row.tags.includes(tag)) &&
-    (pinned === undefined || row.pinned === pinned);
-
-const filterBy =
-  (filter: SessionFilter) =>
-  (row: SessionRow): boolean =>
-    matchesMarks(filter)(row) && matchesContent(filter, row);
-
-const matchesContent = ({ text, agent, repository, model }: SessionFilter, row: SessionRow): boolean =>
-  (agent === undefined || row.agent === agent) &&
-  (repository === undefined || row.repository === repository) &&
-  (model === undefined || row.models.includes(model)) &&
-  (text === undefined ||
-    `${row.title}\n${row.repository ?? ''}\n${row.tags.join('\n')}\n${row.sessionId}`.toLowerCase().includes(text.trim().toLowerCase()));
+    (pinned === undefined || row.pinned === pinned) &&
+    (agent === undefined || row.agent === agent) &&
+    (repository === undefined || row.repository === repository) &&
+    (model === undefined || row.models?.includes(model) === true) &&
+    (text === undefined ||
+      `${row.title}\n${row.repository ?? ''}\n${row.tags.join('\n')}\n${row.sessionId}`.toLowerCase().includes(text.trim().toLowerCase()));

@@ -1,10 +1,10 @@
 // The sessions of clusters in derived data: the writer stores them while the project is idle, so that a list of many sessions reads no commits.
 import { sha256Of } from '../artifacts/index.js';
-import type { CommitSeq } from '../base/index.js';
+import { type CommitSeq, timestampOf } from '../base/index.js';
 import { intactColumn, type ReadChain, runsOf, type WriteChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
-import { setDerivedProgress } from '../store/index.js';
-import { forgetSums } from '../usage/index.js';
+import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { forgetSums, settingsState } from '../usage/index.js';
 import { type Cluster, clusterName, clustersOf } from './clusters.js';
 import type { Linked } from './links.js';
 
@@ -24,26 +24,34 @@ export interface StatedCluster {
 const rowsVersion = 1;
 const markOf = (state: string): string => sha256Of(`${rowsVersion} ${state}`).toString('base64url').slice(0, 22);
 
-/** The stored sessions of those of these clusters that have not changed since. None in a project without a clone, where contents come and go. */
-export function storedClusters(chain: ReadChain, asked: readonly StatedCluster[]): ReadonlyMap<Cluster, Made> {
-  if (asked.length === 0 || chain.artifacts.copies.expects()) return new Map();
-  const rows = chain.db.all<{ run: number; mark: string; data: string }>(
-    'SELECT run, mark, data FROM sessionCluster WHERE project = ? AND run IN (SELECT value FROM json_each(?))',
-    chain.project,
-    JSON.stringify(asked.map(({ cluster }) => clusterName(cluster))),
-  );
-  const known = new Map(rows.map((row) => [row.run, row] as const));
-  const found = asked.flatMap(({ cluster, state }): [Cluster, Made][] => {
-    const row = known.get(clusterName(cluster));
-    return row?.mark === markOf(state) ? [[cluster, JSON.parse(row.data) as Made]] : [];
-  });
+/** The sessions of stored clusters, by their names. `isMeant` is asked about the mark of each. */
+export function storedAt(
+  chain: ReadChain,
+  names: readonly number[],
+  isMeant: (name: number, mark: string) => boolean = () => true,
+): ReadonlyMap<number, Made> {
+  const found = chain.db
+    .all<{ run: number; mark: string; data: string }>(
+      'SELECT run, mark, data FROM sessionCluster WHERE project = ? AND run IN (SELECT value FROM json_each(?))',
+      chain.project,
+      JSON.stringify(names),
+    )
+    .flatMap(({ run, mark, data }): [number, Made][] => (isMeant(run, mark) ? [[run, JSON.parse(data) as Made]] : []));
   const damaged = damagedSessions(
     chain,
     found.flatMap(([, { links }]) => links),
   );
   if (damaged.size === 0) return new Map(found);
   const marked = (row: SessionRow): SessionRow => (damaged.has(row.sessionId) ? { ...row, damaged: true } : row);
-  return new Map(found.map(([cluster, made]) => [cluster, { ...made, rows: made.rows.map(marked) }] as const));
+  return new Map(found.map(([name, made]) => [name, { ...made, rows: made.rows.map(marked) }] as const));
+}
+
+/** The stored sessions of those of these clusters that have not changed since. None in a project without a clone, where contents come and go. */
+export function storedClusters(chain: ReadChain, asked: readonly StatedCluster[]): ReadonlyMap<Cluster, Made> {
+  if (asked.length === 0 || chain.artifacts.copies.expects()) return new Map();
+  const byName = new Map(asked.map((one) => [clusterName(one.cluster), one] as const));
+  const found = storedAt(chain, [...byName.keys()], (name, mark) => mark === markOf(byName.get(name)?.state ?? ''));
+  return new Map([...found].flatMap(([name, made]): [Cluster, Made][] => [[(byName.get(name) as StatedCluster).cluster, made]]));
 }
 
 /** The sessions whose first commit was damaged after they were stored. */
@@ -84,6 +92,70 @@ export function storeCluster({ db, project }: WriteChain, { cluster, state }: St
 
 /** The row of `derivedProgress` with the state of the project whose sessions are stored. */
 export const storedProgress = 'usage sessions';
+
+/** A number that changes with every commit, call, branch of git, price, limit, name, pin, archive and deletion. */
+export function storedState(chain: ReadChain): number {
+  const { text } = chain.db.one<{ text: string }>(
+    `SELECT (SELECT IFNULL(group_concat(changes || '/' || total), '') FROM areaCount WHERE project = :project AND area = 'commits') || ' ' ||
+            (SELECT IFNULL(MAX(no), 0) || ' ' || COUNT(*) || ' ' || TOTAL(LENGTH(path) + size) FROM source WHERE project = :project) || ' ' ||
+            (SELECT IFNULL(group_concat(no || IFNULL(title, '') || IFNULL(tags, '') || (deletedAt IS NULL) || (archivedAt IS NULL) || IIF(pinnedAt IS NULL, '', 'p')), '') FROM sessionMark) || ' ' ||
+            (SELECT IFNULL(group_concat(no || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM branchMark) || ' ' ||
+            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || (SELECT COUNT(*) FROM usageBranch) || ' ' ||
+            (SELECT COUNT(*) || ' ' || TOTAL(calls) || ' ' || TOTAL(cost) || ' ' || TOTAL(input + quarter) || ' ' || TOTAL(cacheRead) || ' ' || TOTAL(cacheWrite) || ' ' || TOTAL(output)
+              FROM usageSum WHERE project = :project) AS text`,
+    { project: chain.project },
+  ) ?? { text: '' };
+  const whole = `${text}${settingsState(chain)}`;
+  let state = 1;
+  for (let at = 0; at < whole.length; at++) state = (state * 31 + whole.charCodeAt(at)) % 4_294_967_291;
+  return state;
+}
+
+/** Whether the stored sessions are out of date. */
+export const sessionsAreDue = (chain: ReadChain): boolean => derivedProgressOf(chain, storedProgress) !== storedState(chain);
+
+/** What a list is sorted and filtered by. */
+export type SessionSketch = Pick<
+  SessionRow,
+  | 'sessionId'
+  | 'parentSessionId'
+  | 'title'
+  | 'agent'
+  | 'repository'
+  | 'lastAt'
+  | 'turns'
+  | 'branches'
+  | 'peakTokens'
+  | 'errors'
+  | 'pinned'
+  | 'archived'
+  | 'tags'
+> & {
+  readonly cost: { readonly amount: number } | null;
+  /** The name of its cluster. */
+  readonly cluster: number;
+};
+
+/** All sessions as they are stored; undefined if one of them may have changed since. */
+export function storedSketches(chain: ReadChain): SessionSketch[] | undefined {
+  if (chain.artifacts.copies.expects() || sessionsAreDue(chain)) return undefined;
+  return chain.db
+    .all<Omit<SessionSketch, 'tags' | 'cost' | 'lastAt'> & { parent: string | null; endedAt: number; tags: string | null; cost: number | null }>(
+      `SELECT s.session AS sessionId, s.cluster, s.parent, s.title, s.agent, s.repository, s.endedAt, s.turns, s.branches, s.errors, s.peakTokens, s.cost,
+              m.pinnedAt IS NOT NULL AS pinned, s.isArchived AS archived, m.tags
+         FROM usageSession s LEFT JOIN sessionMark m ON m.project = s.project AND m.sessionId = s.session WHERE s.project = ?`,
+      chain.project,
+    )
+    .map(({ parent, endedAt, tags, cost, pinned, archived, ...row }) => ({
+      ...row,
+      ...(parent !== null && { parentSessionId: parent }),
+      lastAt: timestampOf(endedAt),
+      cost: cost === null ? null : { amount: cost },
+      pinned: Boolean(pinned),
+      archived: Boolean(archived),
+      tags: tags === null ? [] : (JSON.parse(tags) as string[]),
+    }));
+}
 
 /** Forgets what is stored of clusters, with what rules found in them; of all clusters without names. */
 export function forgetClusters(chain: WriteChain, names?: readonly number[]): void {

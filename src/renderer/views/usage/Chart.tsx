@@ -2,16 +2,17 @@ import { useMemo } from 'react';
 import { say } from '../../parts';
 import type { SessionFact } from './facts';
 import { type Range, rangeWords, tickWords, unitOf } from './ranges';
-import { amountOf, groupsOf, isBound, noSums, rest, type ShownGrouping, type ShownMeasure, type Slice, seriesOf, stacksOf, ticksOf } from './sums';
+import { inRange, type ShownGrouping, type Slices } from './slices';
+import { amountOf, groupsOf, isBound, noSums, rest, type ShownMeasure, seriesOf, stacksOf, sumOf, ticksOf } from './sums';
 import { groupName, groupNames, measured, measuredSum } from './words';
 
 /** The class with the fill of a part of a bar. */
 const fillOf = (name: string, at: number): string => (name === '' ? 'u-none' : name === rest ? 'u-rest' : `u-${at}`);
 
 interface ChartProps {
-  readonly slices: readonly Slice[];
+  readonly slices: Slices;
   /** The slices of the range before; undefined without such a range. */
-  readonly before: readonly Slice[] | undefined;
+  readonly before: Slices | undefined;
   readonly bars: readonly Range[];
   readonly barsBefore: readonly Range[];
   readonly by: ShownGrouping;
@@ -113,15 +114,7 @@ const shortWords = (range: Range): string => rangeWords(range).replace(/ \d{4}$/
 function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnType<typeof groupsOf> }) {
   const { series, groups, by, measure, sessions, slices, before, selected, range } = props;
   const isTool = by === 'tool';
-  const inBar = useMemo(
-    () =>
-      selected &&
-      groupsOf(
-        slices.filter(({ day }) => day >= selected.from && day <= selected.to),
-        by,
-      ),
-    [slices, selected, by],
-  );
+  const inBar = useMemo(() => selected && groupsOf(inRange(slices, selected), by), [slices, selected, by]);
   const valueIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): number =>
     name === rest
       ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + amountOf(sums, measure, isTool)), 0)
@@ -130,7 +123,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
   const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
     [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isBound(sums, measure));
   const others = [...groups].filter(([key, sums]) => !series.includes(key) && amountOf(sums, measure, isTool) > 0).length;
-  const allBefore = before?.reduce((sum, slice) => sum + (by === 'tool' && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
+  const allBefore = useMemo(() => before && sumOf(before, isTool), [before, isTool]);
   return (
     <table className="usage-legend small">
       <thead>
@@ -174,13 +167,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
               </span>
             </td>
             {selected && <td />}
-            <td className="num">
-              {measured(
-                allBefore,
-                measure,
-                before?.some((slice) => isBound(slice, measure)),
-              )}
-            </td>
+            <td className="num">{measured(amountOf(allBefore, measure, isTool), measure, isBound(allBefore, measure))}</td>
           </tr>
         )}
       </tbody>

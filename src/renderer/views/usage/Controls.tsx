@@ -3,7 +3,8 @@ import { Button, ChipMenu, Switch, say } from '../../parts';
 import type { SessionFact } from './facts';
 import { isDay, lengths, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
-import { groupings, measures, type Slice, type UsageFacet, valuesOf } from './sums';
+import { groupings, type Slices, type UsageFacet } from './slices';
+import { measures, valuesOf } from './sums';
 import { groupName, groupNames, measureNames } from './words';
 
 const facetLabels: Readonly<Record<UsageFacet, string>> = {
@@ -12,7 +13,7 @@ const facetLabels: Readonly<Record<UsageFacet, string>> = {
 
 interface ControlsProps {
   readonly selection: UsageSelection;
-  readonly inRange: readonly Slice[];
+  readonly inRange: Slices;
   readonly sessions: ReadonlyMap<string, SessionFact>;
 }
 

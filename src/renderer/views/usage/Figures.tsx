@@ -2,8 +2,9 @@ import type { ReactNode } from 'react';
 import { say } from '../../parts';
 import type { Range } from './ranges';
 import { askSql } from './selection';
+import type { ChosenFacets } from './slices';
 import { callsSql, toolCallsSql } from './statements';
-import { type ChosenFacets, hitShare, isLowerBound, type Sums, tokensOf } from './sums';
+import { hitShare, isLowerBound, type Sums, tokensOf } from './sums';
 import { changePercent, dollars, measuredSum, million, share, tokensIn } from './words';
 
 interface FiguresProps {

@@ -6,23 +6,24 @@ import { go, useKeptQuery, useProject } from '../../state';
 import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
+import { type ChosenFacets, namesOf, type Slices } from './slices';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { amountOf, type ChosenFacets, groupsOf, isBound, isLowerBound, type ShownMeasure, type Slice, sumOf } from './sums';
+import { amountOf, groupsOf, isBound, isLowerBound, type ShownMeasure, sumOf } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
 interface PanelProps {
   readonly project: string;
-  readonly slices: readonly Slice[];
+  readonly slices: Slices;
   /** The slices of the bar before, or of the range before. */
-  readonly before: readonly Slice[] | undefined;
+  readonly before: Slices | undefined;
   readonly range: Range;
   readonly bars: readonly Range[];
   readonly isBar: boolean;
   readonly chosen: ChosenFacets;
   readonly measure: ShownMeasure;
   readonly sessions: ReadonlyMap<string, SessionFact>;
-  readonly events: Events | undefined;
+  readonly events: Events;
 }
 
 const mostSessions = 5;
@@ -82,8 +83,8 @@ export function Panel(props: PanelProps) {
       </section>
       <Largest {...props} />
       <Tools {...props} />
-      {events && <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" sql={forksSql} />}
-      {events && <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" sql={compactionsSql} />}
+      <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" sql={forksSql} />
+      <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" sql={compactionsSql} />
       <Findings project={project} />
     </aside>
   );
@@ -222,7 +223,7 @@ function EventList({
   sql,
   sessions,
 }: Pick<PanelProps, 'slices' | 'range' | 'sessions'> & { title: string; events: readonly Event[]; one: string; sql: string }) {
-  const inside = useMemo(() => new Set(slices.map(({ session }) => session)), [slices]);
+  const inside = useMemo(() => namesOf(slices, 'session'), [slices]);
   const found = events.filter(({ session, day }) => day >= range.from && day <= range.to && inside.has(session));
   if (found.length === 0) return null;
   const cost = found.reduce((sum, event) => sum + event.cost, 0);

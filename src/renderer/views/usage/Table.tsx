@@ -6,25 +6,14 @@ import { Cell, callColumns, toolColumns, type UsageColumn, type UsageTableRow } 
 import type { SessionFact } from './facts';
 import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
+import { type ChosenFacets, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
 import { listSql } from './statements';
-import {
-  amountOf,
-  type ChosenFacets,
-  facets,
-  groupsOf,
-  isLowerBound,
-  noSums,
-  type ShownGrouping,
-  type ShownMeasure,
-  type Slice,
-  type Sums,
-  sumOf,
-} from './sums';
+import { amountOf, groupsOf, isLowerBound, noSums, type ShownMeasure, type Sums, sumOf } from './sums';
 import { changeWords, groupName, groupNames, measured } from './words';
 
 interface TableProps {
-  readonly slices: readonly Slice[];
-  readonly before: readonly Slice[] | undefined;
+  readonly slices: Slices;
+  readonly before: Slices | undefined;
   readonly by: ShownGrouping;
   readonly measure: ShownMeasure;
   readonly range: Range;
@@ -60,8 +49,10 @@ export function Table(props: TableProps) {
   const rows = useMemo(() => {
     const value = columns.find(({ id }) => id === active.id)?.value;
     const nameOf = (key: string) => (by === 'day' ? key : groupName(key, by, sessions).toLowerCase());
-    const order = ([a, x]: [string, Sums], [b, y]: [string, Sums]): number => {
-      const difference = value ? value(x) - value(y) : nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0;
+    const places = new Map([...groups].map(([key, sums]) => [key, value ? value(sums) : nameOf(key)]));
+    const order = ([a]: [string, Sums], [b]: [string, Sums]): number => {
+      const [x, y] = [places.get(a) ?? 0, places.get(b) ?? 0];
+      const difference = x < y ? -1 : x > y ? 1 : 0;
       return (active.ascending ? difference : -difference) || (a < b ? -1 : 1);
     };
     return [...groups].sort(order);
@@ -241,12 +232,9 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
   const isTool = by === 'tool';
   const found = useMemo(
     () =>
-      [
-        ...groupsOf(
-          slices.filter((slice) => slice[by] === group),
-          'session',
-        ),
-      ].sort(([, x], [, y]) => amountOf(y, measure, isTool) - amountOf(x, measure, isTool) || y.calls - x.calls),
+      [...groupsOf(ofGroup(slices, by, group), 'session')].sort(
+        ([, x], [, y]) => amountOf(y, measure, isTool) - amountOf(x, measure, isTool) || y.calls - x.calls,
+      ),
     [slices, by, group, measure, isTool],
   );
   const others = found.length - shownSessions;
@@ -286,15 +274,15 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
 function Total(props: TableProps & { columns: readonly UsageColumn[]; whole: number }) {
   const { slices, before, columns, whole, measure, range, chosen, by } = props;
   const isTool = by === 'tool';
-  const all = useMemo(() => sumOf(isTool ? slices.filter(({ tool }) => tool !== undefined) : slices), [slices, isTool]);
-  const old = (before ?? []).reduce((sum, slice) => sum + (isTool && slice.tool === undefined ? 0 : amountOf(slice, measure, isTool)), 0);
+  const all = useMemo(() => sumOf(slices, isTool), [slices, isTool]);
+  const old = useMemo(() => before && sumOf(before, isTool), [before, isTool]);
   const row: UsageTableRow = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
   return (
     <tr>
       <th scope="row">Total</th>
       <Cells columns={columns} row={row} />
       {whole > 0 && <td className="c-share">100%</td>}
-      {before && <td className="num">{changeWords(amountOf(all, measure, isTool), old, measure)}</td>}
+      {old && <td className="num">{changeWords(amountOf(all, measure, isTool), amountOf(old, measure, isTool), measure)}</td>}
     </tr>
   );
 }

@@ -5,11 +5,12 @@ import { go } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
 import { Figures } from './Figures';
-import { type UsageFacts, useBudgets, useEvents, useFacts } from './facts';
+import { type UsageFacts, useBudgets, useFacts } from './facts';
 import { Panel } from './Panel';
 import { barsOf, dayAfter, lengthOf, type Range, rangeBefore, rangeWords, unitOf } from './ranges';
 import { setBar, setRange, type UsageSelection, useSelection } from './selection';
-import { inRange, matching, type ShownGrouping, type Slice, sumOf } from './sums';
+import { inRange, isEmpty, matching, namesOf, type ShownGrouping, type Slices } from './slices';
+import { sumOf } from './sums';
 import { Table } from './Table';
 import { dollars, measureNames } from './words';
 
@@ -25,7 +26,7 @@ export function UsageView({ project }: { project: string }) {
         stillWorks="The sessions can still be read."
         lines={16}
       >
-        {(data) => (data.slices.length === 0 ? <NothingCounted /> : <Counted project={project} facts={data} />)}
+        {(data) => (isEmpty(data.slices) ? <NothingCounted /> : <Counted project={project} facts={data} />)}
       </Answer>
     </section>
   );
@@ -38,7 +39,7 @@ const NothingCounted = () => (
 );
 
 /** The slices of the selection, of the range before, and the bars of both. */
-function useShown(all: readonly Slice[], selection: UsageSelection) {
+function useShown(all: Slices, selection: UsageSelection) {
   const { range, chosen, named } = selection;
   const { from, to } = range;
   const inside = useMemo(() => inRange(all, { from, to }), [all, from, to]);
@@ -56,7 +57,10 @@ function useShown(all: readonly Slice[], selection: UsageSelection) {
 }
 
 function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
-  const first = useMemo(() => facts.slices.reduce((least, { day }) => (day !== '' && day < least ? day : least), '9'), [facts.slices]);
+  const first = useMemo(
+    () => [...namesOf(facts.slices, 'day')].reduce((least, day) => (day !== '' && day < least ? day : least), '9'),
+    [facts.slices],
+  );
   const found = useSelection(first);
   const { range, measure, group } = found;
   // The same facets keep one object, so that nothing is computed again.
@@ -64,7 +68,6 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says what is chosen
   const chosen = useMemo(() => found.chosen, [key]);
   const selection = { ...found, chosen };
-  const events = useEvents(project);
   const budgets = useBudgets(project);
   const { inside, slices, before, bars, barsBefore } = useShown(facts.slices, selection);
   const bar = bars.find(({ from }) => from === found.bar);
@@ -78,13 +81,13 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
   const sumsBefore = useMemo(() => before && sumOf(before), [before]);
   // The bars of days and sessions are divided by model: a part for each of them could not be told apart.
   const parts: ShownGrouping = group === 'day' || group === 'session' ? 'model' : group;
-  const { sessions } = facts;
+  const { sessions, events } = facts;
   return (
     <>
       <Controls selection={selection} inRange={inside} sessions={sessions} />
       <div className="usage-columns">
         <div className="usage-main">
-          {slices.length === 0 ? (
+          {isEmpty(slices) ? (
             <Empty
               title="No calls here"
               actions={<Button onClick={() => go({ only: undefined, range: 'all', bar: undefined })}>Show all calls</Button>}
@@ -118,7 +121,7 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
             {before && ` Compared with ${rangeWords(rangeBefore(range))}.`}
           </p>
         </div>
-        {slices.length > 0 && (
+        {!isEmpty(slices) && (
           <Panel
             {...{ project, bars, chosen, measure, sessions, events }}
             slices={ofBar}

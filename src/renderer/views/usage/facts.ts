@@ -1,9 +1,7 @@
-import { useMemo } from 'react';
-import type { AnalysisAnswer, AnalysisSums } from '../../../core/contract/index.js';
+import type { AnalysisSums } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { AnswerMemory, type Query, useKept, useProject, useQuery } from '../../state';
-import { compactionsSql, forksSql } from './statements';
-import type { Slice } from './sums';
+import { type Slices, slicesIn } from './slices';
 
 /** A session as the table and the panel name it. */
 export interface SessionFact {
@@ -23,16 +21,11 @@ type Rows = readonly (readonly unknown[])[];
 export interface UsageFacts {
   readonly sessions: ReadonlyMap<string, SessionFact>;
   /** The sums of calls and of tool calls. */
-  readonly slices: readonly Slice[];
+  readonly slices: Slices;
+  readonly events: Events;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
-
-const nothing = {
-  ...{ calls: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, cost: 0, unpriced: 0, uncountedInputs: 0, uncountedOutputs: 0 },
-  ...{ misses: 0, loss: 0, waitMs: 0, toolCalls: 0, results: 0, errors: 0, toolMs: 0 },
-};
 
 /** The sessions by id, from the rows of `analysis.sums`. */
 export const sessionsIn = (rows: Rows): ReadonlyMap<string, SessionFact> =>
@@ -51,36 +44,6 @@ export const sessionsIn = (rows: Rows): ReadonlyMap<string, SessionFact> =>
     ]),
   );
 
-const placeIn = (sessions: ReadonlyMap<string, SessionFact>, session: string) => {
-  const found = sessions.get(session);
-  return { session, repository: found?.repository ?? '', person: found?.person ?? '', branch: found?.branch ?? '' };
-};
-
-type Numbers = readonly (readonly number[])[];
-
-/** Sums of calls, from the rows of `analysis.sums`. */
-export const slicesIn = (rows: Numbers, names: readonly string[], sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
-  rows.map(([day = 0, session = 0, agent = 0, model = 0, ...counts]) => {
-    const [calls, input, cacheRead, cacheWrite, output, cost, unpriced, uncountedInputs, uncountedOutputs, misses, loss, waitMs] = counts;
-    return {
-      ...nothing,
-      ...placeIn(sessions, names[session] ?? ''),
-      day: names[day] ?? '',
-      agent: names[agent] ?? '',
-      model: names[model] ?? '',
-      ...({ calls, input, cacheRead, cacheWrite, output, cost, unpriced, uncountedInputs, uncountedOutputs, misses, loss, waitMs } as Partial<Slice>),
-    };
-  });
-
-/** Sums of tool calls, from the rows of `analysis.sums`. */
-export const toolSlicesIn = (rows: Numbers, names: readonly string[], sessions: ReadonlyMap<string, SessionFact>): readonly Slice[] =>
-  rows.map(([day = 0, session = 0, agent = 0, model = 0, tool = 0, toolCalls = 0, results = 0, errors = 0, toolMs = 0]) => ({
-    ...nothing,
-    ...placeIn(sessions, names[session] ?? ''),
-    ...{ day: names[day] ?? '', agent: names[agent] ?? '', model: names[model] ?? '', tool: names[tool] ?? '' },
-    ...{ toolCalls, results, errors, toolMs },
-  }));
-
 /** A commit of a kind of its own: a turn of a fork that was made in Stemma, or a compaction. */
 export interface Event {
   readonly session: string;
@@ -96,23 +59,10 @@ export interface Events {
   readonly compactions: readonly Event[];
 }
 
-const eventsIn = (forks: Rows, compactions: Rows): Events => ({
-  forks: forks.map(([session, day, calls, cost, turn]) => ({
-    ...{ session: text(session), day: text(day), calls: number(calls), cost: number(cost), commit: text(turn) },
-  })),
-  compactions: compactions.map(([session, day, commit]) => ({ session: text(session), day: text(day), calls: 0, cost: 0, commit: text(commit) })),
+const eventsIn = ({ forks, compactions }: Pick<AnalysisSums, 'forks' | 'compactions'>): Events => ({
+  forks: forks.map(([day, session, commit, calls, cost]) => ({ day, session: session ?? '', commit, calls, cost })),
+  compactions: compactions.map(([day, session, commit]) => ({ day, session: session ?? '', commit, calls: 0, cost: 0 })),
 });
-
-/** The engine's largest answer. */
-const limit = 100_000;
-const answers = new AnswerMemory<AnalysisAnswer>(12);
-
-/** The answer to a statement, kept until the project changes. */
-const useSql = (project: string, sql: string | null): Query<AnalysisAnswer> =>
-  useKept(
-    useQuery(sql === null ? null : `${project} ${sql}`, (signal) => api.analysis.sql({ sql: sql ?? '', limit }, { signal }), answers),
-    project,
-  );
 
 const facts = new AnswerMemory<UsageFacts>(2);
 
@@ -122,24 +72,14 @@ export const useFacts = (project: string): Query<UsageFacts> =>
     useQuery(
       project,
       async (signal) => {
-        const { names, sessions, calls, tools } = JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums;
-        const known = sessionsIn(sessions);
-        return { sessions: known, slices: [...slicesIn(calls, names, known), ...toolSlicesIn(tools, names, known)] };
+        const sums = JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums;
+        const known = sessionsIn(sums.sessions);
+        return { sessions: known, slices: slicesIn(sums, known), events: eventsIn(sums) };
       },
       facts,
     ),
     project,
   );
-
-/** Forks and compactions; undefined until they are known. */
-export function useEvents(project: string): Events | undefined {
-  const forks = useSql(project, forksSql);
-  const compactions = useSql(project, compactionsSql);
-  return useMemo(
-    () => (forks.status === 'done' && compactions.status === 'done' ? eventsIn(forks.data.rows, compactions.data.rows) : undefined),
-    [forks, compactions],
-  );
-}
 
 /** The date of the prices, the budgets of this machine, and the days that cost more. Days are in UTC, as all sums of this place. */
 export function useBudgets(project: string) {

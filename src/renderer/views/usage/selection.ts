@@ -1,6 +1,7 @@
 import { go, move, type Route, useNavigation } from '../../state';
 import { type Range, rangeOf } from './ranges';
-import { type ChosenFacets, chosenOf, chosenText, groupings, measures, type ShownGrouping, type ShownMeasure, type UsageFacet } from './sums';
+import { type ChosenFacets, groupings, type ShownGrouping, type UsageFacet } from './slices';
+import { chosenOf, chosenText, measures, type ShownMeasure } from './sums';
 
 /** What the address says about this place. */
 export interface UsageSelection {

@@ -1,5 +1,5 @@
 import type { Range } from './ranges';
-import { type ChosenFacets, facets, type ShownGrouping } from './sums';
+import { type ChosenFacets, facets, type ShownGrouping } from './slices';
 
 /** A text as a literal of SQL. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

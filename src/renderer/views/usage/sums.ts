@@ -1,128 +1,121 @@
 import type { Range } from './ranges';
-
-/** What calls and tool calls are filtered and grouped by. */
-export const facets = ['agent', 'repository', 'model', 'person', 'branch'] as const;
-export type UsageFacet = (typeof facets)[number];
-export const groupings = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'] as const;
-export type ShownGrouping = (typeof groupings)[number];
+import {
+  type ChosenFacets,
+  type CountName,
+  countNames,
+  facets,
+  matching,
+  type ShownGrouping,
+  type Slices,
+  toolRowsOf,
+  type UsageFacet,
+} from './slices';
 
 /** What a bar shows. */
 export const measures = ['cost', 'tokens', 'loss', 'errors', 'time'] as const;
 export type ShownMeasure = (typeof measures)[number];
 
-/** The values of a chosen facet; a facet that is missing is not chosen. An empty text stands for what was not recorded. */
-export type ChosenFacets = Readonly<Partial<Record<UsageFacet, readonly string[]>>>;
-
-/** Where a row of sums belongs. A value that was not recorded is an empty text. */
-interface Place extends Readonly<Record<UsageFacet, string>> {
-  readonly day: string;
-  readonly session: string;
-  /** The tool of tool calls; undefined for calls to models. */
-  readonly tool?: string;
-}
-
-interface Counts {
-  readonly calls: number;
-  readonly input: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly output: number;
-  readonly cost: number;
-  readonly unpriced: number;
-  readonly uncountedInputs: number;
-  readonly uncountedOutputs: number;
-  readonly misses: number;
-  readonly loss: number;
-  readonly waitMs: number;
-  readonly toolCalls: number;
-  readonly results: number;
-  readonly errors: number;
-  readonly toolMs: number;
-}
-
-/** Sums of the calls, or of the tool calls, of a session on a day. */
-export type Slice = Place & Counts;
-
-const names = [
-  'calls',
-  'input',
-  'cacheRead',
-  'cacheWrite',
-  'output',
-  'cost',
-  'unpriced',
-  'uncountedInputs',
-  'uncountedOutputs',
-  'misses',
-  'loss',
-  'waitMs',
-  'toolCalls',
-  'results',
-  'errors',
-  'toolMs',
-] as const satisfies readonly (keyof Counts)[];
-
-export type Sums = { -readonly [Name in keyof Counts]: number } & { readonly sessions: Set<string> };
+export type Sums = Record<CountName, number> & { readonly sessions: Set<number> };
 
 /** Sums of nothing. */
 export const noSums = (): Sums => ({
-  ...(Object.fromEntries(names.map((name) => [name, 0])) as { -readonly [Name in keyof Counts]: number }),
-  sessions: new Set<string>(),
+  ...(Object.fromEntries(countNames.map((name) => [name, 0])) as Record<CountName, number>),
+  sessions: new Set<number>(),
 });
 
-function add(sums: Sums, slice: Slice): void {
-  sums.sessions.add(slice.session);
-  for (const name of names) sums[name] += slice[name];
+/** Columns of rows that are added up: those of the slices, or of the tool calls in them. */
+function summable(slices: Slices, ofTools: boolean) {
+  const { facts, rows } = slices;
+  if (!ofTools) return { rows, counts: facts.counts, placed: (place: Exclude<ShownGrouping, 'tool'>) => facts.places[place] };
+  const { row, counts } = facts.tools;
+  return {
+    rows: toolRowsOf(slices),
+    counts,
+    placed: (place: Exclude<ShownGrouping, 'tool'>) => row.map((one) => facts.places[place][one] as number),
+  };
 }
 
-/** The sums of slices. */
-export const sumOf = (slices: Iterable<Slice>): Sums => {
-  const sums = noSums();
-  for (const slice of slices) add(sums, slice);
-  return sums;
-};
-
-/** The slices on the days of a range. */
-export const inRange = (slices: readonly Slice[], { from, to }: Range): readonly Slice[] => slices.filter(({ day }) => day >= from && day <= to);
-
-/** The slices that match every chosen facet, or every one but `except`. */
-export const matching = (slices: readonly Slice[], chosen: ChosenFacets, except?: UsageFacet): readonly Slice[] => {
-  const tests = facets.flatMap((facet) => {
-    const values = facet === except ? undefined : chosen[facet];
-    return values && values.length > 0 ? [[facet, new Set(values)] as const] : [];
-  });
-  return tests.length === 0 ? slices : slices.filter((slice) => tests.every(([facet, values]) => values.has(slice[facet])));
-};
-
-/** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
-export function valuesOf(slices: readonly Slice[], chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
-  const found = new Map<string, Set<string>>();
-  for (const slice of matching(slices, chosen, facet)) {
-    const known = found.get(slice[facet]);
-    if (known) known.add(slice.session);
-    else found.set(slice[facet], new Set([slice.session]));
+/** Adds the values of each row to the sums of its group. */
+function addAll(
+  rows: Uint32Array,
+  counts: Readonly<Partial<Record<CountName, Float64Array>>>,
+  sessions: Uint32Array,
+  groups: readonly Sums[],
+  groupOf: Uint32Array,
+): void {
+  for (const [name, values] of Object.entries(counts) as [CountName, Float64Array][]) {
+    const sums = new Float64Array(groups.length);
+    for (let at = 0; at < rows.length; at++) {
+      const group = groupOf[at] as number;
+      sums[group] = (sums[group] as number) + (values[rows[at] as number] as number);
+    }
+    for (const [at, group] of groups.entries()) group[name] += sums[at] as number;
   }
-  return [...found].map(([value, sessions]) => [value, sessions.size] as const).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+  addSessions(
+    rows,
+    sessions,
+    groups.map(({ sessions }) => sessions),
+    groupOf,
+  );
+}
+
+/** Adds the session of each row to the set of its group. Most rows follow others of the same session and group. */
+function addSessions(rows: Uint32Array, sessions: Uint32Array, sets: readonly Set<number>[], groupOf: Uint32Array): void {
+  const last = new Int32Array(sets.length).fill(-1);
+  for (let at = 0; at < rows.length; at++) {
+    const session = sessions[rows[at] as number] as number;
+    const group = groupOf[at] as number;
+    if (last[group] === session) continue;
+    last[group] = session;
+    sets[group]?.add(session);
+  }
+}
+
+/** The group of each row, in the order in which the groups occur. */
+function grouped(
+  rows: Uint32Array,
+  places: Uint32Array,
+  names: readonly string[],
+): { readonly keys: readonly string[]; readonly groupOf: Uint32Array } {
+  const numbers = new Int32Array(names.length).fill(-1);
+  const keys: string[] = [];
+  const groupOf = new Uint32Array(rows.length);
+  for (let at = 0; at < rows.length; at++) {
+    const place = places[rows[at] as number] as number;
+    if (numbers[place] === -1) numbers[place] = keys.push(names[place] ?? '') - 1;
+    groupOf[at] = numbers[place] as number;
+  }
+  return { keys, groupOf };
+}
+
+/** The sums of slices, or of their tool calls alone. */
+export function sumOf(slices: Slices, ofTools = false): Sums {
+  const { rows, counts, placed } = summable(slices, ofTools);
+  const sums = noSums();
+  addAll(rows, counts, placed('session'), [sums], new Uint32Array(rows.length));
+  return sums;
 }
 
 /** The sums of each group. Calls to models belong to no tool. */
-export function groupsOf(slices: readonly Slice[], by: ShownGrouping): ReadonlyMap<string, Sums> {
-  const groups = new Map<string, Sums>();
-  for (const slice of slices) {
-    const key = slice[by];
-    if (key === undefined) continue;
-    let sums = groups.get(key);
-    if (!sums) {
-      sums = noSums();
-      groups.set(key, sums);
-    }
-    add(sums, slice);
-  }
-  return groups;
+export function groupsOf(slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> {
+  const { rows, counts, placed } = summable(slices, by === 'tool' || slices.tool !== undefined);
+  const { keys, groupOf } = grouped(rows, by === 'tool' ? slices.facts.tools.tool : placed(by), slices.facts.names);
+  const groups = keys.map(noSums);
+  addAll(rows, counts, placed('session'), groups, groupOf);
+  return new Map(keys.map((key, at) => [key, groups[at] as Sums]));
+}
+
+/** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
+export function valuesOf(slices: Slices, chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
+  const { facts, rows } = matching(slices, chosen, facet);
+  const { keys, groupOf } = grouped(rows, facts.places[facet], facts.names);
+  const sets = keys.map(() => new Set<number>());
+  addSessions(rows, facts.places.session, sets, groupOf);
+  return keys.map((key, at) => [key, sets[at]?.size ?? 0] as const).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 }
 
 /** All tokens that were counted. */
-export const tokensOf = ({ input, cacheRead, cacheWrite, output }: Sums | Slice): number => input + cacheRead + cacheWrite + output;
+export const tokensOf = ({ input, cacheRead, cacheWrite, output }: Sums): number => input + cacheRead + cacheWrite + output;
 
 /** The share of the input that was read from the cache; undefined without a counted input. */
 export function hitShare({ input, cacheRead, cacheWrite }: Sums): number | undefined {
@@ -130,21 +123,21 @@ export function hitShare({ input, cacheRead, cacheWrite }: Sums): number | undef
   return whole === 0 ? undefined : cacheRead / whole;
 }
 
-/** The height of a bar. Of tools, the time is that of the tools. */
-export function amountOf(of: Sums | Slice, measure: ShownMeasure, isTool = false): number {
+/** The counts that make the height of a bar. Of tools, the time is that of the tools. */
+const countsOf = (measure: ShownMeasure, isTool: boolean): readonly CountName[] => {
   switch (measure) {
-    case 'cost':
-      return of.cost;
     case 'tokens':
-      return tokensOf(of);
-    case 'loss':
-      return of.loss;
-    case 'errors':
-      return of.errors;
+      return ['input', 'cacheRead', 'cacheWrite', 'output'];
     case 'time':
-      return isTool ? of.toolMs : of.waitMs;
+      return [isTool ? 'toolMs' : 'waitMs'];
+    default:
+      return [measure];
   }
-}
+};
+
+/** The height of a bar. */
+export const amountOf = (of: Sums, measure: ShownMeasure, isTool = false): number =>
+  countsOf(measure, isTool).reduce((sum, name) => sum + of[name], 0);
 
 /** Whether a cost is a lower bound, because calls without a price or an output are in it. */
 export const isLowerBound = ({
@@ -180,22 +173,28 @@ export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: ShownMeasur
 
 /** The values of each bar by the names of `series`. */
 export function stacksOf(
-  slices: readonly Slice[],
+  slices: Slices,
   bars: readonly Range[],
   by: ShownGrouping,
   series: readonly string[],
   measure: ShownMeasure,
 ): readonly (readonly number[])[] {
   const isTool = by === 'tool';
-  const places = new Map(series.map((name, at) => [name, at]));
+  const { names, tools } = slices.facts;
+  const { rows, counts, placed } = summable(slices, isTool);
+  const [groups, days] = [isTool ? tools.tool : placed(by), placed('day')];
+  const seriesAt = new Map(series.map((name, at) => [name, at]));
+  const placeOf = names.map((name) => seriesAt.get(name) ?? seriesAt.get(rest));
   const stacks = bars.map(() => series.map(() => 0));
-  for (const slice of slices) {
-    const key = slice[by];
-    const value = amountOf(slice, measure, isTool);
-    if (key === undefined || value === 0) continue;
-    const stack = stacks[barAt(bars, slice.day)];
-    const place = places.get(key) ?? places.get(rest);
-    if (stack && place !== undefined) stack[place] = (stack[place] ?? 0) + value;
+  const stackOf = names.map((name) => stacks[barAt(bars, name)]);
+  for (const name of countsOf(measure, isTool)) {
+    const values = (counts as Partial<Record<CountName, Float64Array>>)[name];
+    if (!values) continue;
+    for (const row of rows) {
+      const stack = stackOf[days[row] as number];
+      const place = placeOf[groups[row] as number];
+      if (stack && place !== undefined) stack[place] = (stack[place] ?? 0) + (values[row] as number);
+    }
   }
   return stacks;
 }

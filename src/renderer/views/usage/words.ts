@@ -1,7 +1,8 @@
 import { agentName, repositoryName, repositoryNames, say } from '../../parts';
 import type { SessionFact } from './facts';
 import { rangeWords } from './ranges';
-import { amountOf, isBound, isMissingTokens, rest, type ShownGrouping, type ShownMeasure, type Sums, tokensOf } from './sums';
+import type { ShownGrouping } from './slices';
+import { amountOf, isBound, isMissingTokens, rest, type ShownMeasure, type Sums, tokensOf } from './sums';
 
 export const measureNames: Readonly<Record<ShownMeasure, string>> = {
   cost: 'Cost',

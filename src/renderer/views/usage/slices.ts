@@ -1,0 +1,135 @@
+// The sums of the calls of each session and day by agent and model, with the tool calls in each, in columns: a library of 5,000 sessions has 20,000 of
+// them and 80,000 sums of tools.
+import type { AnalysisSums } from '../../../core/contract/index.js';
+import type { SessionFact } from './facts';
+import type { Range } from './ranges';
+
+/** What calls and tool calls are filtered and grouped by. */
+export const facets = ['agent', 'repository', 'model', 'person', 'branch'] as const;
+export type UsageFacet = (typeof facets)[number];
+export const groupings = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'] as const;
+export type ShownGrouping = (typeof groupings)[number];
+type Place = Exclude<ShownGrouping, 'tool'>;
+
+/** The values of a chosen facet; a facet that is missing is not chosen. An empty text stands for what was not recorded. */
+export type ChosenFacets = Readonly<Partial<Record<UsageFacet, readonly string[]>>>;
+
+const ofCalls = [
+  ...(['calls', 'input', 'cacheRead', 'cacheWrite', 'output', 'cost', 'unpriced', 'uncountedInputs', 'uncountedOutputs'] as const),
+  ...(['misses', 'loss', 'waitMs'] as const),
+] as const;
+const ofTools = ['toolCalls', 'results', 'errors', 'toolMs'] as const;
+/** What is added up. */
+export const countNames = [...ofCalls, ...ofTools] as const;
+export type CountName = (typeof countNames)[number];
+
+type Columns<Name extends string, Column> = Readonly<Record<Name, Column>>;
+
+interface Facts {
+  /** The texts that the places name by number. What was not recorded is an empty text. */
+  readonly names: readonly string[];
+  /** Where each row belongs. */
+  readonly places: Columns<Place, Uint32Array>;
+  /** The sums of each row, those of its tool calls included. */
+  readonly counts: Columns<CountName, Float64Array>;
+  /** The sums of tool calls, by the rows that they belong to: those of a row begin at its number in `first`. */
+  readonly tools: {
+    readonly first: Uint32Array;
+    readonly row: Uint32Array;
+    readonly tool: Uint32Array;
+    readonly counts: Columns<(typeof ofTools)[number], Float64Array>;
+  };
+}
+
+/** Some rows of the facts, and of them the calls of one tool only, if `tool` names one. */
+export interface Slices {
+  readonly facts: Facts;
+  readonly rows: Uint32Array;
+  readonly tool?: number;
+}
+
+const column = (rows: readonly (readonly number[])[], at: number): Float64Array => {
+  const values = new Float64Array(rows.length);
+  for (let row = 0; row < rows.length; row++) values[row] = rows[row]?.[at] ?? 0;
+  return values;
+};
+const numbersIn = (rows: readonly (readonly number[])[], at: number): Uint32Array => new Uint32Array(column(rows, at));
+
+/** The sums of an answer of `analysis.sums`. */
+export function slicesIn(
+  { names: given, calls, tools }: Pick<AnalysisSums, 'names' | 'calls' | 'tools'>,
+  sessions: ReadonlyMap<string, SessionFact>,
+): Slices {
+  const names = [...given];
+  const numbers = new Map(names.map((name, at) => [name, at]));
+  const numberOf = (name: string): number => {
+    const known = numbers.get(name);
+    if (known !== undefined) return known;
+    numbers.set(name, names.length);
+    return names.push(name) - 1;
+  };
+  const [day, session, agent, model] = [0, 1, 2, 3].map((at) => numbersIn(calls, at)) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
+  const ofSession = (place: 'repository' | 'person' | 'branch'): Uint32Array => {
+    const found = given.map((name) => numberOf(sessions.get(name)?.[place] ?? ''));
+    return session.map((one) => found[one] as number);
+  };
+  const places = { day, session, agent, model, repository: ofSession('repository'), person: ofSession('person'), branch: ofSession('branch') };
+  const sorted = [...tools].sort(([a = 0], [b = 0]) => a - b);
+  const row = numbersIn(sorted, 0);
+  const first = new Uint32Array(calls.length + 1).fill(sorted.length);
+  for (let at = sorted.length - 1; at >= 0; at--) first[row[at] as number] = at;
+  for (let at = calls.length - 1; at >= 0; at--) first[at] = Math.min(first[at] as number, first[at + 1] as number);
+  const toolCounts = Object.fromEntries(ofTools.map((name, at) => [name, column(sorted, at + 2)])) as Facts['tools']['counts'];
+  const summed = (values: Float64Array): Float64Array => {
+    const sums = new Float64Array(calls.length);
+    for (let at = 0; at < row.length; at++) sums[row[at] as number] = (sums[row[at] as number] as number) + (values[at] as number);
+    return sums;
+  };
+  const counts = Object.fromEntries([
+    ...ofCalls.map((name, at) => [name, column(calls, at + 4)]),
+    ...ofTools.map((name) => [name, summed(toolCounts[name])]),
+  ]) as Facts['counts'];
+  return { facts: { names, places, counts, tools: { first, row, tool: numbersIn(sorted, 1), counts: toolCounts } }, rows: day.map((_, at) => at) };
+}
+
+/** The rows whose place has such a name. */
+function where(slices: Slices, place: Place, isMeant: (name: string) => boolean): Slices {
+  const { names, places } = slices.facts;
+  const of = places[place];
+  const meant = Uint8Array.from(names.map((name) => (isMeant(name) ? 1 : 0)));
+  return { ...slices, rows: slices.rows.filter((row) => meant[of[row] as number] === 1) };
+}
+
+/** The sums of tool calls in the slices. */
+export function toolRowsOf({ facts: { tools }, rows, tool }: Slices): Uint32Array {
+  const found: number[] = [];
+  for (const row of rows)
+    for (let at = tools.first[row] as number; at < (tools.first[row + 1] as number); at++)
+      if (tool === undefined || tools.tool[at] === tool) found.push(at);
+  return Uint32Array.from(found);
+}
+
+/** Whether there is no row. */
+export const isEmpty = ({ rows }: Slices): boolean => rows.length === 0;
+
+/** The slices on the days of a range. */
+export const inRange = (slices: Slices, { from, to }: Range): Slices => where(slices, 'day', (day) => day >= from && day <= to);
+
+/** The slices of one group. */
+export const ofGroup = (slices: Slices, by: ShownGrouping, group: string): Slices =>
+  by === 'tool' ? { ...slices, tool: slices.facts.names.indexOf(group) } : where(slices, by, (name) => name === group);
+
+/** The slices that match every chosen facet, or every one but `except`. */
+export const matching = (slices: Slices, chosen: ChosenFacets, except?: UsageFacet): Slices =>
+  facets.reduce((left, facet) => {
+    const values = facet === except ? [] : (chosen[facet] ?? []);
+    return values.length === 0 ? left : where(left, facet, (name) => values.includes(name));
+  }, slices);
+
+/** The names of a place that the slices have. */
+export function namesOf({ facts: { names, places }, rows }: Slices, place: Place): ReadonlySet<string> {
+  const of = places[place];
+  const found = new Uint8Array(names.length);
+  for (const row of rows) found[of[row] as number] = 1;
+  return new Set(names.filter((_, number) => found[number] === 1));
+}
