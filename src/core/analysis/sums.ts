@@ -7,7 +7,7 @@ import { agentOfTemplate, callsOfCommit, isShown, isTurnOfProject, sessionOfComm
 export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? writtenSums(chain);
 
 /** Increase this number when the text changes its form, so that a stored one is written again. */
-const packedVersion = 2;
+const packedVersion = 3;
 const progress = 'usage packed';
 
 const isStored = (chain: ReadChain): boolean => derivedProgressOf(chain, progress) === packedVersion;
@@ -29,8 +29,8 @@ export function storeSums(chain: WriteChain): void {
 }
 
 /**
- * The sums are kept, so that nothing is added up from single calls. Only the tool calls of commits that name no session themselves are. The text is
- * written row by row, because a large project has many.
+ * The sums are kept, so that nothing is added up from single calls. Only the tool calls of commits that name no session themselves are. The text has
+ * columns, because a window reads them faster than rows.
  */
 function writtenSums({ db, project }: ReadChain): string {
   const names: string[] = [];
@@ -47,8 +47,6 @@ function writtenSums({ db, project }: ReadChain): string {
     days.set(day, known);
     return known;
   };
-  /** Numbers for the day and the names with which a row begins. */
-  const placeOf = ([day, ...named]: readonly [number, ...string[]]): string => [numberOfDay(day), ...named.map(numberOf)].join(',');
   const sessions = db.rows<(string | null)[]>(
     'SELECT session, title, repository, person, agent, tip, parent, branch FROM usageSession WHERE project = :project',
     { project },
@@ -69,34 +67,45 @@ function writtenSums({ db, project }: ReadChain): string {
       WHERE c.project = :project AND k.session IS NOT NULL AND IFNULL(c.sessionId, '') = '' GROUP BY 1, 2, 3, 4, 5`,
     { project },
   );
-  const rows: string[] = [];
+  const [callColumns, toolColumns] = [columnsOf(16), columnsOf(6)];
   const rowOf = new Map<string, number>();
-  const addRow = (place: string, counts: string): number => {
-    rowOf.set(place, rows.length);
-    return rows.push(`[${place},${counts}]`) - 1;
+  /** The row of calls of a day, a session, an agent and a model. */
+  const rowAt = ([day, ...named]: Placed, counts: readonly number[]): number => {
+    const place = [numberOfDay(day), ...named.map(numberOf)];
+    const key = place.join(' ');
+    const known = rowOf.get(key) ?? add(callColumns, [...place, ...counts]);
+    rowOf.set(key, known);
+    return known;
   };
-  for (const [day, session, agent, model, ...counts] of calls) addRow(placeOf([day, session, agent, model]), counts.join(','));
-  const none = Array(12).fill(0).join(',');
-  const toolRows = tools.flatMap(([day, session, agent, model, tool, ...counts]) => {
-    if (!shown.has(session)) return [];
-    const place = placeOf([day, session, agent, model]);
-    return `[${rowOf.get(place) ?? addRow(place, none)},${numberOf(String(tool))},${counts.join(',')}]`;
-  });
-  const events = (of: readonly EventRow[]): string => JSON.stringify(of.map(([day, ...row]) => [new Date(day).toISOString().slice(0, 10), ...row]));
-  return `{"names":${JSON.stringify(names)},"sessions":${JSON.stringify(sessions)},"calls":[${rows.join(',')}],"tools":[${toolRows.join(',')}],"forks":${events(
-    db.rows<EventRow>(
-      `SELECT c.createdAt, ${sessionOfCommit}, c.id, (SELECT COUNT(*) ${callsOfCommit}), IFNULL((SELECT SUM(u.cost) ${callsOfCommit}), 0) FROM context c
-        WHERE c.forked AND ${isTurnOfProject} ORDER BY c.createdAt DESC`,
-      { project },
-    ),
-  )},"compactions":${events(
-    db.rows<EventRow>(
-      `SELECT c.createdAt, ${sessionOfCommit}, c.id FROM context c WHERE c.project = :project AND c.type = 'compaction' AND c.entries > 0 AND ${isShown}
-        ORDER BY c.createdAt DESC`,
-      { project },
-    ),
-  )}}`;
+  for (const [day, session, agent, model, ...counts] of calls) rowAt([day, session, agent, model], counts as number[]);
+  const none = Array<number>(12).fill(0);
+  for (const [day, session, agent, model, tool, ...counts] of tools)
+    if (shown.has(session)) add(toolColumns, [rowAt([day, session, agent, model], none), numberOf(tool as string), ...(counts as number[])]);
+  return JSON.stringify({ names, sessions, calls: callColumns, tools: toolColumns, ...eventsOf(db, project) });
 }
 
-type EventRow = readonly [at: number, session: string | null, commit: string, ...numbers: number[]];
-type SumRow = readonly [day: number, session: string, agent: string, model: string, ...rest: (string | number)[]];
+/** The turns that were made in Stemma and the compactions, the latest first. */
+function eventsOf(db: ReadChain['db'], project: number): Record<'forks' | 'compactions', readonly unknown[]> {
+  const read = (columns: string, where: string) =>
+    db
+      .rows<readonly [at: number, ...rest: unknown[]]>(
+        `SELECT c.createdAt, ${sessionOfCommit}, c.id${columns} FROM context c WHERE ${where} ORDER BY c.createdAt DESC`,
+        { project },
+      )
+      .map(([at, ...rest]) => [new Date(at).toISOString().slice(0, 10), ...rest]);
+  return {
+    forks: read(`, (SELECT COUNT(*) ${callsOfCommit}), IFNULL((SELECT SUM(u.cost) ${callsOfCommit}), 0)`, `c.forked AND ${isTurnOfProject}`),
+    compactions: read('', `c.project = :project AND c.type = 'compaction' AND c.entries > 0 AND ${isShown}`),
+  };
+}
+
+const columnsOf = (count: number): number[][] => Array.from({ length: count }, () => []);
+
+/** Adds a row to columns, and returns its number. */
+function add(columns: readonly number[][], row: readonly number[]): number {
+  for (const [at, column] of columns.entries()) column.push(row[at] ?? 0);
+  return (columns[0]?.length ?? 0) - 1;
+}
+
+type Placed = readonly [day: number, session: string, agent: string, model: string];
+type SumRow = readonly [...Placed, ...rest: (string | number)[]];

@@ -80,7 +80,7 @@ const viewSchema = z.object({
 export type AnalysisSchema = z.output<typeof viewSchema>;
 
 const sums = z.array(z.array(z.number()));
-/** Sums of a project. Rows are lists, and one text as JSON, because a large project has many. */
+/** Sums of a project, as one text of JSON. The sums are in columns of equal length, because a large project has many. */
 const analysisSums = z.object({
   /** The names of days, sessions, agents, models and tools. The sums name them by their places here. */
   names: z.array(z.string()),
@@ -91,7 +91,7 @@ const analysisSums = z.object({
    * cache misses, what they cost, and the wait in milliseconds.
    */
   calls: sums,
-  /** The row of `calls` with the same day, session, agent and model; tool; calls, calls with a result, failed calls, and their time in milliseconds. */
+  /** The number of the row of `calls` with the same day, session, agent and model; tool; calls, calls with a result, failed calls, and their time in milliseconds. */
   tools: sums,
   /** The turns that were made in Stemma, the latest first: day, session, commit, calls and cost. */
   forks: z.array(z.tuple([z.string(), z.string().nullable(), contextId, count, z.number()])),

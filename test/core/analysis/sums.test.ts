@@ -9,13 +9,14 @@ import { namedSums } from '../../support/sums.js';
 
 const fixture = (name: string): string => join(import.meta.dirname, '..', '..', 'fixtures', name);
 
-/** The sum of a column over all rows. */
-const total = (rows: readonly (readonly unknown[])[], at: number): number => rows.reduce((sum, row) => sum + Number(row[at] ?? 0), 0);
+const sum = (column: readonly number[] = []): number => column.reduce((total, value) => total + value, 0);
 
 test('[Q8] the kept sums equal those of the views, in every column and for every session', { tags: 'long' }, async () => {
   const { client } = door();
   const paths = ['usage', 'codex', 'gemini', 'subagents'].map(fixture);
   for await (const _ of await client.import.run({ paths }));
+  const [tip] = await client.context.tips({});
+  await client.context.fork({ id: tip?.id ?? '', edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Again' } }] } as never);
   const sums = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
   const ask = async (sql: string) => (await client.analysis.sql({ sql, limit: 100_000 })).rows;
   const calls = await ask(
@@ -27,7 +28,7 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   const named = namedSums(sums);
   expect(new Set(named.calls.map((row) => JSON.stringify(row)))).toEqual(new Set(calls.map((row) => JSON.stringify(row))));
   const [[counted]] = (await ask('SELECT count(*) FROM calls')) as [[number]];
-  expect(total(sums.calls, 4)).toBe(counted);
+  expect(sum(sums.calls[4])).toBe(counted);
 
   const tools = await ask(
     `SELECT substr(at, 1, 10), session_id, agent, ifnull(model, ''), name, count(*), count(is_error), ifnull(sum(is_error), 0), ifnull(sum(duration_ms), 0)
@@ -35,6 +36,11 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   );
   expect(tools.length).toBeGreaterThan(4);
   expect(new Set(named.tools.map((row) => JSON.stringify(row)))).toEqual(new Set(tools.map((row) => JSON.stringify(row))));
+  const forks = 'SELECT substr(at, 1, 10), session_id, turn_id, calls, ifnull(cost, 0) FROM turns WHERE is_fork ORDER BY at DESC';
+  const compactions = `SELECT substr(committed_at, 1, 10), session_id, commit_id FROM entries
+    WHERE commit_type = 'compaction' AND entry_index = 0 ORDER BY committed_at DESC`;
+  expect([sums.forks, sums.compactions]).toEqual([await ask(forks), await ask(compactions)]);
+  expect([sums.forks.length, sums.compactions.length].every((count) => count > 0)).toBe(true);
   expect(sums.sessions.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
 });
 
@@ -47,9 +53,9 @@ test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool ca
   await client.session.delete({ sessionId: String(session?.[0]) });
   const after = await read();
   expect(after.sessions.length).toBe(before.sessions.length - 1);
-  expect(total(after.calls, 4)).toBe((await client.usage.sessions({ groupBy: null })).totals.calls);
+  expect(sum(after.calls[4])).toBe((await client.usage.sessions({ groupBy: null })).totals.calls);
   const { rows } = await client.analysis.sql({ sql: 'SELECT count(*) FROM tool_calls' });
-  expect(rows).toEqual([[total(after.tools, 2)]]);
+  expect(rows).toEqual([[sum(after.tools[2])]]);
   expect(namedSums(after).tools.filter((row) => row[1] === session?.[0])).toEqual([]);
 });
 

@@ -27,7 +27,7 @@ const rowOf = ({ by, range, chosen }: TableProps, key: string, sums: Sums, sessi
   list: (what) => listSql(what, { by, range, chosen }, key, session),
 });
 
-const shownAtFirst = 100;
+const shownAtFirst = 50;
 const shownSessions = 8;
 
 /** The table: a row of sums for each group, with its sessions inside. */
@@ -105,7 +105,7 @@ export function Table(props: TableProps) {
           <Total {...props} columns={columns} whole={whole} />
         </tfoot>
       </table>
-      {rows.length > most && <More shown={most} all={rows.length} onMore={() => setMost(most + shownAtFirst * 5)} />}
+      {rows.length > most && <More shown={most} all={rows.length} onMore={() => setMost(most + 500)} />}
     </div>
   );
 }

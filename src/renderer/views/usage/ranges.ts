@@ -68,20 +68,26 @@ function endOf(day: string, unit: Unit): string {
   return dayAfter(next, -1);
 }
 
-const part = (day: string, options: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+const format = (options: Intl.DateTimeFormatOptions) => {
+  const made = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  return (day: string): string => made.format(new Date(`${day}T00:00:00Z`));
+};
+const dayAndMonth = format({ day: 'numeric', month: 'short' });
+const dayMonthYear = format({ day: 'numeric', month: 'short', year: 'numeric' });
+const month = format({ month: 'short' });
+const monthAndYear = format({ month: 'short', year: '2-digit' });
 
 /** A range in words: `9 – 15 Nov 2026`, `25 Aug – 22 Nov 2026`, `9 Nov 2026`. */
 export function rangeWords({ from, to }: Range): string {
-  const end = part(to, { day: 'numeric', month: 'short', year: 'numeric' });
+  const end = dayMonthYear(to);
   if (from === to) return end;
   if (from.slice(0, 7) === to.slice(0, 7)) return `${Number(from.slice(8))} – ${end}`;
-  const begin = part(from, { day: 'numeric', month: 'short', ...(from.slice(0, 4) !== to.slice(0, 4) && { year: 'numeric' }) });
+  const begin = from.slice(0, 4) === to.slice(0, 4) ? dayAndMonth(from) : dayMonthYear(from);
   return `${begin} – ${end}`;
 }
 
 /** The words below a bar: the day, with the month where it changes; or the month. */
 export function tickWords({ from }: Range, before: Range | undefined, unit: Unit): string {
-  if (unit === 'month') return part(from, before?.from.slice(0, 4) === from.slice(0, 4) ? { month: 'short' } : { month: 'short', year: '2-digit' });
-  return before?.from.slice(0, 7) === from.slice(0, 7) ? String(Number(from.slice(8))) : part(from, { day: 'numeric', month: 'short' });
+  if (unit === 'month') return before?.from.slice(0, 4) === from.slice(0, 4) ? month(from) : monthAndYear(from);
+  return before?.from.slice(0, 7) === from.slice(0, 7) ? String(Number(from.slice(8))) : dayAndMonth(from);
 }

@@ -20,8 +20,7 @@ const ofCalls = [
 ] as const;
 const ofTools = ['toolCalls', 'results', 'errors', 'toolMs'] as const;
 /** What is added up. */
-export const countNames = [...ofCalls, ...ofTools] as const;
-export type CountName = (typeof countNames)[number];
+export type CountName = (typeof ofCalls)[number] | (typeof ofTools)[number];
 
 type Columns<Name extends string, Column> = Readonly<Record<Name, Column>>;
 
@@ -48,13 +47,6 @@ export interface Slices {
   readonly tool?: number;
 }
 
-const column = (rows: readonly (readonly number[])[], at: number): Float64Array => {
-  const values = new Float64Array(rows.length);
-  for (let row = 0; row < rows.length; row++) values[row] = rows[row]?.[at] ?? 0;
-  return values;
-};
-const numbersIn = (rows: readonly (readonly number[])[], at: number): Uint32Array => new Uint32Array(column(rows, at));
-
 /** The sums of an answer of `analysis.sums`. */
 export function slicesIn(
   { names: given, calls, tools }: Pick<AnalysisSums, 'names' | 'calls' | 'tools'>,
@@ -68,20 +60,29 @@ export function slicesIn(
     numbers.set(name, names.length);
     return names.push(name) - 1;
   };
-  const [day, session, agent, model] = [0, 1, 2, 3].map((at) => numbersIn(calls, at)) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
+  const column = (columns: readonly (readonly number[])[], at: number): Float64Array => Float64Array.from(columns[at] ?? []);
+  const [day, session, agent, model] = [0, 1, 2, 3].map((at) => Uint32Array.from(calls[at] ?? [])) as [
+    Uint32Array,
+    Uint32Array,
+    Uint32Array,
+    Uint32Array,
+  ];
   const ofSession = (place: 'repository' | 'person' | 'branch'): Uint32Array => {
     const found = given.map((name) => numberOf(sessions.get(name)?.[place] ?? ''));
     return session.map((one) => found[one] as number);
   };
   const places = { day, session, agent, model, repository: ofSession('repository'), person: ofSession('person'), branch: ofSession('branch') };
-  const sorted = [...tools].sort(([a = 0], [b = 0]) => a - b);
-  const row = numbersIn(sorted, 0);
-  const first = new Uint32Array(calls.length + 1).fill(sorted.length);
-  for (let at = sorted.length - 1; at >= 0; at--) first[row[at] as number] = at;
-  for (let at = calls.length - 1; at >= 0; at--) first[at] = Math.min(first[at] as number, first[at + 1] as number);
-  const toolCounts = Object.fromEntries(ofTools.map((name, at) => [name, column(sorted, at + 2)])) as Facts['tools']['counts'];
+  // The tool calls of a row follow each other.
+  const [rowOf = []] = tools;
+  const order = Uint32Array.from(rowOf.keys()).sort((a, b) => (rowOf[a] as number) - (rowOf[b] as number));
+  const ordered = (at: number): Float64Array => Float64Array.from(order, (one) => tools[at]?.[one] ?? 0);
+  const row = Uint32Array.from(ordered(0));
+  const first = new Uint32Array(day.length + 1).fill(row.length);
+  for (let at = row.length - 1; at >= 0; at--) first[row[at] as number] = at;
+  for (let at = day.length - 1; at >= 0; at--) first[at] = Math.min(first[at] as number, first[at + 1] as number);
+  const toolCounts = Object.fromEntries(ofTools.map((name, at) => [name, ordered(at + 2)])) as Facts['tools']['counts'];
   const summed = (values: Float64Array): Float64Array => {
-    const sums = new Float64Array(calls.length);
+    const sums = new Float64Array(day.length);
     for (let at = 0; at < row.length; at++) sums[row[at] as number] = (sums[row[at] as number] as number) + (values[at] as number);
     return sums;
   };
@@ -89,7 +90,10 @@ export function slicesIn(
     ...ofCalls.map((name, at) => [name, column(calls, at + 4)]),
     ...ofTools.map((name) => [name, summed(toolCounts[name])]),
   ]) as Facts['counts'];
-  return { facts: { names, places, counts, tools: { first, row, tool: numbersIn(sorted, 1), counts: toolCounts } }, rows: day.map((_, at) => at) };
+  return {
+    facts: { names, places, counts, tools: { first, row, tool: Uint32Array.from(ordered(1)), counts: toolCounts } },
+    rows: day.map((_, at) => at),
+  };
 }
 
 /** The rows whose place has such a name. */

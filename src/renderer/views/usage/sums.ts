@@ -1,15 +1,5 @@
 import type { Range } from './ranges';
-import {
-  type ChosenFacets,
-  type CountName,
-  countNames,
-  facets,
-  matching,
-  type ShownGrouping,
-  type Slices,
-  toolRowsOf,
-  type UsageFacet,
-} from './slices';
+import { type ChosenFacets, type CountName, facets, matching, type ShownGrouping, type Slices, toolRowsOf, type UsageFacet } from './slices';
 
 /** What a bar shows. */
 export const measures = ['cost', 'tokens', 'loss', 'errors', 'time'] as const;
@@ -17,11 +7,22 @@ export type ShownMeasure = (typeof measures)[number];
 
 export type Sums = Record<CountName, number> & { readonly sessions: Set<number> };
 
-/** Sums of nothing. */
+/** Sums of nothing. A project has thousands of them, so they are written out. */
 export const noSums = (): Sums => ({
-  ...(Object.fromEntries(countNames.map((name) => [name, 0])) as Record<CountName, number>),
+  ...{ calls: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, cost: 0, unpriced: 0, uncountedInputs: 0, uncountedOutputs: 0 },
+  ...{ misses: 0, loss: 0, waitMs: 0, toolCalls: 0, results: 0, errors: 0, toolMs: 0 },
   sessions: new Set<number>(),
 });
+
+const known = new WeakMap<Slices, Map<string, unknown>>();
+
+/** Parts of the place ask for the same sums of the same slices. */
+function once<T>(slices: Slices, name: string, make: () => T): T {
+  const found = known.get(slices) ?? new Map<string, unknown>();
+  known.set(slices, found);
+  if (!found.has(name)) found.set(name, make());
+  return found.get(name) as T;
+}
 
 /** Columns of rows that are added up: those of the slices, or of the tool calls in them. */
 function summable(slices: Slices, ofTools: boolean) {
@@ -89,21 +90,23 @@ function grouped(
 }
 
 /** The sums of slices, or of their tool calls alone. */
-export function sumOf(slices: Slices, ofTools = false): Sums {
-  const { rows, counts, placed } = summable(slices, ofTools);
-  const sums = noSums();
-  addAll(rows, counts, placed('session'), [sums], new Uint32Array(rows.length));
-  return sums;
-}
+export const sumOf = (slices: Slices, ofTools = false): Sums =>
+  once(slices, `all ${ofTools}`, () => {
+    const { rows, counts, placed } = summable(slices, ofTools);
+    const sums = noSums();
+    addAll(rows, counts, placed('session'), [sums], new Uint32Array(rows.length));
+    return sums;
+  });
 
 /** The sums of each group. Calls to models belong to no tool. */
-export function groupsOf(slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> {
-  const { rows, counts, placed } = summable(slices, by === 'tool' || slices.tool !== undefined);
-  const { keys, groupOf } = grouped(rows, by === 'tool' ? slices.facts.tools.tool : placed(by), slices.facts.names);
-  const groups = keys.map(noSums);
-  addAll(rows, counts, placed('session'), groups, groupOf);
-  return new Map(keys.map((key, at) => [key, groups[at] as Sums]));
-}
+export const groupsOf = (slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> =>
+  once(slices, by, () => {
+    const { rows, counts, placed } = summable(slices, by === 'tool' || slices.tool !== undefined);
+    const { keys, groupOf } = grouped(rows, by === 'tool' ? slices.facts.tools.tool : placed(by), slices.facts.names);
+    const groups = keys.map(noSums);
+    addAll(rows, counts, placed('session'), groups, groupOf);
+    return new Map(keys.map((key, at) => [key, groups[at] as Sums]));
+  });
 
 /** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
 export function valuesOf(slices: Slices, chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {

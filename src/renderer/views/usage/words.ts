@@ -68,12 +68,11 @@ export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<
 export const dollars = (amount: number, atLeast = false): string =>
   say.money({ amount: Math.abs(amount), currency: 'USD', ...(atLeast && { atLeast: true as const }) });
 
+const millions = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
 /** A large number of tokens: 2,148.6M is easier to compare than 2.15G. */
 export const million = (n: number, atLeast = false): string =>
-  (atLeast ? '≥ ' : '') +
-  (n >= 1_000_000
-    ? `${(n / 1_000_000).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })}M`
-    : say.compact(Math.round(n)));
+  (atLeast ? '≥ ' : '') + (n >= 1_000_000 ? `${millions.format(n / 1_000_000)}M` : say.compact(Math.round(n)));
 
 /** All counted tokens of sums, marked as a lower bound where a count is missing. */
 export const tokensIn = (sums: Sums): string => million(tokensOf(sums), isMissingTokens(sums));
