@@ -45,6 +45,7 @@ function partsOf(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
   const stored = storedParts(
     chain,
     places.filter(({ name, state }) => recalled(chain, kind, name, state) === undefined),
+    !graphMapIsDue(chain),
   );
   return places.map(({ group, name, state }) =>
     kept(

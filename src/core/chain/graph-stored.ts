@@ -18,8 +18,12 @@ const partsVersion = 1;
 export const storedState = ({ place, families }: RowGroup, ends: ReadonlyMap<number, string>): string =>
   [partsVersion, place().state, ...families.flatMap(({ runs }) => runs.map((run) => ends.get(run) ?? ''))].join(' ');
 
-/** The stored facts about those of these groups that have not changed since, by name. */
-export function storedParts(chain: ReadChain, asked: readonly { readonly group: RowGroup; readonly name: string }[]): ReadonlyMap<string, Part> {
+/** The stored facts about those of these groups that have not changed since, by name. With `areCurrent`, no end of an imported file has. */
+export function storedParts(
+  chain: ReadChain,
+  asked: readonly ({ readonly group: RowGroup } & GroupPlace)[],
+  areCurrent: boolean,
+): ReadonlyMap<string, Part> {
   if (asked.length === 0) return new Map();
   const rows = chain.db.all<{ name: string; state: string; data: Uint8Array }>(
     'SELECT name, state, data FROM graphGroup WHERE project = ? AND name IN (SELECT value FROM json_each(?))',
@@ -28,11 +32,12 @@ export function storedParts(chain: ReadChain, asked: readonly { readonly group: 
   );
   if (rows.length === 0) return new Map();
   const known = new Map(rows.map((row) => [row.name, row] as const));
-  const ends = endStates(chain);
+  const ends = areCurrent ? undefined : endStates(chain);
   return new Map(
-    asked.flatMap(({ group, name }): [string, Part][] => {
+    asked.flatMap(({ group, name, state }): [string, Part][] => {
       const row = known.get(name);
-      return row?.state === storedState(group, ends) ? [[name, partFrom(row.data)]] : [];
+      const isSame = ends ? row?.state === storedState(group, ends) : row?.state.startsWith(`${partsVersion} ${state} `);
+      return row && isSame ? [[name, partFrom(row.data)]] : [];
     }),
   );
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import {
+  analysisIsDue,
   answer,
   applyRules,
   catchUpAnalysis,
@@ -16,7 +17,7 @@ import {
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { missingDerived } from '../store/index.js';
-import { loadPrices } from '../usage/index.js';
+import { loadPrices, usageIsDue } from '../usage/index.js';
 import type { AnalystLimits, AnalystOrder, Ask } from './ask.js';
 import { openForReading } from './chains.js';
 import type { Engine } from './engine.js';
@@ -84,9 +85,11 @@ const stateOf = ({ db, usageSettings }: Project['chain']): string =>
 
 /** Derives what questions over many sessions are answered from, unless another process is writing. Asks what is due after a change only. */
 export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promise<void> {
-  await loadPrices();
   if (derivedStates.get(chain) === stateOf(chain) || !chain.db.isFree()) return;
-  for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+  if (usageIsDue(chain) || analysisIsDue(chain)) {
+    await loadPrices();
+    for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+  }
   derivedStates.set(chain, stateOf(chain));
 }
 

@@ -1,7 +1,17 @@
 import { handedAt } from '../import/index.js';
 import type { Reading } from '../project/index.js';
 import { removeDiscarded } from '../runner/index.js';
-import { changeBranch, changeSession, deleteSession, diagnose, listSessions, placeOf, repairSession, type SessionFacts } from '../sessions/index.js';
+import {
+  changeBranch,
+  changeSession,
+  deleteSession,
+  diagnose,
+  listSessions,
+  placeOf,
+  repairSession,
+  type SessionFacts,
+  storedSessions,
+} from '../sessions/index.js';
 import { loadPrices } from '../usage/index.js';
 import { counts, reads, writes } from './procedure.js';
 
@@ -12,8 +22,11 @@ export const sessionRouter = {
   diagnose: reads.session.diagnose.handler(({ input, context }) => diagnose(context.chain, input)),
   repair: writes.session.repair.handler(({ input, context }) => repairSession(context.chain, input)),
   list: counts.session.list.handler(async ({ input, context }) => {
+    const facts = factsOf(context);
+    const stored = storedSessions(context.chain, input, facts);
+    if (stored) return stored;
     await loadPrices();
-    return listSessions(context.chain, input, factsOf(context));
+    return listSessions(context.chain, input, facts);
   }),
   place: counts.session.place.handler(async ({ input, context }) => {
     await loadPrices();

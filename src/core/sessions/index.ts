@@ -6,7 +6,7 @@ export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';
 export { titledGraph } from './graph.js';
 export { mainTitles, namelessTitle, type SessionFacts, sessionOf } from './list.js';
-export { listSessions } from './pages.js';
+export { listSessions, storedSessions } from './pages.js';
 export { placeOf } from './place.js';
 export { releaseDeleted } from './release.js';
 export { type SessionSpan, spansOf, staleSpans } from './spans.js';

@@ -10,7 +10,7 @@ import { type Forest, type ForestNode, forestOf, pathTo, subagentKind, turnsOn }
 import { continuedSessions, type Linked, type LinkRecord, linkRecords, recently } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
-import { type Made, storedClusters } from './stored.js';
+import { type Made, storedClusters, storedTitles } from './stored.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 
 /** Facts about sessions that the store does not contain. */
@@ -198,10 +198,11 @@ export const namelessTitle = (sessionId: string): string => `Session ${sessionId
  * everywhere.
  */
 export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> {
-  if (ends.length === 0) return new Map();
-  const wanted = new Set(ends);
+  const known = storedTitles(chain, ends);
+  const wanted = new Set(ends.filter((id) => !known.has(id)));
+  if (wanted.size === 0) return known;
   const marks = sessionMarks(chain);
-  return new Map([...clustersOf(chain).of(ends)].flatMap((cluster) => titlesIn(chain, cluster, wanted, marks)));
+  return new Map([...known, ...[...clustersOf(chain).of(wanted)].flatMap((cluster) => titlesIn(chain, cluster, wanted, marks))]);
 }
 
 function titlesIn(

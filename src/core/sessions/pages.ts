@@ -11,15 +11,18 @@ type SessionFilter = NonNullable<InputOf<'session.list'>['filter']>;
 type Sketch = Omit<SessionSketch, 'cluster'> & { readonly models?: readonly string[] };
 
 /** The sessions of the project, one row each. Subagents follow the session that started them. */
-export function listSessions(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
-  return query.filter?.model === undefined
-    ? (storedPage(chain, query, facts) ?? pageOfCommits(chain, query, facts))
-    : pageOfCommits(chain, query, facts);
+export const listSessions = (chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts = {}): SessionPage =>
+  storedSessions(chain, query, facts) ?? pageOfCommits(chain, query, facts);
+
+interface SessionPage {
+  readonly total: number;
+  readonly sessions: SessionRow[];
 }
 
-/** A page of the stored sessions: only its rows are read. Undefined if the stored sessions are out of date. */
-function storedPage(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts): { total: number; sessions: SessionRow[] } | undefined {
-  const all = storedSketches(chain);
+/** A page of the stored sessions, for which no price is needed: only its rows are read. Undefined if the stored sessions are out of date. */
+export function storedSessions(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts): SessionPage | undefined {
+  // The sketches have no models.
+  const all = query.filter?.model === undefined ? storedSketches(chain) : undefined;
   if (!all) return undefined;
   const wanted = ordered(all, query);
   const page = pageOf(wanted, query);
@@ -29,7 +32,7 @@ function storedPage(chain: ReadChain, query: InputOf<'session.list'>, facts: Ses
   return { total: wanted.length, sessions: page.flatMap(({ sessionId }) => byId.get(sessionId) ?? []) };
 }
 
-function pageOfCommits(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts): { total: number; sessions: SessionRow[] } {
+function pageOfCommits(chain: ReadChain, query: InputOf<'session.list'>, facts: SessionFacts): SessionPage {
   const { filter = {}, sort = 'lastAt', limit } = query;
   const { all } = clustersOf(chain);
   // The order by time, and the size of the answer, need no rows of sessions that are alone: only those of the page are read.

@@ -1,6 +1,6 @@
 // The sessions of clusters in derived data: the writer stores them while the project is idle, so that a list of many sessions reads no commits.
 import { sha256Of } from '../artifacts/index.js';
-import { type CommitSeq, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, timestampOf } from '../base/index.js';
 import { intactColumn, type ReadChain, runsOf, type WriteChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
@@ -136,9 +136,27 @@ export type SessionSketch = Pick<
   readonly cluster: number;
 };
 
+/** Whether the sessions are as they are stored. Never in a project without a clone, where contents come and go. */
+const areCurrent = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && !sessionsAreDue(chain);
+
+/** The titles of stored sessions with one branch, by its end. */
+export const storedTitles = (chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> =>
+  new Map(
+    ends.length === 0 || !areCurrent(chain)
+      ? []
+      : chain.db
+          .all<{ id: ContextId; title: string }>(
+            `SELECT c.id, s.title FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
+              WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) AND s.tip = c.id AND s.branches = 1`,
+            chain.project,
+            JSON.stringify(ends),
+          )
+          .map(({ id, title }) => [id, title] as const),
+  );
+
 /** All sessions as they are stored; undefined if one of them may have changed since. */
 export function storedSketches(chain: ReadChain): SessionSketch[] | undefined {
-  if (chain.artifacts.copies.expects() || sessionsAreDue(chain)) return undefined;
+  if (!areCurrent(chain)) return undefined;
   return chain.db
     .all<Omit<SessionSketch, 'tags' | 'cost' | 'lastAt'> & { parent: string | null; endedAt: number; tags: string | null; cost: number | null }>(
       `SELECT s.session AS sessionId, s.cluster, s.parent, s.title, s.agent, s.repository, s.endedAt, s.turns, s.branches, s.errors, s.peakTokens, s.cost,

@@ -19,7 +19,7 @@ export { type Lasted, lastedIn } from './lasted.js';
 export { catchUpLedger, forgetSums, ledgerIsDue } from './ledger.js';
 export { windowOfCall } from './limits.js';
 export { pathIn } from './paths.js';
-export { catchUpCalls, catchUpMeasures, catchUpUsage, prepareUsage } from './prepare.js';
+export { catchUpCalls, catchUpMeasures, catchUpUsage, prepareUsage, usageIsDue } from './prepare.js';
 export { costOf, loadPrices, moneyOf } from './prices.js';
 export { callsIn } from './rows.js';
 export { usageSeries } from './series.js';

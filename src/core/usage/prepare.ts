@@ -1,8 +1,11 @@
-import type { WriteChain } from '../chain/index.js';
+import type { ReadChain, WriteChain } from '../chain/index.js';
 import { backfillBatch, pendingCommits } from './backfill.js';
 import { factorsOf, saveFactors } from './calibrate.js';
 import { catchUpContexts, contextsAreDue } from './context-sums.js';
-import { loadPrices, priceInPieces } from './prices.js';
+import { loadPrices, priceInPieces, pricesAreDue } from './prices.js';
+
+/** Whether calls are not stored or not priced yet. */
+export const usageIsDue = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pricesAreDue(chain);
 
 /**
  * Stores the calls of unread commits and looks up missing prices, in short transactions. Yields after each. The calls of contents that are still

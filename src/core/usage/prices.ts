@@ -169,6 +169,12 @@ const versionName = 'usage prices';
 /** The first call that a long run still has to price. The sums of the calls before it may be out of date. */
 const placeName = 'usage prices from';
 
+/** Whether some calls have no price or an old one. */
+export const pricesAreDue = (chain: ReadChain): boolean =>
+  derivedProgressOf(chain, versionName) !== settingsOf(chain).version ||
+  isInterrupted(chain) ||
+  chain.db.one('SELECT 1 FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL', chain.project) !== undefined;
+
 /** Looks up missing prices, or all prices after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
 export function* priceInPieces(chain: WriteChain): Generator<void> {
   if (!list || priceFew(chain)) return;
