@@ -1,7 +1,6 @@
 // The sums of the calls of each session and day by agent and model, with the tool calls in each, in columns: a library of 5,000 sessions has 20,000 of
 // them and 80,000 sums of tools.
 import type { AnalysisSums } from '../../../core/contract/index.js';
-import type { SessionFact } from './facts';
 import type { Range } from './ranges';
 
 /** What calls and tool calls are filtered and grouped by. */
@@ -50,7 +49,7 @@ export interface Slices {
 /** The sums of an answer of `analysis.sums`. */
 export function slicesIn(
   { names: given, calls, tools }: Pick<AnalysisSums, 'names' | 'calls' | 'tools'>,
-  sessions: ReadonlyMap<string, SessionFact>,
+  sessions: ReadonlyMap<string, Readonly<Record<'repository' | 'person' | 'branch', string>>>,
 ): Slices {
   const names = [...given];
   const numbers = new Map(names.map((name, at) => [name, at]));
