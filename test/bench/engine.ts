@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { addCommit, checkpoint, commitOf, type WriteChain } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
@@ -16,8 +16,8 @@ export function discard(project: Project): void {
   rmSync(project.dir, { recursive: true, force: true });
 }
 
-/** The script of the threads that read ahead, built beside the programs of the bench. */
-const threads = join(import.meta.dirname, 'work.js');
+/** The script of the threads that read ahead, built beside the programs of the bench. Code that they share lies elsewhere. */
+const threads = join(dirname(process.argv[1] ?? ''), 'work.js');
 
 /** Imports files as the product does, and returns the result. */
 export function importAll(chain: WriteChain, paths: string[]) {

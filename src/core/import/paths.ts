@@ -89,8 +89,10 @@ export function* importPaths(chain: WriteChain, input: ImportInput, threads?: St
   };
 }
 
-/** Fewer bytes are read sooner than a thread starts. */
-const fewestBytes = 4 * 1024 * 1024;
+/** How long one thread imports a file and its bytes, in milliseconds, and the time from which other threads are worth their start. */
+const fileMs = 8;
+const bytesPerMs = 250_000;
+const worthMs = 250;
 
 /** Starts to read the files that the project does not have; undefined if these are few. */
 function readingAhead(
@@ -101,7 +103,7 @@ function readingAhead(
 ): FilesAhead | undefined {
   const known = threads && importedPaths(chain);
   const fresh = files.filter((file) => isReadAhead(file) && known?.has(file.path) === false);
-  if (!threads || fresh.length < 2 || fresh.reduce((sum, { bytes }) => sum + bytes, 0) < fewestBytes) return undefined;
+  if (!threads || fresh.length < 2 || fresh.reduce((sum, { bytes }) => sum + fileMs + bytes / bytesPerMs, 0) < worthMs) return undefined;
   return threads(fresh.map(({ root, path, bytes }) => ({ root, path, bytes, ...how })));
 }
 
