@@ -129,9 +129,11 @@ const toolCalls = columns([
   ['result', 'text', 'stemma_result(c.artifact, c.format, t.callId)', 'The text of the result, if it is in the same commit.', true],
 ]);
 
-const entry = (at: number): string => `json_extract(e.value, '$[${at}]')`;
-const roles = `CASE ${entry(1)} WHEN 0 THEN 'system' WHEN 1 THEN 'user' WHEN 2 THEN 'assistant' WHEN 3 THEN 'tool' END`;
-const kinds = `CASE ${entry(2)} ${kindNames.map((name, at) => `WHEN ${at} THEN '${name}'`).join(' ')} END`;
+/** A text of an entry: its key (0), head (5) or id of a tool call (6). The other facts are in one number. */
+const entry = (part: 0 | 5 | 6): string => `stemma_part(c.artifact, c.format, e.key, ${part})`;
+const roles = `CASE e.value >> 4 & 15 WHEN 0 THEN 'system' WHEN 1 THEN 'user' WHEN 2 THEN 'assistant' WHEN 3 THEN 'tool' END`;
+const kindNumber = 'e.value & 15';
+const kinds = `CASE ${kindNumber} ${kindNames.map((name, at) => `WHEN ${at} THEN '${name}'`).join(' ')} END`;
 const entries = columns([
   ['session_id', 'text', sessionOfCommit, 'The session.'],
   ['commit_id', 'text', 'c.id', 'The commit that adds it.'],
@@ -142,15 +144,15 @@ const entries = columns([
   [
     'tool_name',
     'text',
-    `CASE ${entry(2)} WHEN :call THEN NULLIF(${entry(5)}, 0)
+    `CASE ${kindNumber} WHEN :call THEN ${entry(5)}
       WHEN :result THEN (SELECT t.name FROM usageTool t WHERE t.context = c.seq AND t.callId = ${entry(6)}) END`,
     'The tool of a call, or of a result in the same commit.',
   ],
-  ['tool_call_id', 'text', `NULLIF(${entry(6)}, 0)`, 'The id that a call and its result share.'],
-  ['head', 'text', `NULLIF(${entry(5)}, 0)`, 'The beginning of the text, or the tool.'],
-  ['tokens', 'count', entry(3), 'Estimated tokens.'],
-  ['is_hidden', 'yes-no', `${entry(4)} & 1`, 'Whether it was never sent to the model.'],
-  ['is_error', 'yes-no', `${entry(4)} >> 1 & 1`, 'Whether it is the result of a failed call.'],
+  ['tool_call_id', 'text', entry(6), 'The id that a call and its result share.'],
+  ['head', 'text', entry(5), 'The beginning of the text, or the tool.'],
+  ['tokens', 'count', 'e.value >> 16', 'Estimated tokens.'],
+  ['is_hidden', 'yes-no', 'e.value >> 8 & 1', 'Whether it was never sent to the model.'],
+  ['is_error', 'yes-no', 'e.value >> 9 & 1', 'Whether it is the result of a failed call.'],
   ['commit_type', 'text', 'c.type', 'delta, compaction or snapshot.'],
   ['committed_at', 'time', 'c.createdAt', 'The time of its commit.'],
   ['at', 'time', `stemma_at(c.artifact, c.format, ${entry(0)})`, 'Its own time, read from the stored content.', true],
@@ -264,8 +266,7 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
     columns: entries,
     month: 'committed_at',
-    from: (within) =>
-      `context c JOIN json_each(stemma_outline(c.artifact, c.format), '$[0]') e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
+    from: (within) => `context c JOIN json_each(stemma_outline(c.artifact, c.format)) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
   },
   files: {
     name: 'files',
