@@ -86,11 +86,11 @@ function leadOf(input: unknown): string {
   return typeof found === 'string' ? (found.split('\n', 1)[0] ?? '').slice(0, 300) : JSON.stringify(input).slice(0, 300);
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
+const showValue = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
 
 function drawFields(input: unknown): HTMLElement {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return verbatim(textOf(input));
-  return make('dl', {}, ...Object.entries(input).flatMap(([field, value]) => [make('dt', {}, field), make('dd', {}, verbatim(textOf(value)))]));
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return verbatim(showValue(input));
+  return make('dl', {}, ...Object.entries(input).flatMap(([field, value]) => [make('dt', {}, field), make('dd', {}, verbatim(showValue(value)))]));
 }
 
 function drawImage({ media }: PageItem): HTMLElement {

@@ -31,7 +31,8 @@ function searchFrom(first: number, ownRun: number): void {
   let block = first;
   for (const until = performance.now() + 12; block < sources.length && performance.now() < until; block++) {
     if (!(sources[block] ?? '').toLowerCase().includes(inJson)) continue;
-    for (const [place, item] of itemsOf(block).entries()) if (textOf(item).toLowerCase().includes(wanted)) search.hits.push(startOf(block) + place);
+    for (const [place, item] of itemsOf(block).entries())
+      if (searchedText(item).toLowerCase().includes(wanted)) search.hits.push(startOf(block) + place);
   }
   search.isDone = block >= sources.length;
   if (search.at < 0 && search.hits.length > 0) {
@@ -47,7 +48,7 @@ function searchFrom(first: number, ownRun: number): void {
   if (!search.isDone) setTimeout(() => searchFrom(block, ownRun));
 }
 
-const textOf = ({ text, tool, input, said = [], branches = [] }: PageItem): string =>
+const searchedText = ({ text, tool, input, said = [], branches = [] }: PageItem): string =>
   [text, tool, input === undefined ? '' : inputText(input), ...said, ...branches.map(({ head }) => head)].join('\n');
 const inputText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value)?.replaceAll('\\n', '\n').replaceAll('\\"', '"') ?? '');

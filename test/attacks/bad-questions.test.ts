@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { memberOf, readZip, zipParts } from '../../src/core/evidence/zip.js';
+import { makeMember, readZip, zipParts } from '../../src/core/evidence/zip.js';
 import { ensureBuilt } from '../support/built.js';
 import { type Answer, cli, type Door, http, mcp, toolNames } from '../support/doors.js';
 import { type Machine, machine } from '../support/machine.js';
@@ -150,10 +150,10 @@ test('[V2] a pack with a path outside is no pack, and nothing of it is written',
   const [tip] = JSON.parse((await own.ask('call', 'context.tips', '--project', dir)).out) as { id: string }[];
   const pack = own.path('pack.zip');
   expect((await own.ask('evidence', tip?.id ?? '', '-o', pack, '--project', dir)).code).toBe(0);
-  const members = [...readZip(readFileSync(pack))].map(([name, bytes]) => memberOf(name, bytes));
+  const members = [...readZip(readFileSync(pack))].map(([name, bytes]) => makeMember(name, bytes));
   for (const [no, outside] of ['../../outside.txt', '/tmp/outside.txt', '..\\outside.txt', 'objects/../../outside.txt'].entries()) {
     const forged = own.path('forged.zip');
-    writeFileSync(forged, Buffer.concat([...zipParts([...members, memberOf(outside, Buffer.from('x'))])]));
+    writeFileSync(forged, Buffer.concat([...zipParts([...members, makeMember(outside, Buffer.from('x'))])]));
     for (const door of doors.filter((one) => has(one, 'evidence.verify') && asksAll(one))) {
       const [name, answer] = await at(door, 'evidence.verify', { path: forged });
       expect([name, answer]).toMatchObject([name, { result: { ok: false } }]);

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addCard } from '../../src/core/cards/index.js';
-import { digestOf, type WriteChain } from '../../src/core/chain/index.js';
+import { digestCommit, type WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
-import { inOrder, keyOf, packParcel, pull, push, type SentItem, unpackParcel } from '../../src/core/sync/index.js';
+import { inOrder, itemKey, packParcel, pull, push, type SentItem, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket } from '../../src/core/tickets/index.js';
 import { hubAt } from '../../src/main/team/index.js';
 import { chainWith, commitText, digestsOf, startTestHub, type TestHub } from '../support/hub.js';
@@ -24,7 +24,7 @@ async function itemsOf(project: string): Promise<SentItem[]> {
   const all: SentItem[] = [];
   for (let after = 0, isLast = false; !isLast; ) {
     const page = await hub.client().sync.items({ project, after });
-    all.push(...unpackParcel(new Uint8Array(await page.parcel.arrayBuffer()), keyOf).items);
+    all.push(...unpackParcel(new Uint8Array(await page.parcel.arrayBuffer()), itemKey).items);
     [after, isLast] = [page.seq, page.isLast];
   }
   return all;
@@ -59,7 +59,7 @@ describe('what the hub stores', () => {
     const [commit, ticket] = [bodyOf(items, 'context'), bodyOf(items, 'ticket')];
     const [forged, absent] = ['e'.repeat(64), 'd'.repeat(64)];
     const parts = { parent: null, createdAt: Number(commit.createdAt), template: String(commit.template) };
-    const withAbsent = digestOf({ ...parts, ref: `blake3:${absent}` as never }).toString('hex');
+    const withAbsent = digestCommit({ ...parts, ref: `blake3:${absent}` as never }).toString('hex');
     const sent = await sendTo('bad', [
       { kind: 'ticket', body: { ...ticket, ticketId: 'tkt-a1', status: 'gone' } },
       { kind: 'ticket', body: { ...ticket, ticketId: 'tkt-a2', extra: 1 } },
@@ -122,7 +122,7 @@ describe('what the hub stores', () => {
     await push(source, await hub.project('versions'));
     const items = (await itemsOf('versions')).filter(({ kind }) => kind === 'context');
     const hashes = items.map(({ body }) => String(body.artifact));
-    const { objects } = unpackParcel(new Uint8Array(await (await hub.client().sync.objects({ project: 'versions', hashes })).arrayBuffer()), keyOf);
+    const { objects } = unpackParcel(new Uint8Array(await (await hub.client().sync.objects({ project: 'versions', hashes })).arrayBuffer()), itemKey);
     const send = (project: string, bodies: readonly object[], token?: string) =>
       hub.client(token).sync.send({
         project,
@@ -270,7 +270,7 @@ describe('what the hub stores', () => {
     const reversed = [...items].reverse();
     expect(inOrder(reversed).map(({ key }) => key)).toEqual(items.map(({ key }) => key));
     const other = await hub.project('reversed');
-    await other.send(packParcel({ items: [], objects: unpackParcel(await (await hub.project('ordered')).objects(hashesOf(mine)), keyOf).objects }));
+    await other.send(packParcel({ items: [], objects: unpackParcel(await (await hub.project('ordered')).objects(hashesOf(mine)), itemKey).objects }));
     const { stored, refused } = await other.send(packParcel({ items: reversed, objects: [] }));
     expect([stored, refused]).toEqual([1_500, []]);
     const theirs = emptyChain();

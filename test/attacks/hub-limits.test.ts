@@ -3,7 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { blake3Of } from '../../src/core/artifacts/index.js';
-import { keyOf, packParcel, pull, push, type SentItem, unpackParcel } from '../../src/core/sync/index.js';
+import { itemKey, packParcel, pull, push, type SentItem, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket } from '../../src/core/tickets/index.js';
 import { chainWith, commitText, startTestHub, type TestHub } from '../support/hub.js';
 import { emptyChain } from '../support/project.js';
@@ -22,7 +22,7 @@ const sendTo = (project: string, items: readonly Sent[], token = hub.admin) => h
 
 async function itemsOf(project: string): Promise<readonly SentItem[]> {
   const { parcel } = await hub.client().sync.items({ project, after: 0 });
-  return unpackParcel(new Uint8Array(await parcel.arrayBuffer()), keyOf).items;
+  return unpackParcel(new Uint8Array(await parcel.arrayBuffer()), itemKey).items;
 }
 
 const call = (path: string, token: string, input: object): Promise<Response> =>
@@ -51,17 +51,17 @@ describe('small calls', () => {
     ];
     for (const packed of tooMany) {
       expect(packed.length).toBeLessThan(4_096);
-      expect(() => unpackParcel(packed, keyOf)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
+      expect(() => unpackParcel(packed, itemKey)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
     }
-    expect(unpackParcel(parcelOf(`{"items":[${many(5_000, '["x",{}]')}],"objects":[${many(10_000, empty)}]}`), keyOf).objects).toHaveLength(10_000);
+    expect(unpackParcel(parcelOf(`{"items":[${many(5_000, '["x",{}]')}],"objects":[${many(10_000, empty)}]}`), itemKey).objects).toHaveLength(10_000);
   });
 
   test('[E12] an object has a media type of printable characters', () => {
     const bytes = Buffer.from('x');
     const typed = (contentType: string): Uint8Array =>
       packParcel({ items: [], objects: [{ hash: blake3Of(bytes).toString('hex'), contentType, bytes }] });
-    for (const type of ['', 'a\nb', 'a\0', 'ä', 'x'.repeat(401)]) expect(() => unpackParcel(typed(type), keyOf)).toThrow('no valid media type');
-    expect(unpackParcel(typed('text/plain'), keyOf).objects).toHaveLength(1);
+    for (const type of ['', 'a\nb', 'a\0', 'ä', 'x'.repeat(401)]) expect(() => unpackParcel(typed(type), itemKey)).toThrow('no valid media type');
+    expect(unpackParcel(typed('text/plain'), itemKey).objects).toHaveLength(1);
   });
 
   test('[E65] no name in a call hides its refusal, or makes the audit log fail', async () => {
@@ -137,13 +137,13 @@ describe('the holder of a share link', () => {
       .client(token)
       .sync.lack({ project: 'asked', items: all.map(({ kind, key, digest }) => [kind, key, digest]), objects: [] });
     const known = all.filter((_, at) => !lacking.includes(at)).map(({ kind, key }) => `${kind} ${key}`);
-    expect(known).toEqual([`context ${items.find(({ kind }) => kind === 'context')?.key}`, `ticket ${keyOf('ticket', own)}`]);
+    expect(known).toEqual([`context ${items.find(({ kind }) => kind === 'context')?.key}`, `ticket ${itemKey('ticket', own)}`]);
   });
 
   test('[E74] adds no start, dependency, version or answer to a ticket of others', async () => {
     const { items, token, ticket } = await shared('owned');
     const own = { ...ticket.body, ticketId: `tkt-${'b'.repeat(24)}` };
-    const [mine, theirs, at] = [keyOf('ticket', own), ticket.key, Date.now()];
+    const [mine, theirs, at] = [itemKey('ticket', own), ticket.key, Date.now()];
     const version = items.find(({ kind }) => kind === 'ticketVersion')?.body ?? {};
     const event = { at, who: 'bot', task: 'work', contextId: null, moveFrom: null, moveTo: null, by: 'admin' };
     const about = (of: string, dependsOn: string): Sent[] => [
@@ -153,7 +153,7 @@ describe('the holder of a share link', () => {
     ];
     const start = { ...event, ticket: theirs, who: 'somebody' };
     expect((await sendTo('owned', [{ kind: 'ticketEvent', body: start }])).stored).toBe(1);
-    const answer = { kind: 'ticketAnswer', body: { event: keyOf('ticketEvent', start as never), at, by: 'admin', answer: 'dismissed' } };
+    const answer = { kind: 'ticketAnswer', body: { event: itemKey('ticketEvent', start as never), at, by: 'admin', answer: 'dismissed' } };
     const sent = await sendTo('owned', [{ kind: 'ticket', body: own }, ...about(mine, theirs), ...about(theirs, mine), answer], token);
     expect([sent.stored, sent.refused.map(({ kind }) => kind).sort()]).toEqual([
       4,

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/core/base/index.js';
 import type { WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
-import { keyOf, packParcel, pull, push, type SentItem, ticketKinds, unpackParcel } from '../../src/core/sync/index.js';
+import { itemKey, packParcel, pull, push, type SentItem, ticketKinds, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket } from '../../src/core/tickets/index.js';
 import { hubAt } from '../../src/main/team/index.js';
 import { commitText, startTestHub, type TestHub } from '../support/hub.js';
@@ -54,7 +54,7 @@ async function itemsOf(token: string): Promise<Map<string, SentItem>> {
   const all = new Map<string, SentItem>();
   for (let after = 0, isLast = false; !isLast; ) {
     const page = await hub.client(token).sync.items({ project, after });
-    for (const item of unpackParcel(new Uint8Array(await page.parcel.arrayBuffer()), keyOf).items) all.set(`${item.kind} ${item.key}`, item);
+    for (const item of unpackParcel(new Uint8Array(await page.parcel.arrayBuffer()), itemKey).items) all.set(`${item.kind} ${item.key}`, item);
     [after, isLast] = [page.seq, page.isLast];
   }
   return all;
@@ -71,7 +71,7 @@ async function textOf(value: unknown): Promise<string> {
     const bytes = Buffer.from(await value.arrayBuffer());
     let unpacked = '';
     try {
-      const { items, objects } = unpackParcel(bytes, keyOf);
+      const { items, objects } = unpackParcel(bytes, itemKey);
       unpacked = JSON.stringify(items) + objects.map((object) => Buffer.from(object.bytes).toString('latin1')).join('\n');
     } catch {
       // Outlines are packed in another way, and checked as they are.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { projectServices } from '../../src/core/assist/index.js';
 import type { ArtifactNo, ContextId } from '../../src/core/base/index.js';
-import { checkpoint, commitOf, materialize } from '../../src/core/chain/index.js';
+import { checkpoint, findCommit, materialize } from '../../src/core/chain/index.js';
 import { atOnce, createProject, openProject, type Project } from '../../src/core/project/index.js';
 import { heldClock, scratch } from '../support/project.js';
 import { refusal } from '../support/refusal.js';
@@ -153,7 +153,7 @@ test('[T10, T11] notes that are links, pipes or large are not collected', () => 
   rmSync(notes, { recursive: true });
   symlinkSync(outside, notes);
   expect(found()).not.toContain('private');
-  expect(commitOf(project.chain, id).id).toBe(id);
+  expect(findCommit(project.chain, id).id).toBe(id);
 });
 
 // A project without a manifest is identified by its database: a pipe in its place made every command wait for ever, with --project.

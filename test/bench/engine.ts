@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
-import { addCommit, checkpoint, commitOf, type WriteChain } from '../../src/core/chain/index.js';
+import { addCommit, checkpoint, findCommit, type WriteChain } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
 import { createProject, filesAhead, type Project } from '../../src/core/project/index.js';
 
@@ -49,7 +49,7 @@ export const commit = (chain: WriteChain, parent: ContextId | null, text: string
 /** Many commits in one transaction, to prepare a chain quickly. */
 export function bulk(chain: WriteChain, texts: readonly string[], from: ContextId | null = null): ContextId {
   return chain.artifacts.transaction(() => {
-    let parent = from === null ? null : commitOf(chain, from);
+    let parent = from === null ? null : findCommit(chain, from);
     for (const text of texts) {
       const { no, ref } = chain.artifacts.put(Buffer.from(text), { contentType: 'application/x-ndjson' });
       parent = addCommit(chain, {

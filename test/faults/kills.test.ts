@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { refOf } from '../../src/core/artifacts/index.js';
 import { type ArtifactRef, type ContextId, systemClock } from '../../src/core/base/index.js';
-import { digestOf, materializedBytes, show } from '../../src/core/chain/index.js';
+import { digestCommit, materializedBytes, show } from '../../src/core/chain/index.js';
 import { atOnce, checkProject, createProject, openProject } from '../../src/core/project/index.js';
 import { migrations } from '../../src/core/store/migrations/index.js';
 import { root } from '../support/machine.js';
@@ -145,7 +145,7 @@ function olderProject(dir: string, count: number): Acknowledged[] {
       const bytes = Buffer.from(delta(1, turn * 11));
       const ref = refOf(bytes);
       const hash = Buffer.from(ref.slice(7), 'hex');
-      const digest = digestOf({ parent: made.at(-1)?.id ?? null, ref, createdAt: turn, template: 't' });
+      const digest = digestCommit({ parent: made.at(-1)?.id ?? null, ref, createdAt: turn, template: 't' });
       const id = `ctx-${digest.toString('hex', 0, 4)}` as ContextId;
       db.prepare(
         `INSERT INTO artifact (no, project, key, hash, size, storedSize, encoding, contentType, policy, createdAt, data)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { addCard, createBox, deleteCard } from '../../src/core/cards/index.js';
 import { tips, update, type WriteChain } from '../../src/core/chain/index.js';
-import { type Hub, keyOf, pull, push, unpackParcel } from '../../src/core/sync/index.js';
+import { type Hub, itemKey, pull, push, unpackParcel } from '../../src/core/sync/index.js';
 import { createTicket, listTickets, updateTicket } from '../../src/core/tickets/index.js';
 import { addEntity, createSpace, finishRun, listEntities, post, send, startByTrigger } from '../../src/core/timeline/index.js';
 import { commitText, digestsOf } from '../support/hub.js';
@@ -144,7 +144,7 @@ async function everything(chain: WriteChain): Promise<ReadonlyMap<string, string
     hello: async () => ({ id: crypto.randomUUID(), seq: 0 }),
     lack: async (items: readonly unknown[], objects: readonly unknown[]) => ({ items: all(items), objects: all(objects) }),
     send: async (parcel: Uint8Array) => {
-      const { items, objects } = unpackParcel(parcel, keyOf);
+      const { items, objects } = unpackParcel(parcel, itemKey);
       for (const { kind, key, digest } of items) found.set(`${kind} ${key}`, digest);
       for (const { hash } of objects) found.set(`object ${hash}`, hash);
       return { seq: -1, stored: 0 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRouterClient, ORPCError } from '@orpc/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { StemmaError } from '../../src/core/base/index.js';
-import { checkpoint, commitOf, contextEntries, outlineVersion, type WriteChain } from '../../src/core/chain/index.js';
+import { checkpoint, contextEntries, findCommit, outlineVersion, type WriteChain } from '../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../src/core/project/index.js';
 import { contextOf, router } from '../../src/core/router/index.js';
 import { fetchFromHub, type Hub, pull, push } from '../../src/core/sync/index.js';
@@ -229,7 +229,7 @@ describe('a hostile hub', () => {
       const mine = emptyChain();
       const hub: Hub = { ...honestHub, outlines: async (contents) => ({ version: outlineVersion, outlines: contents.map(() => data) }) };
       await pull(mine, hub, { onDemand: true });
-      const { artifact } = commitOf(mine, id);
+      const { artifact } = findCommit(mine, id);
       const { ref } = mine.artifacts.stat(artifact);
       await fetchFromHub(mine, hub, ref);
       const outline = mine.outlines.get(`${artifact}:claude-code-v1`);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceAgent } from '../../src/core/contract/index.js';
 import type { System } from '../../src/core/system/index.js';
-import { agentRootsOf, commandIn, dataDirOf, engineNode, engineOptions, ownCommand, shellCommand } from '../../src/main/launch/index.js';
+import { agentRootsOf, commandIn, engineNode, engineOptions, findDataDir, ownCommand, shellCommand } from '../../src/main/launch/index.js';
 
 describe('places', () => {
   test("Stemma's folder is STEMMA_HOME, or the platform's folder for application data", () => {
-    expect(dataDirOf({ STEMMA_HOME: '/data', XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/data');
-    expect(dataDirOf({ XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/xdg/stemma');
-    expect(dataDirOf({}, 'linux', '/home/me')).toBe('/home/me/.local/share/stemma');
-    expect(dataDirOf({}, 'macos', '/Users/me')).toBe('/Users/me/Library/Application Support/Stemma');
-    expect(dataDirOf({ LocalAppData: 'D:\\Local' }, 'windows', 'C:\\Users\\me')).toBe('D:\\Local\\Stemma');
-    expect(dataDirOf({}, 'windows', 'C:\\Users\\me')).toBe('C:\\Users\\me\\AppData\\Local\\Stemma');
+    expect(findDataDir({ STEMMA_HOME: '/data', XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/data');
+    expect(findDataDir({ XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/xdg/stemma');
+    expect(findDataDir({}, 'linux', '/home/me')).toBe('/home/me/.local/share/stemma');
+    expect(findDataDir({}, 'macos', '/Users/me')).toBe('/Users/me/Library/Application Support/Stemma');
+    expect(findDataDir({ LocalAppData: 'D:\\Local' }, 'windows', 'C:\\Users\\me')).toBe('D:\\Local\\Stemma');
+    expect(findDataDir({}, 'windows', 'C:\\Users\\me')).toBe('C:\\Users\\me\\AppData\\Local\\Stemma');
   });
 
   test("looks for Claude Code's histories in CLAUDE_CONFIG_DIR and at home, once each", () => {

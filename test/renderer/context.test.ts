@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { blockOfEntry, blocksOf, guessHeight, heightBefore } from '../../src/renderer/parts/blocks.js';
+import { blockOfEntry, groupIntoBlocks, guessHeight, heightBefore } from '../../src/renderer/parts/blocks.js';
 import { promptOf, seamsOf, turnsOf } from '../../src/renderer/views/context/blocks.js';
 import { call, commit, outlineRow, result } from './make.js';
 
@@ -13,7 +13,7 @@ describe('the list of a context', () => {
     outlineRow('w', 'assistant', 'text'),
     call('c', { commit: commit(2) }),
   ];
-  const blocks = blocksOf(rows);
+  const blocks = groupIntoBlocks(rows);
 
   test('a call and its result are one block, also for parallel calls', () => {
     expect(blocks.map(({ first, result: at }) => [first, at])).toEqual([
@@ -31,7 +31,7 @@ describe('the list of a context', () => {
   });
 
   test('a result without a call, or a second result, is a block of its own', () => {
-    const odd = blocksOf([result('lost'), call('a'), result('a'), result('a')]);
+    const odd = groupIntoBlocks([result('lost'), call('a'), result('a'), result('a')]);
     expect(odd.map(({ first, result: at }) => [first, at])).toEqual([
       [0, undefined],
       [1, 2],
@@ -62,12 +62,14 @@ describe('the list of a context', () => {
       outlineRow('r', 'user', 'text', { head: '<system-reminder>', commit: commit(3) }),
       outlineRow('p', 'user', 'text', { head: 'Fix it', prompt: true, commit: commit(3) }),
     ];
-    expect(turnsOf(reminded, blocksOf(reminded))).toMatchObject([{ firstEntry: 0, firstBlock: 0, promptEntry: 1, promptBlock: 1, head: 'Fix it' }]);
+    expect(turnsOf(reminded, groupIntoBlocks(reminded))).toMatchObject([
+      { firstEntry: 0, firstBlock: 0, promptEntry: 1, promptBlock: 1, head: 'Fix it' },
+    ]);
   });
 
   test('the summary in the chain names a turn before its prompt does', () => {
     const summary = [outlineRow('s', 'user', 'summary', { head: 'This session is being continued' })];
-    expect(turnsOf(summary, blocksOf(summary))).toMatchObject([{ head: 'Compaction summary', summary: true }]);
+    expect(turnsOf(summary, groupIntoBlocks(summary))).toMatchObject([{ head: 'Compaction summary', summary: true }]);
     expect(turnsOf(rows, blocks, new Map([[commit(1), 'A name given by hand']]))).toMatchObject([{ head: 'A name given by hand' }, { head: 'Bash' }]);
   });
 

@@ -1,7 +1,7 @@
 import './page';
 import { describe, expect, test } from 'vitest';
 import { modelField, modelsOf } from '../../src/renderer/forms/options';
-import { type FormField, type FormValues, jsonIn, missingIn, numberIn, objectIn, placeOf } from '../../src/renderer/state/forms';
+import { type FormField, type FormValues, findField, jsonIn, missingIn, numberIn, objectIn } from '../../src/renderer/state/forms';
 
 const providers = [
   { id: 'recorded', title: 'Recorded reply', models: ['claude-recorded'] },
@@ -50,11 +50,11 @@ describe('forms', () => {
   });
 
   test('[W60] an error of the engine belongs to the deepest field that it names', () => {
-    expect(placeOf(fields, 'instruction')).toBe('goal');
-    expect(placeOf(fields, 'card.content.data.tools')).toBe('data');
-    expect(placeOf(fields, 'tasks.2.targetRef')).toBe('tasks.2.who');
-    expect(placeOf(fields, 'tasks.2.unknown')).toBe('tasks');
-    expect(placeOf(fields, 'card.type')).toBeUndefined();
+    expect(findField(fields, 'instruction')).toBe('goal');
+    expect(findField(fields, 'card.content.data.tools')).toBe('data');
+    expect(findField(fields, 'tasks.2.targetRef')).toBe('tasks.2.who');
+    expect(findField(fields, 'tasks.2.unknown')).toBe('tasks');
+    expect(findField(fields, 'card.type')).toBeUndefined();
   });
 
   test('[W60] numbers and JSON that do not parse are mistakes of their field', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/core/contract/index.js';
 import { textOfContent } from '../../src/renderer/parts/cards';
-import { blocksOf, familyOfCard } from '../../src/renderer/views/boxes/cards';
-import { formFor, inputOf } from '../../src/renderer/views/handover/form';
-import { arrowsOf, columnsOf, type MapTurn } from '../../src/renderer/views/handover/map';
+import { familyOfCard, joinCards } from '../../src/renderer/views/boxes/cards';
+import { formFor, readForm } from '../../src/renderer/views/handover/form';
+import { arrangeColumns, arrowsOf, type MapTurn } from '../../src/renderer/views/handover/map';
 
 const fresh = formFor(undefined, undefined);
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
@@ -32,7 +32,7 @@ describe('the map of handovers', () => {
     turn('lead', 'w2', { batchId: 'b', taskIndex: 1 }),
     turn('w1', 'w1'),
   ];
-  const columns = columnsOf(agents, turns);
+  const columns = arrangeColumns(agents, turns);
 
   test('columns are in order of first appearance, and equal names are numbered', () => {
     expect(columns.map(({ agentId, name, number }) => [agentId, name, number])).toEqual([
@@ -57,15 +57,15 @@ describe('the map of handovers', () => {
 describe('the form for packing a box', () => {
   test('starts with the text of a ticket and the selected box', () => {
     const form = formFor({ title: 'Retry failed jobs', body: 'Up to three times.\n' }, 'b1');
-    expect(inputOf({ ...form, profile: 'W' })).toMatchObject({
+    expect(readForm({ ...form, profile: 'W' })).toMatchObject({
       arguments: { instruction: 'Retry failed jobs\n\nUp to three times.', input_box_ids: ['b1'] },
     });
     expect(formFor({ title: 'Only a title', body: ' ' }, undefined).args[0]?.value).toBe('Only a title');
   });
 
   test('has a problem without a profile or with invalid JSON', () => {
-    expect(inputOf(fresh)).toHaveProperty('problem');
-    expect(inputOf({ ...fresh, profile: 'W', args: [{ id: 1, name: 'x', value: '{', as: 'json' }] })).toEqual({
+    expect(readForm(fresh)).toHaveProperty('problem');
+    expect(readForm({ ...fresh, profile: 'W', args: [{ id: 1, name: 'x', value: '{', as: 'json' }] })).toEqual({
       problem: 'The value of “x” is not valid JSON.',
     });
   });
@@ -83,7 +83,7 @@ describe('the form for packing a box', () => {
       boxes: ['b'],
       parent: false,
     };
-    expect(inputOf(form)).toEqual({
+    expect(readForm(form)).toEqual({
       toolSuffix: 'by_hand',
       sourceAgentId: 'user',
       arguments: { instruction: 'go', fields: [{ name: 'x' }], input_box_ids: ['b'] },
@@ -110,7 +110,7 @@ describe('cards in the window', () => {
   });
 
   test('calls are joined with results, lone results stay, hidden entries are left out', () => {
-    const blocks = blocksOf([
+    const blocks = joinCards([
       entry('text', 'a'),
       entry('tool_call', 'b', 'c1'),
       entry('tool_call', 'hidden', 'c1', ['hidden']),

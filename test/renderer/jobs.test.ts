@@ -2,8 +2,8 @@ import './page';
 import { describe, expect, test } from 'vitest';
 import type { ComposedMessage, ContextId, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
 import { linesOfJob } from '../../src/renderer/state/jobs';
-import { divided, draftsOf } from '../../src/renderer/views/compose/send';
-import { argumentsText, groupsOf, jobTitle, limitRows, usedText } from '../../src/renderer/views/jobs/words';
+import { divided, draftEntries } from '../../src/renderer/views/compose/send';
+import { argumentsText, groupJobs, jobTitle, limitRows, usedText } from '../../src/renderer/views/jobs/words';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const event = (number: number, kind: JobEvent['kind'], text = '', more: Partial<JobEvent> = {}): JobEvent => ({
@@ -68,7 +68,7 @@ describe('jobs', () => {
 
   test('[W66] jobs that need an answer come first, then those that run', () => {
     const question = { requestId: 'q', toolName: 'bash', arguments: '{}', askedAt: at };
-    const groups = groupsOf([job({ jobId: 'a', status: 'failed' }), job({ jobId: 'b' }), job({ jobId: 'c', questions: [question] })]);
+    const groups = groupJobs([job({ jobId: 'a', status: 'failed' }), job({ jobId: 'b' }), job({ jobId: 'c', questions: [question] })]);
     expect(groups.map(({ name, jobs }) => [name, ...jobs.map(({ jobId }) => jobId)])).toEqual([
       ['Needs an answer', 'c'],
       ['Running', 'b'],
@@ -113,7 +113,7 @@ describe('a composition', () => {
       { role: 'ai', content: 'I look.', thinking: [{ text: 'Hm.', signature: 'SEAL' }], tool_calls: [{ id: 'c1', name: 'Read', args: { a: 1 } }] },
       { role: 'tool', content: '[no result was recorded]', tool_call_id: 'c1', internal: true },
     ] as unknown as ComposedMessage[];
-    expect(draftsOf(composed)).toEqual([
+    expect(draftEntries(composed)).toEqual([
       { role: 'assistant', kind: 'thinking', text: 'Hm.', result: { signature: 'SEAL' } },
       { role: 'assistant', kind: 'text', text: 'I look.' },
       { role: 'assistant', kind: 'tool_call', toolName: 'Read', toolCallId: 'c1', arguments: { a: 1 } },

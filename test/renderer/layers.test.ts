@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../src/core/contract/index.js';
-import { linesOf, listOf } from '../../src/renderer/views/timeline/lines.js';
+import { divideLines, makeList } from '../../src/renderer/views/timeline/lines.js';
 
 describe('the text that an agent reads', () => {
   const text = 'SPACE HISTORY:\n  [msg:a] one\n    "two"  [SEEN]\n  [msg:b] three  [NEW]\n  ← RESUME: x';
@@ -10,15 +10,15 @@ describe('the text that an agent reads', () => {
   ];
 
   test('is divided into lines that together are the same text', () => {
-    const pieces = linesOf({ text, lines });
+    const pieces = divideLines({ text, lines });
     expect(pieces.map(({ text: piece }) => piece).join('\n')).toBe(text);
     expect(pieces.map(({ messageId }) => messageId)).toEqual([undefined, 'msg-a', 'msg-b', undefined]);
-    expect(linesOf({ text: 'IDENTITY:' })).toEqual([{ text: 'IDENTITY:', messageId: undefined, seen: undefined }]);
+    expect(divideLines({ text: 'IDENTITY:' })).toEqual([{ text: 'IDENTITY:', messageId: undefined, seen: undefined }]);
   });
 
   test('only long silences are shown', () => {
     const at = (minute: number) => ({ id: `${minute}`, at: new Date(minute * 60_000).toISOString() as Timestamp, sender: null, text: null });
-    const list = listOf([at(0), at(10), at(100), at(90)]);
+    const list = makeList([at(0), at(10), at(100), at(90)]);
     expect([0, 1, 2, 3].map((place) => list.at(place)?.gap)).toEqual([0, 0, 90 * 60_000, 0]);
   });
 });

@@ -7,7 +7,7 @@ import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.j
 import { repositoryName, repositoryNames } from '../../src/renderer/parts/repository.js';
 import { entryAt, scaleOf, sharesOf, tokensByShare } from '../../src/renderer/parts/TokenBar.js';
 import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
-import { comparable, diffRows, isRewritten, piecesOf } from '../../src/renderer/views/diff/parts.js';
+import { comparable, diffRows, dividePieces, isRewritten } from '../../src/renderer/views/diff/parts.js';
 import { call, entry, outlineRow, result } from './make.js';
 
 test('[F43] the window marks the tools of which Stemma met no file as experimental', () => {
@@ -135,7 +135,7 @@ describe('the diff', () => {
   });
 
   test('the pieces of a change add up to both texts', () => {
-    const { a, b } = piecesOf('one two three', 'one 2 three!', [
+    const { a, b } = dividePieces('one two three', 'one 2 three!', [
       { fromA: 4, toA: 7, fromB: 4, toB: 5 },
       { fromA: 13, toA: 13, fromB: 11, toB: 12 },
     ]);

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId, SessionRow } from '../../src/core/contract/index.js';
 import { partFound, refusals } from '../../src/renderer/views/sessions/refused.js';
 import {
+  arrangeRows,
+  countValues,
   fromWords,
   joinSessions,
   type ListedHistory,
   narrow,
-  rowsOf,
   type SessionNarrowing,
   sorted,
-  valuesOf,
 } from '../../src/renderer/views/sessions/rows.js';
 
 const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow => ({
@@ -84,7 +84,7 @@ describe('[W7] the list of sessions', () => {
   test('subagents are inside their session and shown when it is open', () => {
     const listed = joinSessions([session('a'), session('a1', { parentSessionId: 'a', subagent: 'Explore' })], []);
     expect(listed.map(({ key }) => key)).toEqual(['a']);
-    const keys = (opened: string[]) => rowsOf(listed, newest, new Set(opened), now).map((row) => row.key);
+    const keys = (opened: string[]) => arrangeRows(listed, newest, new Set(opened), now).map((row) => row.key);
     expect(keys([])).toEqual(['group Last 7 days', 'a']);
     expect(keys(['a'])).toEqual(['group Last 7 days', 'a', 'a1']);
   });
@@ -121,7 +121,7 @@ describe('[W7] the list of sessions', () => {
     expect(keys({ chosen: { ...all.chosen, model: new Set(['opus']) } })).toEqual(['a']);
     expect(keys({ days: 7 })).toEqual(['a', '/home/d.jsonl']);
     expect(keys({ archived: true })).toEqual(['c']);
-    expect(valuesOf(listed, 'agent')).toEqual([
+    expect(countValues(listed, 'agent')).toEqual([
       ['claude-code', 3],
       ['codex', 1],
     ]);
@@ -132,7 +132,7 @@ describe('[W7] the list of sessions', () => {
     const listed = joinSessions([session('a', { cost: cost(1) }), session('b'), session('c', { cost: cost(3) }), session('d', { pinned: true })], []);
     expect(sorted(listed, { by: 'cost', ascending: false }).map(({ key }) => key)).toEqual(['d', 'c', 'a', 'b']);
     expect(sorted(listed, { by: 'cost', ascending: true }).map(({ key }) => key)).toEqual(['d', 'a', 'c', 'b']);
-    expect(rowsOf(listed, { by: 'cost', ascending: true }, new Set(), now).every((row) => row.kind === 'session')).toBe(true);
+    expect(arrangeRows(listed, { by: 'cost', ascending: true }, new Set(), now).every((row) => row.kind === 'session')).toBe(true);
   });
 });
 

@@ -6,7 +6,7 @@ import type { AnalysisSums } from '../../src/core/contract/index.js';
 import { sessionsIn } from '../../src/renderer/views/usage/facts.js';
 import { type ChosenFacets, inRange, matching, ofGroup, type ShownGrouping, slicesIn } from '../../src/renderer/views/usage/slices.js';
 import { type ListedCalls, listSql } from '../../src/renderer/views/usage/statements.js';
-import { groupsOf, type Sums, sumOf } from '../../src/renderer/views/usage/sums.js';
+import { addSlices, type Sums, sumGroups } from '../../src/renderer/views/usage/sums.js';
 import { door } from '../support/door.js';
 
 const fixture = (name: string): string => join(import.meta.dirname, '..', 'fixtures', name);
@@ -38,16 +38,16 @@ test('[Q8] the numbers of every row lead to as many sessions, calls, misses and 
       if (rows.length !== shown) wrong.push({ by, key, session, what, shown, listed: rows.length });
     }
   };
-  const model = [...groupsOf(slices, 'model').keys()].find((name) => name !== '') ?? '';
+  const model = [...sumGroups(slices, 'model').keys()].find((name) => name !== '') ?? '';
   for (const chosen of [{}, { model: [model] }] as ChosenFacets[]) {
     const shown = matching(inRange(slices, range), chosen);
     for (const by of 'model' in chosen ? (['day', 'tool', 'session'] as const) : groups) {
-      await compare(by, chosen, sumOf(shown, by === 'tool'));
-      for (const [key, found] of [...groupsOf(shown, by)].slice(0, 3)) await compare(by, chosen, found, key);
+      await compare(by, chosen, addSlices(shown, by === 'tool'));
+      for (const [key, found] of [...sumGroups(shown, by)].slice(0, 3)) await compare(by, chosen, found, key);
     }
   }
-  const [[key, ofModel] = ['', undefined]] = groupsOf(slices, 'model');
-  const [[session, found] = ['', undefined]] = groupsOf(ofGroup(slices, 'model', key), 'session');
+  const [[key, ofModel] = ['', undefined]] = sumGroups(slices, 'model');
+  const [[session, found] = ['', undefined]] = sumGroups(ofGroup(slices, 'model', key), 'session');
   expect(ofModel).toBeDefined();
   if (found) await compare('model', {}, found, key, session);
   expect(compared).toBeGreaterThan(50);

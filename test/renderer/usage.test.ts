@@ -9,19 +9,19 @@ import { selectionOf } from '../../src/renderer/views/usage/selection.js';
 import { inRange, matching, namesOf, slicesIn } from '../../src/renderer/views/usage/slices.js';
 import { callsSql, quoted, toolCallsSql } from '../../src/renderer/views/usage/statements.js';
 import {
-  amountOf,
+  addSlices,
   barAt,
+  barHeight,
   chosenOf,
   chosenText,
-  groupsOf,
+  countValues,
   hitShare,
   isLowerBound,
   rest,
   seriesOf,
   stacksOf,
-  sumOf,
+  sumGroups,
   ticksOf,
-  valuesOf,
 } from '../../src/renderer/views/usage/sums.js';
 import { changePercent, changeWords, groupName, measuredSum, tokensIn } from '../../src/renderer/views/usage/words.js';
 import { packedSums, type SumRows } from '../support/sums.js';
@@ -51,31 +51,31 @@ const january = { from: '2026-01-01', to: '2026-01-31' };
 
 describe('[Q8] the sums of the place Usage', () => {
   test('every group adds up to the total, whatever it is grouped by', () => {
-    const total = sumOf(inRange(all, january));
+    const total = addSlices(inRange(all, january));
     expect(total).toMatchObject({ calls: 8, cost: 3, unpriced: 3, uncountedOutputs: 2, toolCalls: 15, errors: 4, misses: 1 });
     for (const by of ['day', 'model', 'repository', 'agent', 'person', 'branch', 'session'] as const) {
-      const groups = [...groupsOf(inRange(all, january), by).values()];
+      const groups = [...sumGroups(inRange(all, january), by).values()];
       for (const name of ['calls', 'cost', 'input', 'unpriced', 'errors', 'waitMs'] as const)
         expect([by, name, groups.reduce((sum, one) => sum + one[name], 0)]).toEqual([by, name, total[name]]);
     }
-    expect([...groupsOf(all, 'tool')].map(([tool, { errors, calls: n }]) => [tool, errors, n])).toEqual([
+    expect([...sumGroups(all, 'tool')].map(([tool, { errors, calls: n }]) => [tool, errors, n])).toEqual([
       ['Bash', 3, 0],
       ['shell', 1, 0],
     ]);
   });
 
   test('a session counts once in a group, also with calls and tool calls on several days', () => {
-    expect(groupsOf(all, 'agent').get('claude-code')?.sessions.size).toBe(1);
+    expect(sumGroups(all, 'agent').get('claude-code')?.sessions.size).toBe(1);
     expect([...namesOf(matching(all, { agent: ['claude-code'] }), 'session')]).toEqual(['a']);
-    expect(sumOf(all).sessions.size).toBe(3);
+    expect(addSlices(all).sessions.size).toBe(3);
   });
 
   test('facets narrow all sums, and count the sessions of their values under the other facets', () => {
-    expect(sumOf(matching(all, { agent: ['codex'] })).calls).toBe(3);
-    expect(sumOf(matching(all, { agent: ['codex'], model: [''] })).calls).toBe(1);
-    expect(sumOf(matching(all, { repository: [] })).calls).toBe(sumOf(all).calls);
-    expect(valuesOf(all, { model: ['gpt'] }, 'agent')).toEqual([['codex', 1]]);
-    expect(valuesOf(all, { model: ['gpt'] }, 'model')).toEqual([
+    expect(addSlices(matching(all, { agent: ['codex'] })).calls).toBe(3);
+    expect(addSlices(matching(all, { agent: ['codex'], model: [''] })).calls).toBe(1);
+    expect(addSlices(matching(all, { repository: [] })).calls).toBe(addSlices(all).calls);
+    expect(countValues(all, { model: ['gpt'] }, 'agent')).toEqual([['codex', 1]]);
+    expect(countValues(all, { model: ['gpt'] }, 'model')).toEqual([
       ['', 1],
       ['gpt', 1],
       ['opus', 1],
@@ -83,21 +83,23 @@ describe('[Q8] the sums of the place Usage', () => {
   });
 
   test('what was not recorded has a name, and a sum with it is a lower bound', () => {
-    const groups = groupsOf(inRange(all, january), 'model');
+    const groups = sumGroups(inRange(all, january), 'model');
     expect(groupName('', 'model', sessions)).toBe('Model not recorded');
-    expect([...groupsOf(inRange(all, january), 'branch')].map(([key, { calls: n }]) => [groupName(key, 'branch', sessions), n])).toEqual([
+    expect([...sumGroups(inRange(all, january), 'branch')].map(([key, { calls: n }]) => [groupName(key, 'branch', sessions), n])).toEqual([
       ['main', 5],
       ['Branch not recorded', 3],
     ]);
-    expect(isLowerBound(sumOf(calls))).toBe(true);
-    expect(measuredSum(groups.get('opus') ?? sumOf(slicesOf([], [])), 'cost')).toBe('≥ $3.00');
-    expect(measuredSum(groups.get('gpt') ?? sumOf(slicesOf([], [])), 'cost')).toBe('no price');
+    expect(isLowerBound(addSlices(calls))).toBe(true);
+    expect(measuredSum(groups.get('opus') ?? addSlices(slicesOf([], [])), 'cost')).toBe('≥ $3.00');
+    expect(measuredSum(groups.get('gpt') ?? addSlices(slicesOf([], [])), 'cost')).toBe('no price');
     // Tokens are a lower bound where a count is missing, not where a price is.
-    expect(['opus', 'gpt', ''].map((model) => tokensIn(groups.get(model) ?? sumOf(slicesOf([], []))))).toEqual(['≥ 1.09k', '26', '≥ 0']);
-    expect(measuredSum(groups.get('opus') ?? sumOf(slicesOf([], [])), 'tokens')).toBe(tokensIn(groups.get('opus') ?? sumOf(slicesOf([], []))));
-    expect(measuredSum(groups.get('opus') ?? sumOf(slicesOf([], [])), 'errors')).not.toContain('≥');
-    expect(hitShare(sumOf(slicesOf([], [])))).toBeUndefined();
-    expect(hitShare(sumOf(slicesOf(ofCalls.slice(0, 1), [])))).toBeCloseTo(900 / 1_050);
+    expect(['opus', 'gpt', ''].map((model) => tokensIn(groups.get(model) ?? addSlices(slicesOf([], []))))).toEqual(['≥ 1.09k', '26', '≥ 0']);
+    expect(measuredSum(groups.get('opus') ?? addSlices(slicesOf([], [])), 'tokens')).toBe(
+      tokensIn(groups.get('opus') ?? addSlices(slicesOf([], []))),
+    );
+    expect(measuredSum(groups.get('opus') ?? addSlices(slicesOf([], [])), 'errors')).not.toContain('≥');
+    expect(hitShare(addSlices(slicesOf([], [])))).toBeUndefined();
+    expect(hitShare(addSlices(slicesOf(ofCalls.slice(0, 1), [])))).toBeCloseTo(900 / 1_050);
     expect(groupName('c', 'session', sessions)).toBe('c');
   });
 
@@ -115,18 +117,18 @@ describe('[Q8] the sums of the place Usage', () => {
       [],
     );
     const bars = barsOf(january);
-    const series = seriesOf(groupsOf(many, 'model'), 'cost', false);
+    const series = seriesOf(sumGroups(many, 'model'), 'cost', false);
     expect(series).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', rest]);
     const stack = stacksOf(many, bars, 'model', series, 'cost')[barAt(bars, '2026-01-05')];
     expect(stack).toEqual([9, 8, 7, 6, 5, 10]);
-    expect(seriesOf(groupsOf(calls, 'model'), 'tokens', false)).toEqual(['opus', 'gpt']);
-    expect(amountOf(sumOf(tools), 'time', true)).toBe(1_000);
+    expect(seriesOf(sumGroups(calls, 'model'), 'tokens', false)).toEqual(['opus', 'gpt']);
+    expect(barHeight(addSlices(tools), 'time', true)).toBe(1_000);
   });
 
   test('changes are compared with the range of the same length before', () => {
     const range = { from: '2026-01-05', to: '2026-01-11' };
     expect(rangeBefore(range)).toEqual({ from: '2025-12-29', to: '2026-01-04' });
-    const [now, before] = [sumOf(inRange(calls, range)), sumOf(inRange(calls, rangeBefore(range)))];
+    const [now, before] = [addSlices(inRange(calls, range)), addSlices(inRange(calls, rangeBefore(range)))];
     expect(changeWords(now.cost, before.cost, 'cost')).toBe('−$1.00');
     expect(changePercent(now.cost, before.cost)).toBe('−25.0 %');
     expect(changePercent(1, 0)).toBeUndefined();

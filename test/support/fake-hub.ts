@@ -1,6 +1,6 @@
 import { blake3Of } from '../../src/core/artifacts/index.js';
 import type { JsonObject } from '../../src/core/base/index.js';
-import { type Hub, keyOf, packParcel, type Sender, type SentItem, type SentObject, unpackParcel } from '../../src/core/sync/index.js';
+import { type Hub, itemKey, packParcel, type Sender, type SentItem, type SentObject, unpackParcel } from '../../src/core/sync/index.js';
 
 /** A hub in memory that stores and returns whatever it is given, so that a test can play a hostile hub or member. */
 export interface FakeHub extends Hub {
@@ -26,7 +26,7 @@ export function fakeHub(changed: Partial<Hub> = {}): FakeHub {
     list,
     stored,
     sender: { name: 'ann', isLink: false },
-    add: (kind, body, sender) => list.push({ kind, key: keyOf(kind, body), digest: '', body, sender }) as never,
+    add: (kind, body, sender) => list.push({ kind, key: itemKey(kind, body), digest: '', body, sender }) as never,
     object: (text, contentType = 'text/plain') => {
       const bytes = Buffer.from(text);
       const hash = blake3Of(bytes).toString('hex');
@@ -42,7 +42,7 @@ export function fakeHub(changed: Partial<Hub> = {}): FakeHub {
       };
     },
     async send(parcel) {
-      const { items, objects } = unpackParcel(parcel, keyOf);
+      const { items, objects } = unpackParcel(parcel, itemKey);
       for (const object of objects) stored.set(object.hash, { ...object, bytes: Buffer.from(object.bytes) });
       for (const item of items) list.push({ ...item, sender: this.sender });
       return { seq: list.length, stored: items.length };

@@ -4,7 +4,7 @@
  */
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, EntryKey, Timestamp } from '../../src/core/base/index.js';
 import { unreachable } from '../../src/core/base/index.js';
-import { commitAt, commitOf, type WriteChain } from '../../src/core/chain/index.js';
+import { commitAt, findCommit, type WriteChain } from '../../src/core/chain/index.js';
 import type { CommitType } from '../../src/core/contract/index.js';
 import type { ReadableDb, WritableDb } from '../../src/core/store/index.js';
 
@@ -30,9 +30,9 @@ export const ids: readonly ContextId[] = [
   'ctx-00000000',
 ];
 
-commitOf(chain, id);
+findCommit(chain, id);
 // @ts-expect-error a sequence number is not a commit id
-commitOf(chain, seq);
+findCommit(chain, seq);
 commitAt(chain, seq);
 // @ts-expect-error an artifact number is not a sequence number of a commit
 commitAt(chain, no);

@@ -1,5 +1,5 @@
 import { type ArtifactNo, type EntryKey, StemmaError } from '../base/index.js';
-import { encodedOutline, parsedOf, type ReadChain } from '../chain/index.js';
+import { encodedOutline, type ReadChain, readParsed } from '../chain/index.js';
 import { type ParsedEntry, recordOfKey } from '../formats/index.js';
 
 type Value = string | number | bigint | Uint8Array | null;
@@ -12,7 +12,7 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
   /** The entries of a delta by their keys. Neighboring rows are of the same delta. */
   const byKey = (artifact: ArtifactNo, format: string): ReadonlyMap<EntryKey, ParsedEntry> => {
     const name = `${artifact}:${format}`;
-    if (last?.name !== name) last = { name, entries: new Map(parsedOf(chain, artifact, format).entries.map((entry) => [entry.key, entry])) };
+    if (last?.name !== name) last = { name, entries: new Map(readParsed(chain, artifact, format).entries.map((entry) => [entry.key, entry])) };
     return last.entries;
   };
   let lastOutline: { readonly name: string; readonly rows: readonly OutlineRow[] } | undefined;
@@ -35,7 +35,7 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
         outlinesOf(artifact, format).map(([, role, kind, tokens, flags]) => tokens * 65_536 + (flags & 255) * 256 + (role & 15) * 16 + (kind & 15)),
       ),
     stemma_part: (artifact, format, index, part) => outlinesOf(artifact, format)[Number(index)]?.[Number(part)] || null,
-    stemma_text: (artifact, format, key) => textOf(entryOf(artifact, format, key)),
+    stemma_text: (artifact, format, key) => searchedText(entryOf(artifact, format, key)),
     stemma_at: (artifact, format, key) => {
       const at = entryOf(artifact, format, key)?.at;
       return at === undefined ? null : Date.parse(at);
@@ -48,8 +48,8 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
       unlessGone(() =>
         callId === null
           ? null
-          : textOf(
-              parsedOf(chain, Number(artifact) as ArtifactNo, String(format)).entries.find(
+          : searchedText(
+              readParsed(chain, Number(artifact) as ArtifactNo, String(format)).entries.find(
                 ({ kind, toolCallId }) => kind === 'tool_result' && toolCallId === callId,
               ),
             ),
@@ -57,7 +57,7 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
   };
 }
 
-const textOf = (entry: ParsedEntry | undefined): string | null =>
+const searchedText = (entry: ParsedEntry | undefined): string | null =>
   entry?.text ?? (entry?.arguments === undefined ? null : typeof entry.arguments === 'string' ? entry.arguments : JSON.stringify(entry.arguments));
 
 function unlessGone<T>(work: () => T): T | undefined {

@@ -47,7 +47,7 @@ export function findingsOf(
       `The rule returns no column ${missing.join(' and ')}. It must return session_id and detail, and may return commit_id, entry_key, at and count.`,
     );
   const cellOf = (row: readonly unknown[], name: string): unknown => row[columns.indexOf(name)] ?? null;
-  const textOf = (row: readonly unknown[], name: string): string | null => {
+  const textCell = (row: readonly unknown[], name: string): string | null => {
     const value = cellOf(row, name);
     return value === null ? null : String(value);
   };
@@ -57,12 +57,12 @@ export function findingsOf(
       rule,
       title,
       severity,
-      sessionId: textOf(row, 'session_id'),
+      sessionId: textCell(row, 'session_id'),
       sessionTitle: titles.get(cellOf(row, 'session_id')) ?? null,
-      commit: textOf(row, 'commit_id') as Finding['commit'],
-      entryKey: textOf(row, 'entry_key') as Finding['entryKey'],
-      at: textOf(row, 'at') as Finding['at'],
-      detail: textOf(row, 'detail') ?? '',
+      commit: textCell(row, 'commit_id') as Finding['commit'],
+      entryKey: textCell(row, 'entry_key') as Finding['entryKey'],
+      at: textCell(row, 'at') as Finding['at'],
+      detail: textCell(row, 'detail') ?? '',
       count: Number.isSafeInteger(count) && count >= 0 ? count : 1,
     };
   });

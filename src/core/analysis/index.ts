@@ -7,7 +7,7 @@ export { applyRules, byTime, type RuleResults } from './findings.js';
 export { catchUpFindings, findingsAreDue, keptCounts, keptFindings, uncheckedSessions } from './kept-findings.js';
 export { analysisIsDue, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
-export { builtInRules, ruleOf, type SqlRule } from './rules.js';
+export { builtInRules, parseRule, type SqlRule } from './rules.js';
 export { packedSums, storeSums, sumsAreDue } from './sums.js';
 export { catchUpTools, countTools } from './tools.js';
 export { viewList, viewsVersion } from './views.js';

@@ -1,7 +1,7 @@
 // Writes Parquet files as a stream of parts, one group of rows after the other, so that a file of any size needs the memory of one group.
 // Texts that repeat are stored once per group (dictionary). Pages are compressed with zstd. Every column may be null.
 import { constants, zstdCompressSync } from 'node:zlib';
-import { bytesOf } from '../base/index.js';
+import { encodeText } from '../base/index.js';
 import { i32, i64, list, struct, type Thrift, text } from './thrift.js';
 import { columnValues, type ParquetValue, type TakenValues } from './values.js';
 import type { ViewColumnKind } from './views.js';
@@ -18,7 +18,7 @@ const converted: Readonly<Partial<Record<ViewColumnKind, number>>> = { text: 0, 
 const encoding = { plain: 0, rle: 3, dictionary: 8 } as const;
 const page = { data: 0, dictionary: 2 } as const;
 const zstd = 6;
-const magic = bytesOf('PAR1');
+const magic = encodeText('PAR1');
 
 /** The rows of a group at most, and the bytes of their values, about. More need more memory, fewer compress worse. */
 const most = { rows: 65_536, bytes: 16 * 1024 * 1024 } as const;
@@ -122,7 +122,7 @@ const metadataOf = ({ name, kind }: Required<ParquetColumn>, rows: number, chunk
 /** The pages of a column: for repeated texts a dictionary and numbers into it, else the values themselves. */
 function chunkOf(rows: number, { levels, values, dictionary }: TakenValues): Chunk {
   if (!dictionary) return chunkOfPages([dataPage(rows, encoding.plain, [levels, values])], 0);
-  const words = pageOf(page.dictionary, dictionary.words, (coding) => [7, struct([1, i32(dictionary.count)], [2, i32(coding)])], encoding.plain);
+  const words = makePage(page.dictionary, dictionary.words, (coding) => [7, struct([1, i32(dictionary.count)], [2, i32(coding)])], encoding.plain);
   return chunkOfPages([words, dataPage(rows, encoding.dictionary, [levels, values])], 1);
 }
 
@@ -132,24 +132,24 @@ interface Page {
 }
 
 function chunkOfPages(pages: readonly Page[], dictionaries: number): Chunk {
-  const sizeOf = ({ parts }: Page): number => parts[0].length + parts[1].length;
+  const pageSize = ({ parts }: Page): number => parts[0].length + parts[1].length;
   return {
     parts: pages.flatMap(({ parts }) => parts),
     plainBytes: pages.reduce((sum, { plainBytes }) => sum + plainBytes, 0),
-    packedBytes: pages.reduce((sum, one) => sum + sizeOf(one), 0),
-    dictionaryBytes: dictionaries > 0 && pages[0] ? sizeOf(pages[0]) : 0,
+    packedBytes: pages.reduce((sum, one) => sum + pageSize(one), 0),
+    dictionaryBytes: dictionaries > 0 && pages[0] ? pageSize(pages[0]) : 0,
   };
 }
 
 const dataPage = (rows: number, coding: number, parts: readonly Uint8Array[]): Page =>
-  pageOf(
+  makePage(
     page.data,
     Buffer.concat(parts),
     (header) => [5, struct([1, i32(rows)], [2, i32(header)], [3, i32(encoding.rle)], [4, i32(encoding.rle)])],
     coding,
   );
 
-function pageOf(type: number, body: Uint8Array, about: (coding: number) => readonly [number, Thrift], coding: number): Page {
+function makePage(type: number, body: Uint8Array, about: (coding: number) => readonly [number, Thrift], coding: number): Page {
   const squeezed = zstdCompressSync(body, fast);
   const header = struct([1, i32(type)], [2, i32(body.length)], [3, i32(squeezed.length)], about(coding)).bytes();
   return { parts: [header, squeezed], plainBytes: header.length + body.length };

@@ -16,9 +16,9 @@ export function statementOf({ from, select, where, groupBy, orderBy, limit }: An
   const view = views[from];
   const values: (string | number | null)[] = [];
   const chosen = (Array.isArray(select) ? select : [select]).flatMap((one) => selectedOf(view, one));
-  const groups = listOf(groupBy).map((name) => column(view, name, 'groupBy'));
+  const groups = toList(groupBy).map((name) => column(view, name, 'groupBy'));
   const conditions = conditionsOf(view, where, values);
-  const order = listOf(orderBy).map((one) => orderOf(view, one, chosen));
+  const order = toList(orderBy).map((one) => orderOf(view, one, chosen));
   return {
     sql: [
       `SELECT ${chosen.map(({ sql, name }) => `${sql} AS ${quoted(name)}`).join(', ')} FROM ${from}`,
@@ -31,7 +31,7 @@ export function statementOf({ from, select, where, groupBy, orderBy, limit }: An
   };
 }
 
-const listOf = <T>(value: T | readonly T[] | undefined): readonly T[] =>
+const toList = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

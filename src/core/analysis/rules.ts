@@ -14,7 +14,7 @@ export interface SqlRule {
 const severities: readonly string[] = ['high', 'medium', 'low'];
 
 /** A rule from the text of its file: comments `-- title:`, `-- severity:` and `-- what:` before the statement. */
-export function ruleOf(rule: string, sql: string, isBuiltIn: boolean): SqlRule {
+export function parseRule(rule: string, sql: string, isBuiltIn: boolean): SqlRule {
   const head = (name: string): string | undefined => new RegExp(`^--\\s*${name}:\\s*(.+?)\\s*$`, 'im').exec(sql)?.[1];
   const severity = head('severity')?.toLowerCase() ?? '';
   return {
@@ -28,4 +28,4 @@ export function ruleOf(rule: string, sql: string, isBuiltIn: boolean): SqlRule {
 }
 
 /** The rules of Stemma. Each is a file in `rules`. */
-export const builtInRules: readonly SqlRule[] = files.map(({ name, sql }) => ruleOf(name, sql, true));
+export const builtInRules: readonly SqlRule[] = files.map(({ name, sql }) => parseRule(name, sql, true));

@@ -1,5 +1,5 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs } from '../usage/index.js';
 import { agentOfTemplate, callsOfCommit, isShown, isTurnOfProject, sessionOfCommit } from './views.js';
 
@@ -10,7 +10,7 @@ export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? wri
 const packedVersion = 3;
 const progress = 'usage packed';
 
-const isStored = (chain: ReadChain): boolean => derivedProgressOf(chain, progress) === packedVersion;
+const isStored = (chain: ReadChain): boolean => readDerivedProgress(chain, progress) === packedVersion;
 
 const storedSums = (chain: ReadChain): string | undefined =>
   isStored(chain) ? chain.db.one<{ data: string }>('SELECT data FROM usagePacked WHERE project = ?', chain.project)?.data : undefined;

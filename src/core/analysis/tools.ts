@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
-import { parsedOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ReadChain, readParsed, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
 import { forgetClustersOf } from '../sessions/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs, forgetSums, pathIn } from '../usage/index.js';
 import { agentOfTemplate } from './views.js';
 
@@ -37,7 +37,7 @@ interface Row {
 export const pendingTools = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
   chain.db.one<{ pending: number }>(
     'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
-    derivedProgressOf(chain, versionName) === readerVersion ? derivedProgressOf(chain, progressName) : 0,
+    readDerivedProgress(chain, versionName) === readerVersion ? readDerivedProgress(chain, progressName) : 0,
     chain.project,
     limit,
   )?.pending ?? 0;
@@ -63,7 +63,7 @@ export function countTools(chain: WriteChain, commits: readonly CommitSeq[]): vo
 
 function storeBatch(chain: WriteChain): void {
   const { db, project } = chain;
-  if (derivedProgressOf(chain, versionName) !== readerVersion) {
+  if (readDerivedProgress(chain, versionName) !== readerVersion) {
     for (const table of ['usageTool', 'usageToolSlice']) db.run(`DELETE FROM ${table} WHERE project = ?`, project);
     forgetSums(chain);
     setDerivedProgress(chain, progressName, 0);
@@ -71,7 +71,7 @@ function storeBatch(chain: WriteChain): void {
   }
   const rows = db.all<Row>(
     `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-    derivedProgressOf(chain, progressName),
+    readDerivedProgress(chain, progressName),
     project,
   );
   const changed = new Set<string>();
@@ -108,7 +108,7 @@ function storeTools(chain: WriteChain, row: Row): boolean {
       chain.db.run(
         'UPDATE usageTool SET isError = ?, endedAt = ?, resultTokens = ? WHERE no = ? AND resultTokens IS NULL',
         entry.isError ? 1 : 0,
-        timeOf(entry),
+        parseTime(entry),
         entry.tokens,
         no,
       );
@@ -118,9 +118,9 @@ function storeTools(chain: WriteChain, row: Row): boolean {
 }
 
 /** The content of a commit. A damaged, expired or absent object has none. */
-function parsedIn(chain: ReadChain, { artifact, format }: Row): ReturnType<typeof parsedOf> | undefined {
+function parsedIn(chain: ReadChain, { artifact, format }: Row): ReturnType<typeof readParsed> | undefined {
   try {
-    return parsedOf(chain, artifact, format);
+    return readParsed(chain, artifact, format);
   } catch (error) {
     if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return undefined;
     throw error;
@@ -134,7 +134,7 @@ function storeBranch({ db }: WriteChain, { seq, parent }: Row, own: string | und
     db.run('INSERT OR REPLACE INTO usageBranch (context, branch) VALUES (?, ?)', seq, branch.slice(0, maxPath).toWellFormed());
 }
 
-const timeOf = ({ at }: ParsedEntry): number | null => (at === undefined ? null : Date.parse(at));
+const parseTime = ({ at }: ParsedEntry): number | null => (at === undefined ? null : Date.parse(at));
 
 /** The models of the calls of a commit, by the record of their reply; `undefined` names the last one. */
 function modelsOf(chain: ReadChain, context: CommitSeq): ReadonlyMap<string | undefined, string> {
@@ -168,7 +168,7 @@ function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: Read
     pathIn(given)?.slice(0, maxPath).toWellFormed() ?? null,
     commandOf(given)?.slice(0, maxCommand).toWellFormed() ?? null,
     digest,
-    timeOf(entry) ?? row.createdAt,
+    parseTime(entry) ?? row.createdAt,
     tokens,
     models.get(recordOfKey(key)) ?? models.get(undefined) ?? null,
   );

@@ -177,7 +177,7 @@ function textStore(): Store {
       if (words && (count === 0 || rarelyRepeats(words))) write(words);
       const taken =
         words && count > 0 && !rarelyRepeats(words)
-          ? { values: packed(numbers.subarray(0, count), words.size), dictionary: { words: wordsOf(words), count: words.size } }
+          ? { values: packed(numbers.subarray(0, count), words.size), dictionary: { words: encodeWords(words), count: words.size } }
           : { values: plain.take() };
       known = words && new Map();
       [count, size] = [0, 0];
@@ -187,7 +187,7 @@ function textStore(): Store {
   };
 }
 
-function wordsOf(words: ReadonlyMap<string, number>): Uint8Array {
+function encodeWords(words: ReadonlyMap<string, number>): Uint8Array {
   const plain = plainTexts();
   for (const word of words.keys()) plain.add(word);
   return plain.take();

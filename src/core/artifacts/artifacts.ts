@@ -1,4 +1,4 @@
-import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, type Recent, type Timestamp, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, type Recent, type Timestamp, toTimestamp } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
@@ -246,8 +246,8 @@ function stat(shelf: ReadShelf, no: ArtifactNo): ArtifactStat {
     contentType: row.contentType,
     policy: row.policy,
     labels: row.labels ? (JSON.parse(row.labels) as string[]) : [],
-    createdAt: timestampOf(row.createdAt),
-    ...(row.expiresAt !== null && { expiresAt: timestampOf(row.expiresAt) }),
+    createdAt: toTimestamp(row.createdAt),
+    ...(row.expiresAt !== null && { expiresAt: toTimestamp(row.expiresAt) }),
     ...(row.gone !== null && { gone: row.gone }),
   };
 }

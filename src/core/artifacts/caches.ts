@@ -118,11 +118,11 @@ export function openCaches(objects: string, newName: () => string, place: Opened
       onDisk(() =>
         listIfExists(root, folder)
           .filter((entry) => entry.isFile() && cacheName.test(entry.name))
-          .flatMap(({ name }) => factsOf(name)),
+          .flatMap(({ name }) => statCache(name)),
       ),
   };
 
-  function factsOf(name: string): CacheFile[] {
+  function statCache(name: string): CacheFile[] {
     const stat = statInside(root, join(folder, name));
     return stat ? [{ name, size: stat.size, usedAt: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
   }

@@ -85,7 +85,7 @@ export function* readParts(shelf: ReadShelf, no: ArtifactNo): Generator<Uint8Arr
 function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generator<Uint8Array> {
   const hasher = blake3Parts();
   for (let at = 0; at < row.size; at += heldAtOnce) {
-    const part = partOf(shelf, pack, (row.packStart ?? 0) + at, Math.min(heldAtOnce, row.size - at));
+    const part = readPart(shelf, pack, (row.packStart ?? 0) + at, Math.min(heldAtOnce, row.size - at));
     if (!part) break;
     hasher.add(part);
     yield part;
@@ -97,7 +97,7 @@ function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generato
 }
 
 /** Bytes of a pack; undefined if it does not hold them. */
-function partOf({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined {
+function readPart({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined {
   try {
     return packs.read({ pack, start }, length);
   } catch (error) {

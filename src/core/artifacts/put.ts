@@ -32,13 +32,13 @@ const defaultTtlSeconds = 86_400;
 /** The first bytes of a hash, by which a small index finds the row. */
 export const keyLength = 6;
 /** The beginning of a hash as a number. */
-export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
+export const shortKey = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
 
 const factsByKey = `SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`;
 
 /** The row of a hash, if the project knows it. */
 export const known = (shelf: ReadShelf, hash: Buffer): ObjectRow | undefined =>
-  shelf.db.all<ObjectRow>(factsByKey, keyOf(hash), shelf.project).find((row) => row.hash.equals(hash));
+  shelf.db.all<ObjectRow>(factsByKey, shortKey(hash), shelf.project).find((row) => row.hash.equals(hash));
 
 /** Stores the bytes unless they are stored already. Call it inside a transaction: they are durable after it. */
 export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
@@ -75,17 +75,17 @@ interface Place {
   readonly start?: number;
 }
 
-const placeOf = (shelf: Shelf, bytes: Uint8Array, bulk = false): Place =>
+const placeBytes = (shelf: Shelf, bytes: Uint8Array, bulk = false): Place =>
   bytes.length <= (bulk ? inlineLimit.bulk : inlineLimit.alone) ? { data: bytes } : shelf.packs.append(bytes);
 
 const insert = (shelf: Shelf, hash: Buffer, bytes: Uint8Array, options: PutOptions, expiresAt: number | null): Put =>
-  insertRow(shelf, hash, bytes.length, options, placeOf(shelf, bytes, options.bulk), expiresAt);
+  insertRow(shelf, hash, bytes.length, options, placeBytes(shelf, bytes, options.bulk), expiresAt);
 
 /** Adds the row of an object. Without content it is a cache, or lies in a replica. */
 export function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {
   const { rowId } = shelf.db.insert('artifact', {
     project: shelf.project,
-    key: keyOf(hash),
+    key: shortKey(hash),
     hash,
     size,
     storedSize: size,
@@ -104,7 +104,7 @@ export function insertRow(shelf: Shelf, hash: Buffer, size: number, options: Put
 
 /** Stores the content of a row: of a cache that becomes durable, or of an expired, evicted or lost object. */
 export function restore(shelf: Shelf, no: ArtifactNo, bytes: Uint8Array, bulk = false): void {
-  const place = placeOf(shelf, bytes, bulk);
+  const place = placeBytes(shelf, bytes, bulk);
   shelf.db.run(
     `UPDATE artifact SET data = ?, pack = ?, packStart = ?, block = NULL, blockStart = NULL, chunks = NULL, encoding = 0, storedSize = size, gone = NULL
       WHERE no = ?`,

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import { concatBytes } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
-import { chunkType, progressOf, setProgress } from '../store/index.js';
+import { chunkType, readProgress, setProgress } from '../store/index.js';
 import { encodeChunks } from './chunk-list.js';
 import { proved } from './content.js';
 import { putChunks } from './join.js';
@@ -26,7 +26,7 @@ export interface Loose {
 
 /** The objects that were put since the last run. Counts at most `limit`, because counting all objects of a large import takes long. */
 export function looseOf(shelf: ReadShelf, limit = Number.MAX_SAFE_INTEGER): Loose {
-  const from = progressOf(shelf, 'repack');
+  const from = readProgress(shelf, 'repack');
   const last = shelf.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM artifact')?.no ?? 0;
   if (last - from >= limit) return { objects: last - from, bytes: 0 };
   return (
@@ -91,7 +91,7 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
   const last = rows.at(-1);
   // `repack` is the last examined object, `hollow` the number of bytes taken out of rows since the last vacuum.
   if (last) setProgress(shelf, 'repack', last.no);
-  setProgress(shelf, 'hollow', progressOf(shelf, 'hollow') + loose.reduce((sum, row) => sum + (row.data?.length ?? 0), 0));
+  setProgress(shelf, 'hollow', readProgress(shelf, 'hollow') + loose.reduce((sum, row) => sum + (row.data?.length ?? 0), 0));
   return { rows: rows.length, objects: loose.length, before, after };
 }
 
@@ -110,7 +110,7 @@ function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): ContentRow
   let hasMore = false;
   for (const row of shelf.db.each<ContentRow & { createdAt: number; contentType: string }>(
     `SELECT ${contentColumns}, createdAt, contentType FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
-    progressOf(shelf, 'repack'),
+    readProgress(shelf, 'repack'),
     shelf.project,
   )) {
     // Chunks are new rows of old objects, so their age does not matter.

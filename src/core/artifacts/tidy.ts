@@ -1,5 +1,5 @@
 import { type ArtifactNo, StemmaError } from '../base/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { readProgress, setProgress } from '../store/index.js';
 import { read } from './content.js';
 import { restore } from './put.js';
 import type { Shelf } from './shelf.js';
@@ -22,7 +22,7 @@ export function* tidy(shelf: Shelf, { shrink = true, thorough = false }: TidyOpt
   while (emptySparseBlocks(shelf, share)) yield;
   for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no, share)) yield;
   shelf.packs.sweepFiles();
-  if (shrink && shelf.db.shrink(thorough ? Number.POSITIVE_INFINITY : progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
+  if (shrink && shelf.db.shrink(thorough ? Number.POSITIVE_INFINITY : readProgress(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
 
 /** Moves the remaining objects out of a few sparse blocks. True if there may be more such blocks. */
@@ -46,7 +46,7 @@ function emptyBlock(shelf: Shelf, block: number): boolean {
   if (!contents) return false;
   for (const { no, bytes } of contents) {
     restore(shelf, no, bytes);
-    setProgress(shelf, 'repack', Math.min(progressOf(shelf, 'repack'), no - 1));
+    setProgress(shelf, 'repack', Math.min(readProgress(shelf, 'repack'), no - 1));
   }
   db.run('DELETE FROM block WHERE no = ?', block);
   shelf.blocks.delete(block);

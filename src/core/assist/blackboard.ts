@@ -1,5 +1,5 @@
-import { badRequest, type CommitSeq, type ContextId, inWords, timestampOf } from '../base/index.js';
-import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { badRequest, type CommitSeq, type ContextId, inWords, toTimestamp } from '../base/index.js';
+import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import { checkState, type State, savedBlocks, stateFields } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
@@ -18,7 +18,7 @@ export function saveState(chain: WriteChain, { id, state, contexts, reproducible
   if (other !== undefined)
     throw badRequest(`contexts.${other}`, `The block ${inWords(other)} cannot be saved. These can: ${savedBlocks.join(', ')}.`, { value: other });
   return chain.db.transaction(() => {
-    const { seq } = commitOf(chain, id);
+    const { seq } = findCommit(chain, id);
     chain.db.run(
       'INSERT INTO blackboard (project, context, at, state, contexts) VALUES (?, ?, ?, ?, ?)',
       chain.project,
@@ -39,12 +39,12 @@ export function restoreState(chain: ReadChain, { id, keys, reproducible = false 
   const unknown = keys?.find((key) => !stateFields.includes(key));
   if (unknown !== undefined)
     throw badRequest('keys', `The state has no field ${inWords(unknown)}. Its fields are ${stateFields.join(', ')}.`, { value: unknown });
-  const row = nearest(chain, commitOf(chain, id).seq);
+  const row = nearest(chain, findCommit(chain, id).seq);
   if (!row) return { from: null, at: null, state: {}, contexts: {} };
   const state = JSON.parse(row.state) as State;
   return {
     from: row.id,
-    at: timestampOf(row.at),
+    at: toTimestamp(row.at),
     state: keys ? Object.fromEntries(Object.entries(state).filter(([key]) => keys.includes(key))) : state,
     contexts: reproducible && row.contexts !== null ? (JSON.parse(row.contexts) as Record<string, string>) : {},
   };

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, type JsonObject, StemmaError } from '../base/index.js';
-import { type ContextRow, commitOf, entries, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
+import { type ContextRow, entries, findCommit, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
 import {
   type Compared,
   compareMessages,
@@ -7,7 +7,7 @@ import {
   type Preview,
   type PreviewRequest,
   previewContext,
-  rowOf,
+  shownRow,
   systemPromptsIn,
 } from '../composer/index.js';
 import type { ComposedRows, InputOf, OutputOf, Process } from '../contract/index.js';
@@ -31,7 +31,7 @@ type Request = PreviewRequest & { readonly id: ContextId };
  */
 export function composition(project: Place, { id: given, ...request }: Request): OutputOf<'compose.preview'> {
   const { chain } = project;
-  const base = commitOf(chain, given);
+  const base = findCommit(chain, given);
   refuseOtherFields(request);
   if (request.task !== undefined) return taskCall(chain, base, request.task, request);
   const all = entries(chain, { id: base.id }).entries;
@@ -131,7 +131,7 @@ export function composedRows(
     added: rows.filter(({ change }) => change === 'new').length,
     removed: rows.filter(({ change }) => change === 'gone').length,
     firstChange: rows.findIndex(({ change }) => change !== 'same'),
-    rows: rows.slice(offset, offset + limit).map((row) => rowOf(row, now, longest)),
+    rows: rows.slice(offset, offset + limit).map((row) => shownRow(row, now, longest)),
     ...(offset === 0 && { layers: now.layers, dropped: now.dropped, problems: now.problems, texts: { recorded: texts(recorded), now: texts(now) } }),
   };
 }

@@ -1,5 +1,5 @@
-import { type ContextId, timestampOf } from '../base/index.js';
-import { commitOf, type ReadChain, show } from '../chain/index.js';
+import { type ContextId, toTimestamp } from '../base/index.js';
+import { findCommit, type ReadChain, show } from '../chain/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
 /** The commits of a project with their summaries, oldest first; with `missing`, those without one. */
@@ -26,7 +26,7 @@ export const countMissing = (chain: ReadChain): number =>
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
 export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'context.versions'> {
-  const row = commitOf(chain, id);
+  const row = findCommit(chain, id);
   const rows = chain.db.all<{ at: number; author: string | null; summary: string | null; tags: string | null }>(
     'SELECT at, author, summary, tags FROM contextVersion WHERE context = ? AND project = ? ORDER BY no',
     row.seq,
@@ -34,7 +34,7 @@ export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'con
   );
   return rows.map(({ at, author, summary, tags }, place) => {
     const next = rows[place + 1] ?? row;
-    return { at: timestampOf(at), author, summary: { from: summary, to: next.summary }, tags: { from: tagsIn(tags), to: tagsIn(next.tags) } };
+    return { at: toTimestamp(at), author, summary: { from: summary, to: next.summary }, tags: { from: tagsIn(tags), to: tagsIn(next.tags) } };
   });
 }
 
@@ -45,7 +45,7 @@ export type RecordedInstantiation = OutputOf<'context.instantiations'>[number];
 
 /** The recorded starts of agents, newest first: of a context, of a template, or all. @throws NOT_FOUND for an unknown commit. */
 export function listInstantiations(chain: ReadChain, { id, template, limit = 1_000 }: InputOf<'context.instantiations'>): RecordedInstantiation[] {
-  const seq = id === undefined ? null : commitOf(chain, id).seq;
+  const seq = id === undefined ? null : findCommit(chain, id).seq;
   return chain.db
     .all<Omit<RecordedInstantiation, 'at'> & { at: number }>(
       `SELECT i.at, i.template, c.id AS context, i.principal, i.machine FROM instantiation i LEFT JOIN context c ON c.seq = i.context
@@ -57,5 +57,5 @@ export function listInstantiations(chain: ReadChain, { id, template, limit = 1_0
       ...Array<string | null>(4).fill(template ?? null),
       limit,
     )
-    .map((row) => ({ ...row, at: timestampOf(row.at) }));
+    .map((row) => ({ ...row, at: toTimestamp(row.at) }));
 }

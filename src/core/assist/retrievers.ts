@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, commitOf, isShared, type ReadChain } from '../chain/index.js';
+import { type ContextRow, findCommit, isShared, type ReadChain } from '../chain/index.js';
 import { chunksOfNote, type LayerSources, rankByWords } from '../composer/index.js';
 import type { ExperienceRecord } from '../contract/index.js';
 import { listInside, readInside, unlessRefused } from '../files/index.js';
@@ -33,7 +33,7 @@ export const layerSources =
  * full-text search. With `sessionId`, it is the context of a new commit of this session. @throws NOT_FOUND for an unknown commit.
  */
 export function projectServices({ chain, dir }: Place, id: ContextId | null, sessionId?: string): LayerSources['services'] {
-  const commit = id === null ? undefined : commitOf(chain, id);
+  const commit = id === null ? undefined : findCommit(chain, id);
   const standing = sessionId === undefined ? commit : { sessionId, createdAt: chain.clock() };
   return {
     knowledge: {
@@ -74,7 +74,7 @@ function earlierWork(chain: ReadChain, commit: Pick<ContextRow, 'sessionId' | 'c
 
 /** Whether this machine recorded a commit. In a project of a team, a commit without a machine may come from anywhere. */
 function isOfHere(chain: ReadChain, id: ContextId): boolean {
-  const { machine } = commitOf(chain, id);
+  const { machine } = findCommit(chain, id);
   if (machine !== null) return machine === chain.machine;
   return !isShared(chain);
 }

@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { StemmaError } from '../base/index.js';
-import { commitOf, parsedOf, type ReadChain, update, type WriteChain } from '../chain/index.js';
+import { findCommit, type ReadChain, readParsed, update, type WriteChain } from '../chain/index.js';
 import type { InputOf, SummarizeProgress, SummarizeResult } from '../contract/index.js';
 import { describeRaw, findFormat, type ParsedEntry } from '../formats/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -29,7 +29,7 @@ export async function* summarizeCommits(
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): AsyncGenerator<SummarizeProgress, SummarizeResult> {
-  const named = input.ids?.map((id) => commitOf(chain, id, 'ids').id);
+  const named = input.ids?.map((id) => findCommit(chain, id, 'ids').id);
   const total = named?.length ?? countMissing(chain);
   const skipped: { id: ContextId; reason: string }[] = [];
   let done = 0;
@@ -37,7 +37,7 @@ export async function* summarizeCommits(
   for (const batch of named ? [named] : batches(chain)) {
     for (const id of batch) {
       signal?.throwIfAborted();
-      const summary = await summaryOf(chain, id, input, providers, signal, (reason) => skipped.push({ id, reason }));
+      const summary = await askSummary(chain, id, input, providers, signal, (reason) => skipped.push({ id, reason }));
       if (summary !== undefined) {
         update(chain, id, { summary, author: `summarizer ${input.provider ?? 'extractive'}` });
         summarized += 1;
@@ -67,7 +67,7 @@ function* batches(chain: ReadChain): Generator<ContextId[]> {
   }
 }
 
-async function summaryOf(
+async function askSummary(
   chain: ReadChain,
   id: ContextId,
   input: SummarizeInput,
@@ -88,7 +88,7 @@ async function summaryOf(
 
 /** A summary of a commit in a format that Stemma does not read: its shape and its size. */
 function rawSummary(chain: ReadChain, id: ContextId): string | undefined {
-  const { artifact, format, messageCount } = commitOf(chain, id);
+  const { artifact, format, messageCount } = findCommit(chain, id);
   if (findFormat(format)) return undefined;
   const messages = messageCount === 1 ? '1 message' : `${messageCount} messages`;
   return `${describeRaw(format, chain.artifacts.read(artifact))} It was stored with ${messages}.`.slice(0, maxSummaryLength);
@@ -96,8 +96,8 @@ function rawSummary(chain: ReadChain, id: ContextId): string | undefined {
 
 function readable(chain: ReadChain, id: ContextId, skip: (reason: string) => void): readonly ParsedEntry[] | undefined {
   try {
-    const { artifact, format } = commitOf(chain, id);
-    return parsedOf(chain, artifact, format).entries;
+    const { artifact, format } = findCommit(chain, id);
+    return readParsed(chain, artifact, format).entries;
   } catch (error) {
     if (!(error instanceof StemmaError) || error.code === 'UNAVAILABLE') throw error;
     skip(error.message);
@@ -135,8 +135,8 @@ const maxReplyTokens = 300;
 
 /** The call that writes the summary of a commit; undefined if the commit has no text to summarize. */
 export function summaryOfCommitCall(chain: ReadChain, id: ContextId): TextCall | undefined {
-  const { artifact, format } = commitOf(chain, id);
-  const { entries } = parsedOf(chain, artifact, format);
+  const { artifact, format } = findCommit(chain, id);
+  const { entries } = readParsed(chain, artifact, format);
   return (extractive(entries) ?? rawSummary(chain, id)) === undefined ? undefined : callFor(entries);
 }
 

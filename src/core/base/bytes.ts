@@ -8,9 +8,9 @@ const decoder = new TextDecoder('utf-8');
 const encoder = new TextEncoder();
 
 /** Decodes UTF-8. Invalid bytes become U+FFFD, so use it only for reading, never for storing. */
-export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes);
+export const decodeText = (bytes: Uint8Array): string => decoder.decode(bytes);
 /** Encodes text as UTF-8. */
-export const bytesOf = (text: string): Uint8Array => encoder.encode(text);
+export const encodeText = (text: string): Uint8Array => encoder.encode(text);
 
 /** Joins byte arrays in order. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {

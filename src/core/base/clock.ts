@@ -6,7 +6,7 @@ export type Clock = () => number;
 export const systemClock: Clock = () => Date.now();
 
 /** Converts milliseconds since 1970 to ISO 8601. */
-export function timestampOf(ms: number): Timestamp {
+export function toTimestamp(ms: number): Timestamp {
   // A commit writes its time several times in a row.
   if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() as Timestamp };
   return last.text;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { type ArtifactNo, badRequest, type CommitSeq, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
-import { parsedOf, type ReadChain } from '../chain/index.js';
+import { type ArtifactNo, badRequest, type CommitSeq, type ContextId, decodeText, StemmaError, toTimestamp } from '../base/index.js';
+import { type ReadChain, readParsed } from '../chain/index.js';
 import type { BlameSpan } from '../contract/index.js';
 import { align } from '../diff/index.js';
 import { absolutePath, openNamed, readOpened } from '../files/index.js';
@@ -17,7 +17,7 @@ interface BlameInput {
 const maxBytes = 16 * 1024 * 1024;
 
 /** The file, its repository, and its path there with slashes. @throws BAD_REQUEST */
-export function fileOf({ path, repository }: BlameInput): {
+export function findFile({ path, repository }: BlameInput): {
   readonly file: string;
   readonly root: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export function fileOf({ path, repository }: BlameInput): {
   const root = repository === undefined ? rootAbove(file) : absolutePath(repository);
   const name = relative(root, file);
   if (name === '' || name.startsWith('..') || isAbsolute(name)) throw badRequest('path', `${file} is not in the repository ${root}.`);
-  return { file, root, name: name.split(sep).join('/'), text: contentOf(file) };
+  return { file, root, name: name.split(sep).join('/'), text: readContent(file) };
 }
 
 /** The nearest folder above a file that git keeps, else the file's own folder. */
@@ -38,7 +38,7 @@ function rootAbove(file: string): string {
   }
 }
 
-function contentOf(file: string): string {
+function readContent(file: string): string {
   let bytes: Uint8Array;
   try {
     bytes = readOpened(openNamed(file, { limit: maxBytes }));
@@ -46,7 +46,7 @@ function contentOf(file: string): string {
     throw badRequest('path', `Cannot read ${file}: ${(error as Error).message}`);
   }
   if (bytes.includes(0)) throw badRequest('path', `${file} is no text file.`);
-  return textOf(bytes);
+  return decodeText(bytes);
 }
 
 /** A call that read, wrote or edited the file. */
@@ -74,14 +74,14 @@ interface Line {
  * came before leaves nothing known, and so does a change that no recording explains. @throws BAD_REQUEST
  */
 export function blameFile(chain: ReadChain, input: BlameInput): BlameSpan[] {
-  const { file, name, text } = fileOf(input);
+  const { file, name, text } = findFile(input);
   let lines: readonly Line[] | undefined;
   for (const use of usesOf(chain, file, name)) lines = after(chain, use, lines);
-  const now = linesOf(text).map((line): Line => ({ text: line, use: undefined }));
+  const now = splitLines(text).map((line): Line => ({ text: line, use: undefined }));
   return spansOf(lines ? carried(lines, now) : now);
 }
 
-const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+const splitLines = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
 /** The successful calls that name the file: by its path on this machine, or by an absolute path of another clone that ends with its path in the repository. */
 const usesOf = ({ db, project }: ReadChain, file: string, name: string): Use[] =>
@@ -105,14 +105,14 @@ const lastOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
 
 /** The lines after a call. Undefined if nothing is known any more. */
 function after(chain: ReadChain, use: Use, lines: readonly Line[] | undefined): readonly Line[] | undefined {
-  const [call, result] = entriesOf(chain, use);
+  const [call, result] = findEntries(chain, use);
   const touch = call && touchOf(use.format, call, { text: result?.text ?? '', isError: false });
   if (!touch) return lines;
   const before = lines === undefined ? nothingKnown : { known: 'whole' as const, content: textIn(lines) };
   const { known, content } = touch.apply(before);
   if (content === null || (known !== 'whole' && touch.how === 'read')) return touch.how === 'read' ? lines : undefined;
   if (known !== 'whole') return undefined;
-  const next = linesOf(content).map((text): Line => ({ text, use: touch.how === 'read' ? undefined : use }));
+  const next = splitLines(content).map((text): Line => ({ text, use: touch.how === 'read' ? undefined : use }));
   if (touch.how === 'written' && lines === undefined) return next;
   return carried(lines ?? [], next);
 }
@@ -129,9 +129,9 @@ function carried(before: readonly Line[], next: readonly Line[]): readonly Line[
 }
 
 /** The call and its result. A result may be in the commit after its call. */
-function entriesOf(chain: ReadChain, { context, artifact, format, key, callId }: Use): [ParsedEntry | undefined, ParsedEntry | undefined] {
+function findEntries(chain: ReadChain, { context, artifact, format, key, callId }: Use): [ParsedEntry | undefined, ParsedEntry | undefined] {
   try {
-    const own = parsedOf(chain, artifact, format).entries;
+    const own = readParsed(chain, artifact, format).entries;
     const call = own.find((entry) => entry.key === key);
     const isResult = ({ kind, toolCallId }: ParsedEntry): boolean => kind === 'tool_result' && callId !== null && toolCallId === callId;
     const result = own.find(isResult);
@@ -140,7 +140,7 @@ function entriesOf(chain: ReadChain, { context, artifact, format, key, callId }:
       'SELECT artifact, format FROM context WHERE parent = ? ORDER BY seq',
       context,
     );
-    return [call, children.flatMap((child) => parsedOf(chain, child.artifact, child.format).entries.find(isResult) ?? [])[0]];
+    return [call, children.flatMap((child) => readParsed(chain, child.artifact, child.format).entries.find(isResult) ?? [])[0]];
   } catch (error) {
     if (error instanceof StemmaError) return [undefined, undefined];
     throw error;
@@ -169,6 +169,6 @@ const spanAt = (line: number, use: Use | undefined): BlameSpan =>
         basis: 'replayed',
         agent: use.template.split('/', 1)[0] ?? use.template,
         ...(use.model !== null && { model: use.model }),
-        at: timestampOf(use.at),
+        at: toTimestamp(use.at),
       }
     : { start: line, end: line, turnId: null, sessionId: null, basis: 'unknown' };

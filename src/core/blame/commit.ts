@@ -1,5 +1,5 @@
-import { type ArtifactNo, type ContextId, StemmaError, timestampOf } from '../base/index.js';
-import { parsedOf, type ReadChain } from '../chain/index.js';
+import { type ArtifactNo, type ContextId, StemmaError, toTimestamp } from '../base/index.js';
+import { type ReadChain, readParsed } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 
 /** Trailers of a commit message that name a session. */
@@ -30,7 +30,7 @@ export function sessionsOfCommit(
   const short = commit.toLowerCase();
   const made = calls.flatMap(({ id, sessionId, artifact, format, callId, at }) =>
     sessionId !== null && hashesIn(chain, artifact, format, callId).some((hash) => short.startsWith(hash) || hash.startsWith(short))
-      ? [{ sessionId, turnId: id, basis: 'tool' as const, at: timestampOf(at) }]
+      ? [{ sessionId, turnId: id, basis: 'tool' as const, at: toTimestamp(at) }]
       : [],
   );
   return [...named, ...made];
@@ -39,7 +39,7 @@ export function sessionsOfCommit(
 /** The hashes that `git commit` printed: `[main 1a2b3c4] Subject`. */
 function hashesIn(chain: ReadChain, artifact: ArtifactNo, format: string, callId: string | null): string[] {
   try {
-    const result = parsedOf(chain, artifact, format).entries.find(
+    const result = readParsed(chain, artifact, format).entries.find(
       ({ kind, toolCallId }) => kind === 'tool_result' && callId !== null && toolCallId === callId,
     );
     return [...(result?.text ?? '').matchAll(/^\[[^\]\n]*\b([0-9a-f]{7,40})\]/gm)].flatMap(([, hash]) => hash ?? []);

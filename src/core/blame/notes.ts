@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { badRequest, isObject, type Json, type JsonObject, parseJson, StemmaError, timestampOf } from '../base/index.js';
+import { badRequest, isObject, type Json, type JsonObject, parseJson, StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
-import { fileOf } from './blame.js';
+import { findFile } from './blame.js';
 import { conversationsOf, traceVersion } from './trace.js';
 
 /**
@@ -26,12 +26,12 @@ const notesRef = 'refs/notes/stemma';
  */
 export async function noteFile(chain: ReadChain, writer: NoteWriter, input: InputOf<'blame.notes'>): Promise<OutputOf<'blame.notes'>> {
   const { git } = writer;
-  const { root, name, text } = fileOf(input);
-  const repository = lineOf(
+  const { root, name, text } = findFile(input);
+  const repository = firstPrinted(
     await said(git(root, ['rev-parse', '--show-toplevel']), (why) => badRequest('path', `No repository of git has ${name}: ${why}`)),
   );
   const asked = input.commit ?? 'HEAD';
-  const commit = lineOf(
+  const commit = firstPrinted(
     await said(git(root, ['rev-parse', '--verify', `${asked}^{commit}`]), () =>
       badRequest('commit', `The repository ${repository} has no commit ${asked}.`),
     ),
@@ -41,14 +41,14 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
   );
   if (plain(kept) !== plain(text))
     throw badRequest('path', `${name} is not as the commit ${commit} has it. Commit it first, or name the commit that has it so.`);
-  const inside = `${lineOf(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
+  const inside = `${firstPrinted(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
   const before = await noteOf(git, root, commit);
   const conversations = conversationsOf(chain, input);
   const result = { ref: notesRef, repository, commit, before };
   if (conversations.length === 0) return { ...result, note: null, written: false };
   const note = noteText({
     commit,
-    at: await timeOf(git, root, commit),
+    at: await readCommitTime(git, root, commit),
     files: [...othersIn(before, commit, inside), { path: inside, conversations }],
   });
   if (input.write !== true || note === before) return { ...result, note, written: false };
@@ -60,7 +60,7 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
   return { ...result, note, written: true };
 }
 
-const lineOf = (printed: string): string => printed.replace(/\r?\n$/, '');
+const firstPrinted = (printed: string): string => printed.replace(/\r?\n$/, '');
 
 /** Git may convert the ends of lines when it writes files. */
 const plain = (text: string): string => text.replaceAll('\r\n', '\n');
@@ -83,7 +83,7 @@ async function said(output: Promise<string>, refusal: (why: string) => StemmaErr
 async function noteOf(git: Git, root: string, commit: string): Promise<string | null> {
   let blob: string;
   try {
-    blob = lineOf(await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]));
+    blob = firstPrinted(await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]));
   } catch {
     return null;
   }
@@ -104,9 +104,9 @@ function othersIn(note: string | null, commit: string, path: string): readonly J
 }
 
 /** When the commit was made, which is a time that does not change when the note is written again. */
-async function timeOf(git: Git, root: string, commit: string): Promise<string> {
+async function readCommitTime(git: Git, root: string, commit: string): Promise<string> {
   const [, seconds = '0'] = /^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(await git(root, ['cat-file', 'commit', commit])) ?? [];
-  return timestampOf(Number(seconds) * 1_000);
+  return toTimestamp(Number(seconds) * 1_000);
 }
 
 /** The text of a note. Equal facts give equal texts, because its id is made from the commit. */

@@ -1,6 +1,6 @@
 import type { ReadChain } from '../chain/index.js';
 import type { BlameSpan } from '../contract/index.js';
-import { blameFile, fileOf } from './blame.js';
+import { blameFile, findFile } from './blame.js';
 
 /** The version of Agent Trace that is written. */
 export const traceVersion = '0.1.0';
@@ -12,7 +12,7 @@ interface Input {
 
 /** An Agent Trace record of a file: the ranges that a conversation wrote. Lines of unknown origin are left out. */
 export function traceFile(chain: ReadChain, input: Input): Record<string, unknown> {
-  const { name } = fileOf(input);
+  const { name } = findFile(input);
   return {
     version: traceVersion,
     id: chain.newId(),

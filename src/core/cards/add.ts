@@ -1,7 +1,7 @@
-import { notFound, StemmaError, timestampOf } from '../base/index.js';
+import { notFound, StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, CardContent, CardVersion } from '../contract/index.js';
-import { type CardDraft, type CardRow, draftOf, meaningOf, meaningOfRow, type NewCard, projectIdOf, selectCard, toCard } from './card.js';
+import { type CardDraft, type CardRow, draftOf, meaningOf, meaningOfRow, type NewCard, readProjectId, selectCard, toCard } from './card.js';
 import { holderOf } from './sealed.js';
 
 /**
@@ -17,7 +17,7 @@ export function addCard(chain: WriteChain, given: NewCard): Card {
 /** Writes several cards, all or none. */
 export function addCards(chain: WriteChain, given: readonly NewCard[]): Card[] {
   const drafts = given.map((card) => draftOf(chain, card));
-  const projectId = projectIdOf(chain);
+  const projectId = readProjectId(chain);
   return chain.db.transaction(() => drafts.map((draft) => toCard(write(chain, draft), projectId, chain.clock())));
 }
 
@@ -62,7 +62,7 @@ function write(chain: WriteChain, draft: CardDraft): CardRow {
       known.no,
     );
   }
-  return rowOf(chain, draft.cardId);
+  return readCard(chain, draft.cardId);
 }
 
 /** B15: refuses to change a card that a turn has seen or will see. @throws CONFLICT */
@@ -94,17 +94,17 @@ function refuseSecondResult(chain: ReadChain, draft: CardDraft): void {
 /** Marks a card as deleted. It stays readable and in its boxes, but no model sees it (B6). @throws NOT_FOUND */
 export function deleteCard(chain: WriteChain, cardId: string, author?: string): Card {
   return chain.db.transaction(() => {
-    const row = rowOf(chain, cardId);
+    const row = readCard(chain, cardId);
     if (row.deletedAt === null) {
       noteVersion(chain, row, 'deleted', author);
       chain.db.run('UPDATE card SET deletedAt = ? WHERE no = ?', chain.clock(), row.no);
     }
-    return toCard(rowOf(chain, cardId), projectIdOf(chain), chain.clock());
+    return toCard(readCard(chain, cardId), readProjectId(chain), chain.clock());
   });
 }
 
 /** Reads the row of a card. @throws NOT_FOUND, also for a card of another project. */
-export function rowOf(chain: ReadChain, cardId: string): CardRow {
+export function readCard(chain: ReadChain, cardId: string): CardRow {
   const row = chain.db.one<CardRow>(`${selectCard} WHERE project = ? AND cardId = ?`, chain.project, cardId);
   if (!row) throw notFound(cardId, `This project has no card ${cardId}.`);
   return row;
@@ -125,7 +125,7 @@ function noteVersion(chain: WriteChain, row: CardRow, what: CardVersion['what'],
 
 /** The audit trail of a card: its earlier versions, oldest first. */
 export function cardHistory(chain: ReadChain, cardId: string): CardVersion[] {
-  const { no } = rowOf(chain, cardId);
+  const { no } = readCard(chain, cardId);
   const rows = chain.db.all<{ at: number; author: string | null; what: CardVersion['what']; before: string }>(
     'SELECT at, author, what, before FROM cardVersion WHERE card = ? AND project = ? ORDER BY no',
     no,
@@ -137,7 +137,7 @@ export function cardHistory(chain: ReadChain, cardId: string): CardVersion[] {
       'content' | 'toolCalls' | 'toolCallId' | 'ttlSeconds' | 'expiresAt' | 'metadata' | 'authorId'
     >;
     return {
-      at: timestampOf(row.at),
+      at: toTimestamp(row.at),
       ...(row.author !== null && { by: row.author }),
       what: row.what,
       before: {
@@ -145,7 +145,7 @@ export function cardHistory(chain: ReadChain, cardId: string): CardVersion[] {
         ...(before.toolCalls !== null && { toolCalls: JSON.parse(before.toolCalls) as Record<string, unknown>[] }),
         ...(before.toolCallId !== null && { toolCallId: before.toolCallId }),
         ...(before.ttlSeconds !== null && { ttlSeconds: before.ttlSeconds }),
-        ...(before.expiresAt !== null && { expiresAt: timestampOf(before.expiresAt) }),
+        ...(before.expiresAt !== null && { expiresAt: toTimestamp(before.expiresAt) }),
         metadata: JSON.parse(before.metadata) as Record<string, unknown>,
         authorId: before.authorId,
       },

@@ -1,4 +1,4 @@
-import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, timestampOf } from '../base/index.js';
+import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Card, CardContent, CardInput, Role } from '../contract/index.js';
 import { checkContent, roleOfType } from './types.js';
@@ -50,7 +50,7 @@ export interface CardDraft {
 }
 
 /** The project's id. Other systems call it the tenant. */
-export const projectIdOf = (chain: ReadChain): string =>
+export const readProjectId = (chain: ReadChain): string =>
   chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
 
 /** A UUIDv7 as 32 hex digits. It starts with the time, so ids sort by creation. */
@@ -67,7 +67,7 @@ const deepest = 200;
 
 /** Checks a card. @throws BAD_REQUEST with the invalid field (B2, B4). */
 export function draftOf(chain: ReadChain, given: NewCard): CardDraft {
-  const projectId = projectIdOf(chain);
+  const projectId = readProjectId(chain);
   if (given.projectId !== undefined && given.projectId !== projectId)
     throw badRequest('projectId', `The card belongs to project ${inWords(given.projectId)}, but this is ${inWords(projectId)}.`);
   const type = given.metadata?.type ?? given.type;
@@ -125,13 +125,13 @@ export function toCard(row: CardRow, projectId: string, now: number): Card {
     ...(row.toolCalls !== null && { toolCalls: JSON.parse(row.toolCalls) as Record<string, unknown>[] }),
     ...(row.toolCallId !== null && { toolCallId: row.toolCallId }),
     ...(row.ttlSeconds !== null && { ttlSeconds: row.ttlSeconds }),
-    ...(row.expiresAt !== null && { expiresAt: timestampOf(row.expiresAt) }),
-    ...(row.deletedAt !== null && { deletedAt: timestampOf(row.deletedAt) }),
+    ...(row.expiresAt !== null && { expiresAt: toTimestamp(row.expiresAt) }),
+    ...(row.deletedAt !== null && { deletedAt: toTimestamp(row.deletedAt) }),
     metadata: JSON.parse(row.metadata) as Card['metadata'],
     authorId: row.authorId,
-    createdAt: timestampOf(row.createdAt),
+    createdAt: toTimestamp(row.createdAt),
     ...(isExpired(row, now) && { expired: true }),
-    ...(row.repairedAt !== null && { repairedAt: timestampOf(row.repairedAt) }),
+    ...(row.repairedAt !== null && { repairedAt: toTimestamp(row.repairedAt) }),
     ...(row.entryKey !== null && { entryKey: row.entryKey as EntryKey }),
   };
 }

@@ -1,11 +1,11 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ContextId, canonicalJson, type EntryKey, type Json, timestampOf } from '../base/index.js';
+import { type ContextId, canonicalJson, type EntryKey, type Json, toTimestamp } from '../base/index.js';
 import { checkpoint, contextEntries, type WriteChain, writable } from '../chain/index.js';
 import type { Box, Card, Commit, InputOf, Stop } from '../contract/index.js';
 import { cardbox, cardsOfEntries, encodeCards, entriesOfCards } from '../formats/index.js';
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
-import { projectIdOf, selectCard } from './card.js';
+import { readProjectId, selectCard } from './card.js';
 import { lineOfCard } from './lines.js';
 import { boxAt, idsAt } from './places.js';
 import { cardsInOrder, getBox, seenByModel } from './read.js';
@@ -34,8 +34,8 @@ export function commitBox(chain: WriteChain, input: InputOf<'box.commit'>): Comm
  */
 export function boxFromContext(chain: WriteChain, input: { id: ContextId; stop?: Stop | undefined }): Box {
   const entries = contextEntries(chain, input).map(({ entry }) => writable(entry));
-  const projectId = projectIdOf(chain);
-  const lines = cardsOfEntries(entries, { newId: () => chain.newId(), now: timestampOf(chain.clock()) });
+  const projectId = readProjectId(chain);
+  const lines = cardsOfEntries(entries, { newId: () => chain.newId(), now: toTimestamp(chain.clock()) });
   return chain.db.transaction(() => {
     const ids = lines.map((line) => {
       const own = chain.db.one(`${selectCard} WHERE project = ? AND cardId = ?`, chain.project, line.cardId);

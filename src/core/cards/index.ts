@@ -3,7 +3,7 @@
 // The rules are in test/spec/cards.md.
 export { addCard, addCards, cardHistory, deleteCard } from './add.js';
 export { appendToBox, createBox, ensureBox, holdBox, insertBox, releaseBox, replaceBox } from './boxes.js';
-export { type NewCard, newCardId, projectIdOf } from './card.js';
+export { type NewCard, newCardId, readProjectId } from './card.js';
 export { boxFromContext, cardsDelta, commitBox } from './commits.js';
 export { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
 export { deleteProfile, findProfile, listProfiles, type Profile, profileInBox, profileNamed, putProfile } from './profiles.js';

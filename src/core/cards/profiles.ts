@@ -3,7 +3,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, OutputOf } from '../contract/index.js';
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
-import { type NewCard, projectIdOf } from './card.js';
+import { type NewCard, readProjectId } from './card.js';
 import { boxAt, boxNamed, idsAt } from './places.js';
 import { cardsInOrder, seenByModel } from './read.js';
 
@@ -23,7 +23,7 @@ interface Row {
 
 const select = 'SELECT p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no = p.box';
 const present = 'p.deletedAt IS NULL';
-const keyOf = (name: string): string => name.trim().toLowerCase();
+const profileKey = (name: string): string => name.trim().toLowerCase();
 
 /**
  * Stores a profile under its name. A new version gets a new box that replaces the old one; running agents keep the old one.
@@ -38,7 +38,7 @@ export function putProfile(chain: WriteChain, name: string, given: NewCard, prof
     const known = chain.db.one<Row & { no: number }>(
       `${select.replace('SELECT', 'SELECT p.no,')} WHERE p.project = ? AND p.key = ?`,
       chain.project,
-      keyOf(shown),
+      profileKey(shown),
     );
     const isSame = known !== undefined && idsAt(chain, known.box).join() === card.cardId && (profileBoxId ?? known.boxId) === known.boxId;
     const named = profileBoxId === undefined || isSame ? undefined : boxNamed(chain, profileBoxId);
@@ -53,7 +53,7 @@ export function putProfile(chain: WriteChain, name: string, given: NewCard, prof
       chain.db.run(
         'INSERT INTO profile (project, key, name, box, updatedAt) VALUES (?, ?, ?, ?, ?)',
         chain.project,
-        keyOf(shown),
+        profileKey(shown),
         shown,
         box.no,
         chain.clock(),
@@ -64,14 +64,14 @@ export function putProfile(chain: WriteChain, name: string, given: NewCard, prof
 
 /** Finds a profile by name, ignoring case. */
 export function profileNamed(chain: ReadChain, name: string): Profile | undefined {
-  const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ? AND ${present}`, chain.project, keyOf(name));
+  const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ? AND ${present}`, chain.project, profileKey(name));
   return row && toProfile(chain, row);
 }
 
 /** Finds a profile by name, ignoring case. @throws NOT_FOUND with the profile and project. */
 export function findProfile(chain: ReadChain, name: string): OutputOf<'profile.find'> {
   const profile = profileNamed(chain, name);
-  if (!profile) throw notFound(name, `Project ${projectIdOf(chain)} has no profile ${JSON.stringify(name.trim())}.`);
+  if (!profile) throw notFound(name, `Project ${readProjectId(chain)} has no profile ${JSON.stringify(name.trim())}.`);
   return shownProfile(profile);
 }
 
@@ -81,9 +81,9 @@ export function deleteProfile(chain: WriteChain, name: string, deleted: boolean)
     const known = chain.db.one<{ no: number; name: string }>(
       'SELECT no, name FROM profile WHERE project = ? AND key = ?',
       chain.project,
-      keyOf(name),
+      profileKey(name),
     );
-    if (!known) throw notFound(name, `Project ${projectIdOf(chain)} has no profile ${JSON.stringify(name.trim())}.`);
+    if (!known) throw notFound(name, `Project ${readProjectId(chain)} has no profile ${JSON.stringify(name.trim())}.`);
     chain.db.run('UPDATE profile SET deletedAt = ? WHERE no = ?', deleted ? chain.clock() : null, known.no);
     return { name: known.name, deleted };
   });

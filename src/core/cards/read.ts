@@ -1,18 +1,18 @@
-import { timestampOf } from '../base/index.js';
+import { toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Box, BoxEntry, BoxRow, Card, InputOf, OutputOf, Packing } from '../contract/index.js';
 import { entriesOfCards, textOfContent } from '../formats/index.js';
-import { rowOf } from './add.js';
-import { type CardRow, projectIdOf, selectCard, toCard, whereIds } from './card.js';
+import { readCard } from './add.js';
+import { type CardRow, readProjectId, selectCard, toCard, whereIds } from './card.js';
 import { lineOfCard } from './lines.js';
 import { boxAt, idsAt } from './places.js';
 
 /** Reads a card. Deleted and expired cards are flagged. @throws NOT_FOUND */
-export const getCard = (chain: ReadChain, cardId: string): Card => toCard(rowOf(chain, cardId), projectIdOf(chain), chain.clock());
+export const getCard = (chain: ReadChain, cardId: string): Card => toCard(readCard(chain, cardId), readProjectId(chain), chain.clock());
 
 /** Reads cards by id in one query. Unknown ids are missing in the result. */
 function cardsById(chain: ReadChain, cardIds: readonly string[]): Map<string, Card> {
-  const projectId = projectIdOf(chain);
+  const projectId = readProjectId(chain);
   const now = chain.clock();
   const rows = chain.db.all<CardRow>(`${selectCard} ${whereIds}`, JSON.stringify(cardIds), chain.project);
   return new Map(rows.map((row) => [row.cardId, toCard(row, projectId, now)]));
@@ -46,10 +46,10 @@ export function getBox(chain: ReadChain, boxId: string): Box {
   if (!row) throw new Error(`Box ${boxId} was deleted while it was read.`);
   return {
     boxId,
-    projectId: projectIdOf(chain),
+    projectId: readProjectId(chain),
     cardIds: idsAt(chain, no),
-    createdAt: timestampOf(row.createdAt),
-    updatedAt: timestampOf(row.updatedAt),
+    createdAt: toTimestamp(row.createdAt),
+    updatedAt: toTimestamp(row.updatedAt),
     ...(row.replaces !== null && { replaces: row.replaces }),
     ...(row.replacedBy !== null && { replacedBy: row.replacedBy }),
     ...(readers > 0 && { held: true }),
@@ -99,7 +99,7 @@ export function boxEntries(chain: ReadChain, boxId: string): { tokens: number; e
 
 /** The boxes that contain a card, newest first. @throws NOT_FOUND */
 export function boxesOf(chain: ReadChain, cardId: string): string[] {
-  rowOf(chain, cardId);
+  readCard(chain, cardId);
   return chain.db
     .all<{ boxId: string }>(
       `SELECT b.boxId FROM box b WHERE b.project = ? AND EXISTS (
@@ -128,7 +128,7 @@ export function listCards(chain: ReadChain, filter: InputOf<'card.list'>): { tot
   const where = ['project = ?', ...asked.map(([sql]) => sql)].join(' AND ');
   const values = [chain.project, ...asked.map(([, value]) => value)];
   const total = chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM card WHERE ${where}`, ...values)?.total ?? 0;
-  const projectId = projectIdOf(chain);
+  const projectId = readProjectId(chain);
   const now = chain.clock();
   const rows = chain.db.all<CardRow>(
     `${selectCard} WHERE ${where} ORDER BY createdAt DESC, no DESC LIMIT ? OFFSET ?`,
@@ -166,12 +166,12 @@ export function listBoxes(chain: ReadChain, page: { offset?: number | undefined;
   );
   const boxes = rows.map((row): BoxRow => {
     const ids = idsAt(chain, row.no);
-    const head = headOf(chain, ids);
+    const head = boxHead(chain, ids);
     return {
       boxId: row.boxId,
       cards: ids.length,
-      createdAt: timestampOf(row.createdAt),
-      updatedAt: timestampOf(row.updatedAt),
+      createdAt: toTimestamp(row.createdAt),
+      updatedAt: toTimestamp(row.updatedAt),
       ...(row.replaces !== null && { replaces: row.replaces }),
       ...(row.readers > 0 && { held: true }),
       uses: usesOf(chain, row.no),
@@ -183,7 +183,7 @@ export function listBoxes(chain: ReadChain, page: { offset?: number | undefined;
 
 const headLength = 120;
 
-function headOf(chain: ReadChain, ids: readonly string[]): string | undefined {
+function boxHead(chain: ReadChain, ids: readonly string[]): string | undefined {
   const [first] = cardsInOrder(chain, ids.slice(0, 3)).filter(seenByModel);
   return first && textOfContent(first.content).slice(0, headLength).replace(/\s+/g, ' ').toWellFormed();
 }

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { timestampOf } from '../base/index.js';
+import { toTimestamp } from '../base/index.js';
 import type { Tier } from '../contract/index.js';
 import {
   describeRaw,
@@ -41,17 +41,17 @@ export function assemble(chain: ReadChain, way: Walk, target: Format, options: A
     return { bytes, ...noLosses, ...(isUnknown ? { tier: 'raw', description: describeRaw(target.id, bytes) } : { tier }) };
   }
   const { change = same, ...limits } = options;
-  const writing = { newId: idsOf(way.tip.id), now: timestampOf(way.tip.createdAt), ...limits };
+  const writing = { newId: seededIds(way.tip.id), now: toTimestamp(way.tip.createdAt), ...limits };
   const all = entriesAlong(chain, contributing);
   const pieces: Uint8Array[] = [];
   const lost: FormatLosses[] = [];
-  for (const { how, steps } of groupsOf(contributing, target)) {
+  for (const { how, steps } of groupNeighbors(contributing, target)) {
     if (how.kept) pieces.push(...chain.artifacts.readAll(steps.map((step) => step.artifact)).map(how.kept));
     else {
       const read = steps.flatMap((step) => (all.get(step) ?? []).map((entry) => introduced(entry, step.format, target)));
       const entries = change(read);
       lost.push(lossesOf(entries, target));
-      const parentRecord = endOf(pieces.at(-1), target);
+      const parentRecord = lastRecord(pieces.at(-1), target);
       const shown = entries.filter((entry) => !isHidden(entry)).map(writable);
       pieces.push(target.write(shown, { ...writing, ...(parentRecord !== undefined && { parentRecord }) }));
     }
@@ -81,7 +81,7 @@ interface Group {
 }
 
 /** Groups neighboring commits that are converted the same way, so that a translated call and its result stay together. */
-function groupsOf(contributing: readonly Step[], target: Format): readonly Group[] {
+function groupNeighbors(contributing: readonly Step[], target: Format): readonly Group[] {
   const groups: Group[] = [];
   for (const step of contributing) {
     const upgrade = target.older?.find(({ id }) => id === step.format)?.upgrade;
@@ -102,7 +102,7 @@ function introduced(entry: ParsedEntry, stored: string, target: Format): ParsedE
 }
 
 /** The last record of a piece: the parent of the next one. */
-function endOf(piece: Uint8Array | undefined, target: Format): string | undefined {
+function lastRecord(piece: Uint8Array | undefined, target: Format): string | undefined {
   const last = piece && target.parse(piece).entries.at(-1);
   return last && recordOf(last.key);
 }
@@ -111,7 +111,7 @@ function endOf(piece: Uint8Array | undefined, target: Format): string | undefine
 export const writable = ({ tokens: _, raw: __, ...entry }: ParsedEntry): WritableEntry => entry;
 
 /** Generates UUIDs from a name, so that the same chain always gives the same bytes (C20). */
-export function idsOf(name: string): () => string {
+export function seededIds(name: string): () => string {
   let number = 0;
   return () => {
     const hex = sha256Of(`${name}\0${number++}`).toString('hex');

@@ -1,6 +1,6 @@
 import { type Artifacts, type Cached, type ReadArtifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
+import { type Clock, corrupt, type Recent, toTimestamp } from '../base/index.js';
 import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type OutputOf, type Tier } from '../contract/index.js';
 import { type DeltaOutline, type Format, isFormatName, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { matchingRow, type ReadableDb, type WritableDb } from '../store/index.js';
@@ -22,7 +22,7 @@ export interface ReadChain {
   readonly seal: (text: string) => string;
   /** A new UUID. */
   readonly newId: () => string;
-  /** The reader of a stored format (`readerOf`). A command that shows only what is stored loads none. */
+  /** The reader of a stored format (`findReader`). A command that shows only what is stored loads none. */
   readonly reader: (format: string) => Format;
   /** Recently parsed outlines and deltas, by artifact and format. */
   readonly outlines: Recent<string, DeltaOutline>;
@@ -185,7 +185,7 @@ export function toCommit(row: ContextRow): Commit {
     ...(!row.intact && { damaged: true as const }),
     messageCount: row.messageCount,
     tokenCount: row.tokenCount,
-    createdAt: timestampOf(row.createdAt),
+    createdAt: toTimestamp(row.createdAt),
   };
 }
 

@@ -9,10 +9,10 @@ import {
   type Timestamp,
 } from '../base/index.js';
 import type { Commit, CommitType, InputOf } from '../contract/index.js';
-import { countsOfParsed, type Format, findFormat, formats, type OutlineCounts, outlined, readerOf } from '../formats/index.js';
+import { countsOfParsed, type Format, findFormat, findReader, formats, type OutlineCounts, outlined } from '../formats/index.js';
 import { type ContextRow, type ReadChain, toCommit, type WriteChain } from './chain.js';
-import { digestOf } from './digest.js';
-import { commitAt, type Parent, parentOf } from './find.js';
+import { digestCommit } from './digest.js';
+import { commitAt, findParent, type Parent } from './find.js';
 import { saveOutline } from './outline.js';
 import { otherSessionOf, principalTaken } from './principals.js';
 
@@ -33,17 +33,17 @@ type Provenance = Pick<
  */
 export function checkpoint(chain: WriteChain, input: CheckpointInput): Commit {
   const isCounted = input.messageCount !== undefined && input.tokenCount !== undefined;
-  const format = isCounted ? readerOf(input.format) : readableFormat(input.format);
+  const format = isCounted ? findReader(input.format) : readableFormat(input.format);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
   if (given !== 1) throw badRequest('artifactRef', `Give exactly one of artifactRef, data and text; ${given} were given.`);
   const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
   // Content is parsed and counted before the write transaction, so that other writers do not wait.
-  const counted = bytes && contentOf(input, () => bytes, isCounted);
+  const counted = bytes && readContent(input, () => bytes, isCounted);
   return chain.artifacts.transaction(() => {
-    const parent = input.parent === null ? null : parentOf(chain, input.parent);
+    const parent = input.parent === null ? null : findParent(chain, input.parent);
     refuseTakenPrincipal(chain, input, parent);
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
-    const { counts, outline } = counted ?? contentOf(input, () => chain.artifacts.read(artifact), isCounted);
+    const { counts, outline } = counted ?? readContent(input, () => chain.artifacts.read(artifact), isCounted);
     if (outline) saveOutline(chain, artifact, input.format, outline);
     const row = addCommit(chain, {
       ...input,
@@ -95,7 +95,7 @@ interface Content {
 }
 
 /** Parses and counts the content. Content of an unknown format is not read. */
-function contentOf(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean): Content {
+function readContent(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean): Content {
   const format = findFormat(input.format);
   if (!format) return { counts: noCounts };
   const content = read();
@@ -150,10 +150,10 @@ export function addCommit(chain: WriteChain, commit: NewCommit): ContextRow {
   const { parent } = commit;
   // C12: the clock may have been set back after the parent was made.
   const createdAt = commit.createdAt ? Date.parse(commit.createdAt) : Math.max(chain.clock(), parent?.createdAt ?? 0);
-  const digest = digestOf({ parent: parent?.id ?? null, ref: commit.ref, createdAt, template: commit.template });
+  const digest = digestCommit({ parent: parent?.id ?? null, ref: commit.ref, createdAt, template: commit.template });
   const named = nameFor(chain, digest);
   if (named.known) return commitAt(chain, named.known);
-  const place = placeOf(chain, parent);
+  const place = placeInRun(chain, parent);
   const contextTokens = commit.type === 'delta' ? (parent?.contextTokens ?? 0) + commit.tokenCount : commit.tokenCount;
   const row = {
     project: chain.project,
@@ -209,7 +209,7 @@ function nameFor(chain: ReadChain, digest: Buffer): { readonly id: ContextId; re
 }
 
 /** The first child continues its parent's first-parent run. Every other child starts a new run. */
-function placeOf(chain: WriteChain, parent: NewCommit['parent']): { readonly run: number; readonly depth: number } {
+function placeInRun(chain: WriteChain, parent: NewCommit['parent']): { readonly run: number; readonly depth: number } {
   if (!parent) return { run: newRun(chain, null), depth: 0 };
   const depth = parent.depth + 1;
   const isContinued =

@@ -1,10 +1,10 @@
-import { type ArtifactNo, badRequest, type ContextId, timestampOf } from '../base/index.js';
+import { type ArtifactNo, badRequest, type ContextId, toTimestamp } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
-import { countTokens, type Format, findFormat, type OutlineCounts, outlined, readerOf, type WritableEntry } from '../formats/index.js';
-import { assemble, idsOf } from './assemble.js';
+import { countTokens, type Format, findFormat, findReader, type OutlineCounts, outlined, type WritableEntry } from '../formats/index.js';
+import { assemble, seededIds } from './assemble.js';
 import { personOf, type Step, toCommit, type WriteChain } from './chain.js';
 import { addCommit } from './checkpoint.js';
-import { commitOf } from './find.js';
+import { findCommit } from './find.js';
 import { saveOutline } from './outline.js';
 import { lastRecord } from './records.js';
 import { walk } from './walk.js';
@@ -21,12 +21,12 @@ export function compact(chain: WriteChain, id: ContextId, summary: string, kept:
   if (summary.trim() === '')
     throw badRequest('summary', 'The summary is empty. A compaction needs a summary, because it replaces everything before it.');
   return chain.artifacts.transaction(() => {
-    const parent = commitOf(chain, id);
-    const format = readerOf(parent.format);
-    const createdAt = timestampOf(Math.max(chain.clock(), parent.createdAt));
+    const parent = findCommit(chain, id);
+    const format = findReader(parent.format);
+    const createdAt = toTimestamp(Math.max(chain.clock(), parent.createdAt));
     const bytes = format.write([{ role: 'user', kind: 'summary', text: summary }, ...kept.map(({ tokens: _, ...entry }) => entry)], {
       keepsOpen: true,
-      newId: idsOf(`${parent.id}\0${createdAt}\0${summary}`),
+      newId: seededIds(`${parent.id}\0${createdAt}\0${summary}`),
       now: createdAt,
       ...(parent.sessionId !== null && { sessionId: parent.sessionId }),
       parentRecord: lastRecord(chain, parent),
@@ -56,12 +56,12 @@ export function compact(chain: WriteChain, id: ContextId, summary: string, kept:
 /** Adds a snapshot commit that holds the whole context, so that later walks are short. */
 export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compaction', principal?: string): Commit {
   return chain.artifacts.transaction(() => {
-    const parent = commitOf(chain, id);
-    const format = readerOf(parent.format);
+    const parent = findCommit(chain, id);
+    const format = findReader(parent.format);
     const way = walk(chain, parent, stop);
     const { bytes } = assemble(chain, way, format, { keepsOpen: true });
     const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
-    const counts = countsOf(chain, no, format, bytes, way.contributing);
+    const counts = countSnapshot(chain, no, format, bytes, way.contributing);
     const row = addCommit(chain, {
       ...inherited(parent),
       principal: principal ?? personOf(chain),
@@ -86,7 +86,7 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
  * The counts of a snapshot: what its content holds. Over a compaction, that includes the summary, which the commits do not count as a message. Content
  * of an unknown format is not read.
  */
-function countsOf(chain: WriteChain, artifact: ArtifactNo, format: Format, bytes: Uint8Array, steps: readonly Step[]): OutlineCounts {
+function countSnapshot(chain: WriteChain, artifact: ArtifactNo, format: Format, bytes: Uint8Array, steps: readonly Step[]): OutlineCounts {
   if (!findFormat(format.id)) {
     const sum = (of: (step: Step) => number): number => steps.reduce((total, step) => total + of(step), 0);
     return { messages: sum((step) => step.messageCount), tokens: sum((step) => step.tokenCount), errors: 0, entries: 0 };
@@ -97,7 +97,7 @@ function countsOf(chain: WriteChain, artifact: ArtifactNo, format: Format, bytes
 }
 
 /** Metadata that a compaction or snapshot copies from its parent. It belongs to its author, not to the parent's (C25). */
-const inherited = (parent: ReturnType<typeof commitOf>): { format: string; template: string; sessionId?: string } => ({
+const inherited = (parent: ReturnType<typeof findCommit>): { format: string; template: string; sessionId?: string } => ({
   format: parent.format,
   template: parent.template,
   ...(parent.sessionId !== null && { sessionId: parent.sessionId }),

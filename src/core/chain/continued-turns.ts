@@ -3,7 +3,7 @@ import type { CommitSeq } from '../base/index.js';
 import { type DeltaOutline, promptAt, queuedPrefix } from '../formats/index.js';
 import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
-import { outlineOf } from './outline.js';
+import { readOutline } from './outline.js';
 import { holderOf, remember } from './records.js';
 
 /** Whether a commit is a whole turn, and not a compaction or a part of a turn. */
@@ -18,15 +18,15 @@ const goesOn = 'goes on ';
  * prompt, commits in which nobody said anything belong to its turn.
  */
 export function noteGrowth(chain: WriteChain, row: ContextRow): void {
-  const parentOf = ({ parent, sessionId }: ContextRow): ContextRow | undefined => {
+  const findParent = ({ parent, sessionId }: ContextRow): ContextRow | undefined => {
     const before = parent === null ? undefined : commitAt(chain, parent);
     return before?.type === 'delta' && before.sessionId === sessionId && !before.forked ? before : undefined;
   };
   const note = (one: ContextRow): void => remember(chain, one, [`${goesOn}${one.id}`]);
-  let before = row.type === 'delta' ? parentOf(row) : undefined;
+  let before = row.type === 'delta' ? findParent(row) : undefined;
   if (!before || !isTurn(before)) return;
-  if (openingOf(outlineOf(chain, row.artifact, row.format)) === undefined) note(row);
-  else for (; before && isSilent(outlineOf(chain, before.artifact, before.format)); before = parentOf(before)) note(before);
+  if (openingOf(readOutline(chain, row.artifact, row.format)) === undefined) note(row);
+  else for (; before && isSilent(readOutline(chain, before.artifact, before.format)); before = findParent(before)) note(before);
 }
 
 /** Whether a commit goes on with the turn of its parent, because its file was imported within the turn. */

@@ -1,9 +1,9 @@
 import { refOfHash, sha256Of } from '../artifacts/index.js';
-import { type ArtifactRef, type ContextId, timestampOf } from '../base/index.js';
+import { type ArtifactRef, type ContextId, toTimestamp } from '../base/index.js';
 
 /** C1: the digest that identifies a commit across projects. */
-export const digestOf = (commit: { parent: ContextId | null; ref: ArtifactRef; createdAt: number; template: string }): Buffer =>
-  sha256Of([commit.parent ?? '', commit.ref, timestampOf(commit.createdAt), commit.template].join('\0'));
+export const digestCommit = (commit: { parent: ContextId | null; ref: ArtifactRef; createdAt: number; template: string }): Buffer =>
+  sha256Of([commit.parent ?? '', commit.ref, toTimestamp(commit.createdAt), commit.template].join('\0'));
 
 /** The columns that a commit's digest covers, as a row of the database has them. A damaged row may have values of any type. */
 export interface Covered {
@@ -18,7 +18,7 @@ const latestTime = 8.64e15;
 /** The digest of a row that may be damaged; undefined if no commit can have its values. */
 export const digestOfRow = ({ hash, createdAt, template }: Covered, parent: ContextId | null): Buffer | undefined =>
   Buffer.isBuffer(hash) && typeof template === 'string' && Number.isSafeInteger(createdAt) && Math.abs(createdAt) < latestTime
-    ? digestOf({ parent, ref: refOfHash(hash), createdAt, template })
+    ? digestCommit({ parent, ref: refOfHash(hash), createdAt, template })
     : undefined;
 
 /** Whether the stored digest of a row matches its values. */

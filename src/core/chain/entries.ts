@@ -4,8 +4,8 @@ import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../con
 import { type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
 import { type EntryPlace, offer, type PlacedEntries, type ReadChain, type Step } from './chain.js';
 import { addEntries, type EntrySums, entrySumsOf, noEntries, stretchOf, summedContext } from './entry-sums.js';
-import { commitOf } from './find.js';
-import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
+import { findCommit } from './find.js';
+import { elidedTokens, outlinesOf, readParsed } from './outline.js';
 import { lastSteps, walk } from './walk.js';
 
 export interface ContextQuery {
@@ -26,8 +26,8 @@ const commitsInPiece = 200;
 
 /** Lists the entries of a context in pieces, so that the engine can answer other calls in between. */
 export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, PlacedEntries> {
-  const tip = commitOf(chain, id);
-  const end = stop === 'compaction' || stop === 'root' ? stop : commitOf(chain, stop, 'stop').id;
+  const tip = findCommit(chain, id);
+  const end = stop === 'compaction' || stop === 'root' ? stop : findCommit(chain, stop, 'stop').id;
   const name = `${tip.seq} ${end} ${hidden}`;
   const recent = chain.placed.get(name);
   if (recent) return recent;
@@ -61,14 +61,14 @@ function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline
 const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, string> =>
   new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
-const tokensOf = (place: EntryPlace): number =>
+const countEntry = (place: EntryPlace): number =>
   place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
 
 /** The rows of an outline from one place up to another. The numbers are of the whole outline. Only the commits of the range are read. */
 export function outlinePart(chain: ReadChain, query: PagedQuery): { total: number; tokens: number; rows: OutlineRow[] } {
-  const part = partOf(chain, query);
+  const part = readAround(chain, query);
   const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
-  if (part) return { total: part.sums.entries, tokens: tokensIn(part.sums), rows: part.cut(rowsOf(part.places, promptsOf(part.places))) };
+  if (part) return { total: part.sums.entries, tokens: tokensIn(part.sums), rows: part.cut(makeRows(part.places, promptsOf(part.places))) };
   const { rows, ...whole } = outlineRows(chain, query);
   return { ...whole, rows: rows.slice(offset, offset + limit) };
 }
@@ -92,9 +92,9 @@ interface Part extends PlacedEntries {
 }
 
 /** The commits around a range of a context. Undefined if the context has no sums: then it is read as a whole. */
-function partOf(chain: ReadChain, { id, stop = 'compaction', hidden, offset = 0, limit }: PagedQuery): Part | undefined {
+function readAround(chain: ReadChain, { id, stop = 'compaction', hidden, offset = 0, limit }: PagedQuery): Part | undefined {
   if (stop !== 'compaction' || hidden || limit === undefined) return undefined;
-  const sums = summedContext(chain, commitOf(chain, id));
+  const sums = summedContext(chain, findCommit(chain, id));
   if (!sums) return undefined;
   for (let more = 0; ; more = more * 2 + 1) {
     const { steps, before, isFirst } = stretchOf(chain, sums, { from: offset, to: offset + limit }, { more });
@@ -111,7 +111,7 @@ function partOf(chain: ReadChain, { id, stop = 'compaction', hidden, offset = 0,
 /** Lists every entry of a context without its content. */
 export function outlineRows(chain: ReadChain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
   const { places } = placedOf(chain, query);
-  return summed(rowsOf(places, promptsOf(places)));
+  return summed(makeRows(places, promptsOf(places)));
 }
 
 const summed = (rows: OutlineRow[]): { total: number; tokens: number; rows: OutlineRow[] } => ({
@@ -120,10 +120,10 @@ const summed = (rows: OutlineRow[]): { total: number; tokens: number; rows: Outl
   rows,
 });
 
-const rowsOf = (places: readonly EntryPlace[], prompts: ReadonlySet<EntryPlace>): OutlineRow[] =>
+const makeRows = (places: readonly EntryPlace[], prompts: ReadonlySet<EntryPlace>): OutlineRow[] =>
   places.map((place) => {
     const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
-    const row: { -readonly [Field in keyof OutlineRow]: OutlineRow[Field] } = { key, role, kind, tokens: tokensOf(place), commit: place.step.id };
+    const row: { -readonly [Field in keyof OutlineRow]: OutlineRow[Field] } = { key, role, kind, tokens: countEntry(place), commit: place.step.id };
     if (head !== undefined) row.head = head;
     if (toolCallId !== undefined) row.toolCallId = toolCallId;
     if (isError) row.isError = isError;
@@ -147,7 +147,7 @@ export function entriesNear(
   { id, stop = 'compaction', hidden = false }: ContextQuery,
   near: EntryKey | null,
 ): (ReturnType<typeof outlineRows> & { entries: Entry[] }) | undefined {
-  const steps = lastSteps(chain, commitOf(chain, id), stop, manyCommits);
+  const steps = lastSteps(chain, findCommit(chain, id), stop, manyCommits);
   if (!steps) return undefined;
   for (let most = near === null ? 8 : steps.length; most <= steps.length; most *= 2) {
     const { places, toolNames } = placedAlong(chain, steps.slice(-most), hidden);
@@ -158,7 +158,7 @@ export function entriesNear(
     const place = linked >= 0 ? linked : Math.max(own, prompt);
     if (place < nearBefore) continue;
     const part = places.slice(place - nearBefore, place + nearAfter);
-    return { ...summed(rowsOf(part, prompts)), entries: [...shownEntries(chain, part, toolNames)] };
+    return { ...summed(makeRows(part, prompts)), entries: [...shownEntries(chain, part, toolNames)] };
   }
   return undefined;
 }
@@ -179,7 +179,7 @@ function promptsOf(places: readonly EntryPlace[]): ReadonlySet<EntryPlace> {
 
 /** Reads a range of a context's entries. Only the deltas of the range are read. */
 export function entries(chain: ReadChain, query: PagedQuery): { total: number; entries: Entry[] } {
-  const part = partOf(chain, query);
+  const part = readAround(chain, query);
   if (part) return { total: part.sums.entries, entries: [...shownEntries(chain, part.cut(part.places), part.toolNames)] };
   const { places, toolNames } = placedOf(chain, query);
   const offset = query.offset ?? 0;
@@ -191,7 +191,7 @@ export function entries(chain: ReadChain, query: PagedQuery): { total: number; e
 export function find(chain: ReadChain, query: PagedQuery & { text: string }): { total: number; hits: number[] } {
   const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
   const wanted = query.text.toLowerCase();
-  const part = partOf(chain, query);
+  const part = readAround(chain, query);
   const { places } = part ?? placedOf(chain, query);
   const hits: number[] = [];
   let at = offset;
@@ -214,7 +214,7 @@ const shortTokens = 2_000_000;
  */
 export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly parsed: ParsedDelta }> {
   if (steps.reduce((sum, { tokenCount }) => sum + tokenCount, 0) < shortTokens) {
-    for (const step of steps) yield { step, parsed: parsedOf(chain, step.artifact, step.format) };
+    for (const step of steps) yield { step, parsed: readParsed(chain, step.artifact, step.format) };
     return;
   }
   let number = 0;
@@ -266,7 +266,7 @@ function entryAt(chain: ReadChain, place: EntryPlace, parsed: ParsedEntry, toolN
     ...(name !== undefined && { toolName: name }),
     ...(media && { media: { mediaType: media.mediaType, artifactRef: offeredMedia(chain, media) } }),
     ...((marks?.length || place.elided !== undefined) && { marks: [...(marks ?? []), ...(place.elided === undefined ? [] : ['elided'])] }),
-    tokens: tokensOf(place),
+    tokens: countEntry(place),
     source: { commit: place.step.id, index: place.index, ...(raw && { raw }) },
   };
 }

@@ -2,7 +2,7 @@
 import { type ContextId, isObject, parseJson } from '../base/index.js';
 import type { Kind, OutlineRow } from '../contract/index.js';
 import type { ContextRow, ReadChain, Step, WriteChain } from './chain.js';
-import { commitAt, commitOf, placesTowardsRoot } from './find.js';
+import { commitAt, findCommit, placesTowardsRoot } from './find.js';
 import { keep, recalled } from './kept.js';
 import { outlinesOf, outlineVersion } from './outline.js';
 import { backwards, isResetPoint, newestFirst } from './walk.js';
@@ -139,7 +139,7 @@ export function stretchOf(
 
 /** The sums of the visible entries of a context; undefined if later commits replaced results in it, so that its outline must be read. */
 export function entrySumsOf(chain: ReadChain, id: ContextId): EntrySums | undefined {
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   return summedContext(chain, tip) ?? addSteps(chain, noEntries, [...newestFirst(chain, tip)].reverse());
 }
 

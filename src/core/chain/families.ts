@@ -1,6 +1,6 @@
 // Families: the trees of commits, each with the subagents that it started. Graphs and lists of sessions read only the families that they show.
 import type { CommitSeq } from '../base/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { kept } from './kept.js';
 
@@ -118,7 +118,7 @@ function readAgain(chain: ReadChain, total: number): Known {
   const stored = nothing();
   for (const sum of chain.db.all<Sum>('SELECT run, sessionId, commits, forks, last, oldest, newest FROM runSum WHERE project = ?', chain.project))
     add(stored, sum);
-  stored.last = derivedProgressOf(chain, progress);
+  stored.last = readDerivedProgress(chain, progress);
   if (extended(chain, stored, total)) return stored;
   const known = nothing();
   extended(chain, known, total);
@@ -135,13 +135,13 @@ const commitsAtOnce = 20_000;
 const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
 /** Whether enough commits are not in the stored sums. */
-export const runSumsAreDue = (chain: ReadChain): boolean => lastCommit(chain) - derivedProgressOf(chain, progress) > maxUnstored;
+export const runSumsAreDue = (chain: ReadChain): boolean => lastCommit(chain) - readDerivedProgress(chain, progress) > maxUnstored;
 
 /** Stores the sums of new commits, in short transactions, until at most `rest` commits are left. */
 export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<undefined, void> {
-  while (lastCommit(chain) - derivedProgressOf(chain, progress) > rest) {
+  while (lastCommit(chain) - readDerivedProgress(chain, progress) > rest) {
     chain.db.transaction(() => {
-      const from = derivedProgressOf(chain, progress);
+      const from = readDerivedProgress(chain, progress);
       const to = Math.min(from + commitsAtOnce, lastCommit(chain));
       chain.db.run(
         `INSERT INTO runSum (project, run, sessionId, commits, forks, last, oldest, newest)
@@ -248,7 +248,7 @@ SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
  WHERE s.toolCallId LIKE 'session:%'`;
 
 /** The runs of families as a parameter of `run IN (SELECT value FROM json_each(?))`. */
-export const runsOf = (families: Iterable<Family>): string => JSON.stringify([...families].flatMap(({ runs }) => runs));
+export const runList = (families: Iterable<Family>): string => JSON.stringify([...families].flatMap(({ runs }) => runs));
 
 /** Whether two sets have a member in common. */
 export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>): boolean {

@@ -15,7 +15,7 @@ SELECT c.seq, c.id, c.run, c.depth, c.contextTokens, c.createdAt,
 const wholeAt = `${selectContext} WHERE c.seq = ? AND c.project = ?`;
 
 /** Finds the commit with this id or unique id prefix. @throws NOT_FOUND; BAD_REQUEST if several commits have the prefix. */
-export const commitOf = (chain: ReadChain, name: ContextId, field = 'id'): ContextRow => named<ContextRow>(chain, wholeByName, name, field);
+export const findCommit = (chain: ReadChain, name: ContextId, field = 'id'): ContextRow => named<ContextRow>(chain, wholeByName, name, field);
 
 /** What adding a child needs to know about the parent. */
 export interface Parent extends Pick<ContextRow, 'seq' | 'id' | 'run' | 'depth' | 'contextTokens' | 'createdAt'> {
@@ -24,7 +24,7 @@ export interface Parent extends Pick<ContextRow, 'seq' | 'id' | 'run' | 'depth' 
 }
 
 /** Finds the parent of a new commit. It reads few columns, because every checkpoint calls it. */
-export const parentOf = (chain: ReadChain, name: ContextId): Parent => named<Parent>(chain, parentByName, name, 'parent');
+export const findParent = (chain: ReadChain, name: ContextId): Parent => named<Parent>(chain, parentByName, name, 'parent');
 
 function named<Row extends Pick<ContextRow, 'id'>>(chain: ReadChain, select: ReturnType<typeof byName>, name: ContextId, field: string): Row {
   const exact = chain.db.one<Row>(select.exact, chain.project, name);
@@ -53,7 +53,7 @@ export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRo
   for (;;) {
     if (at.run === ancestor.run) return at.depth >= ancestor.depth;
     if (at.depth < ancestor.depth) return false;
-    const origin = originOf(chain, at.run);
+    const origin = findOrigin(chain, at.run);
     if (!origin) return false;
     at = origin;
   }
@@ -66,7 +66,7 @@ export const isResetSince = (chain: ReadChain, from: ContextRow, tip: ContextRow
   );
 
 /** The commit that a run branches off from. It is less deep than the run: another one stands in a damaged row, and following it might never end. */
-export const originOf = (chain: ReadChain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
+export const findOrigin = (chain: ReadChain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
   chain.db.one(
     `SELECT seq, run, depth FROM context WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)
         AND depth < (SELECT MIN(depth) FROM context WHERE run = ?)`,
@@ -75,7 +75,7 @@ export const originOf = (chain: ReadChain, run: number): { readonly seq: CommitS
   );
 
 /** The children of a commit. The one that continues its run comes first. */
-export function childrenOf(chain: ReadChain, row: ContextRow): ContextRow[] {
+export function findChildren(chain: ReadChain, row: ContextRow): ContextRow[] {
   const next = chain.db.all<ContextRow>(`${selectContext} WHERE c.run = ? AND c.depth = ?`, row.run, row.depth + 1);
   const branches = chain.db.all<ContextRow>(
     `${selectContext} WHERE c.run IN (SELECT no FROM firstParentRun WHERE origin = ?) AND c.depth = ? ORDER BY c.seq`,
@@ -99,6 +99,6 @@ export function commonAncestor(chain: ReadChain, a: ContextRow, b: ContextRow): 
 /** For each run on the way to the root: the run, and the depth at which the walk enters it. */
 export function placesTowardsRoot(chain: ReadChain, row: ContextRow): { run: number; depth: number }[] {
   const places: { run: number; depth: number }[] = [];
-  for (let at: { run: number; depth: number } | undefined = row; at; at = originOf(chain, at.run)) places.push(at);
+  for (let at: { run: number; depth: number } | undefined = row; at; at = findOrigin(chain, at.run)) places.push(at);
   return places;
 }

@@ -23,11 +23,11 @@ function titleOfEdit(kept: readonly ParsedEntry[], { op, key, entry }: Edit): st
   const before = kept.find((each) => each.key === key);
   switch (op) {
     case 'drop':
-      return before && `Removed: ${nameOf(before)}`;
+      return before && `Removed: ${describeEntry(before)}`;
     case 'replace':
       return before?.text !== undefined && entry?.text !== undefined && entry.kind === 'text'
         ? titleOfText(before.text, entry.text)
-        : `Changed: ${before ? nameOf(before) : (entry?.kind ?? 'an entry')}`;
+        : `Changed: ${before ? describeEntry(before) : (entry?.kind ?? 'an entry')}`;
     case 'insert':
     case 'append':
       return headlineOf(entry?.text ?? '');
@@ -35,10 +35,10 @@ function titleOfEdit(kept: readonly ParsedEntry[], { op, key, entry }: Edit): st
 }
 
 /** The title of a fork that only cuts: after which entry. */
-export const titleOfCut = (last: ParsedEntry | undefined): string | undefined => last && `Fork after ${nameOf(last)}`;
+export const titleOfCut = (last: ParsedEntry | undefined): string | undefined => last && `Fork after ${describeEntry(last)}`;
 
 /** An entry in a few words: a tool with the file it works on, or the beginning of a text. */
-function nameOf({ kind, toolName, text, arguments: input }: ParsedEntry): string {
+function describeEntry({ kind, toolName, text, arguments: input }: ParsedEntry): string {
   if (kind === 'tool_call') {
     const file = isObject(input) ? [input.file_path, input.path, input.command].find((value) => typeof value === 'string') : undefined;
     return `${toolName ?? 'a call'}${file === undefined ? '' : ` ${clipped(file)}`}`;
@@ -50,7 +50,7 @@ function nameOf({ kind, toolName, text, arguments: input }: ParsedEntry): string
 
 /** The words that an edit added to a text, or the words that it removed if it added none. */
 function titleOfText(before: string, after: string): string | undefined {
-  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const [old, now] = [splitWords(before), splitWords(after)];
   if (now.length === 0) return 'Edited: empty';
   if (old.length > maxWords || now.length > maxWords) return `Edited: ${clipped(headlineOf(after) ?? '')}`;
   const { added, removed, same } = changes(old, now);
@@ -60,7 +60,7 @@ function titleOfText(before: string, after: string): string | undefined {
   return removed.length > 0 ? `Edited: without “${clipped(removed.join(' … '))}”` : undefined;
 }
 
-const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
+const splitWords = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 /** A word without its trailing punctuation: a word that now ends a sentence is still the same word. */
 const bare = (word: string): string => word.replace(/[.,;:!?]+$/, '') || word;
 const clipped = (text: string): string => {

@@ -1,23 +1,23 @@
-import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
+import { badRequest, type ContextId, type EntryKey, inWords, notFound, toTimestamp } from '../base/index.js';
 import type { Commit, Edit, InputOf } from '../contract/index.js';
 import {
   type Format,
-  formatOf,
+  findReader,
   outlined,
   type ParsedDelta,
   type ParsedEntry,
   queuedPrefix,
-  readerOf,
   recordOfKey as recordOf,
+  requireFormat,
   type StoredRecord,
   type WritableEntry,
 } from '../formats/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
 import { addCommit, type CheckpointInput } from './checkpoint.js';
 import { applied, checkShape } from './edits.js';
-import { childrenOf, commitAt, commitOf, isAncestor, placesTowardsRoot } from './find.js';
+import { commitAt, findChildren, findCommit, isAncestor, placesTowardsRoot } from './find.js';
 import { titleOfCut, titleOfEdits } from './fork-title.js';
-import { outlineOf, outlinesOf, parsedOf, saveOutline } from './outline.js';
+import { outlinesOf, readOutline, readParsed, saveOutline } from './outline.js';
 import { holderOf, lastRecord, remember } from './records.js';
 import { backwards } from './walk.js';
 
@@ -41,7 +41,7 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
   const edits = input.edits ?? [];
   edits.forEach(checkShape);
   if (input.id === null) return toCommit(begin(chain, input, edits));
-  const tip = commitOf(chain, input.id);
+  const tip = findCommit(chain, input.id);
   const cut = input.at === undefined ? { commit: tip, index: Number.POSITIVE_INFINITY } : locate(chain, tip, input.at, 'at');
   const keyed = byKey(edits);
   const touched = [...keyed.keys()].map((key) => locate(chain, cut.commit, key, 'edits'));
@@ -53,7 +53,7 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
   if (!isCut && touched.length === 0 && appended.length === 0) return toCommit(whole(chain, cut.commit, input));
   return chain.artifacts.transaction(() => {
     const first = touched.reduce((least, place) => Math.min(least, place.commit.depth), isCut ? cut.commit.depth : cut.commit.depth + 1);
-    let parent: ContextRow | null = first > cut.commit.depth ? cut.commit : parentOf(chain, ancestorAt(chain, cut.commit, first));
+    let parent: ContextRow | null = first > cut.commit.depth ? cut.commit : findParent(chain, ancestorAt(chain, cut.commit, first));
     for (const original of span(chain, cut.commit, first)) {
       const end = original.seq === cut.commit.seq ? cut.index : Number.POSITIVE_INFINITY;
       parent = recommit(chain, original, parent, { end, keyed, appended: original.seq === cut.commit.seq ? appended : [] }, input);
@@ -73,9 +73,9 @@ export function graft(chain: WriteChain, { id, onto, edits, ...input }: ForkInpu
   const change: Change = { end: Number.POSITIVE_INFINITY, keyed: byKey(edits ?? []), appended: [] };
   return chain.artifacts.transaction(() =>
     toCommit(
-      span(chain, commitOf(chain, id), 0).reduce(
+      span(chain, findCommit(chain, id), 0).reduce(
         (parent, original) => recommit(chain, original, parent, change, { id, ...input }),
-        commitOf(chain, onto),
+        findCommit(chain, onto),
       ),
     ),
   );
@@ -98,7 +98,7 @@ function whole(chain: WriteChain, last: ContextRow, input: ForkInput): ContextRo
   const isChanged = metadata.some((field) => input[field] !== undefined && input[field] !== last[field]);
   if (input.at === undefined || !isChanged) return last;
   const nothing: Change = { end: Number.POSITIVE_INFINITY, keyed: new Map(), appended: [] };
-  return chain.artifacts.transaction(() => recommit(chain, last, parentOf(chain, last), nothing, input));
+  return chain.artifacts.transaction(() => recommit(chain, last, findParent(chain, last), nothing, input));
 }
 
 /**
@@ -112,7 +112,7 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   if (olderCopyOf !== undefined && holder.sessionId === olderCopyOf) return holder;
   // The entries that a compaction keeps follow its record and belong to it.
   if (holder.type === 'compaction') return holder;
-  const { entries } = outlineOf(chain, holder.artifact, holder.format);
+  const { entries } = readOutline(chain, holder.artifact, holder.format);
   if (last !== record && entries.some(({ hidden }) => !hidden)) return last === null ? undefined : commitEndingAt(chain, { record: last });
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
@@ -121,21 +121,21 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   // commit is the one that ends with the record.
   const isBeside = (after: string): boolean => after.startsWith(queuedPrefix) || (holderOf(chain, after) ?? held) !== held;
   if (entries.slice(index + 1).every((entry) => entry.hidden || isBeside(recordOf(entry.key)))) return holder;
-  const parent = parentOf(chain, holder);
-  const sibling = (parent ? childrenOf(chain, parent) : []).find((child) => endsWith(chain, child, key));
+  const parent = findParent(chain, holder);
+  const sibling = (parent ? findChildren(chain, parent) : []).find((child) => endsWith(chain, child, key));
   if (sibling) return sibling;
-  const at = parsedOf(chain, holder.artifact, holder.format).entries[index]?.at;
+  const at = readParsed(chain, holder.artifact, holder.format).entries[index]?.at;
   return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, { forked: false, ...(at && { createdAt: at }) }));
 }
 
 function endsWith(chain: ReadChain, row: ContextRow, key: EntryKey): boolean {
-  const { entries } = outlineOf(chain, row.artifact, row.format);
+  const { entries } = readOutline(chain, row.artifact, row.format);
   return entries.findLast((entry) => !entry.hidden)?.key === key;
 }
 
 /** Whether visible entries follow this position in its delta. */
 const hasMoreAfter = (chain: ReadChain, { commit, index }: Found): boolean =>
-  outlineOf(chain, commit.artifact, commit.format).entries.some((entry, at) => at > index && !entry.hidden);
+  readOutline(chain, commit.artifact, commit.format).entries.some((entry, at) => at > index && !entry.hidden);
 
 /** Maximum number of commits in a group while searching for an entry. */
 const maxGroupSize = 512;
@@ -187,7 +187,7 @@ function compactionsSince(chain: ReadChain, from: ContextRow, tip: ContextRow): 
   );
 }
 
-const parentOf = (chain: ReadChain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));
+const findParent = (chain: ReadChain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));
 
 function ancestorAt(chain: ReadChain, row: ContextRow, depth: number): ContextRow {
   for (const step of backwards(chain, row)) if (step.depth === depth) return commitAt(chain, step.seq);
@@ -213,11 +213,11 @@ interface Change {
 
 /** Copies a commit onto another parent and applies the change. Unedited content keeps its bytes. */
 function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
-  const format = readerOf(original.format);
-  const parsed = parsedOf(chain, original.artifact, original.format);
+  const format = findReader(original.format);
+  const parsed = readParsed(chain, original.artifact, original.format);
   const kept = parsed.entries.slice(0, change.end + 1);
   const isEdited = kept.some((entry) => change.keyed.has(entry.key));
-  const titled = { ...input, summary: input.summary ?? titleOf(kept, change, kept.length < parsed.entries.length) };
+  const titled = { ...input, summary: input.summary ?? describeChanges(kept, change, kept.length < parsed.entries.length) };
   if (!isEdited) {
     const content = chain.artifacts.read(original.artifact);
     const last = kept.at(-1)?.key;
@@ -238,7 +238,7 @@ function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | 
 }
 
 /** The title for the changes that a fork makes to a commit; undefined if it changes nothing there. */
-function titleOf(kept: readonly ParsedEntry[], { keyed, appended }: Change, isCut: boolean): string | undefined {
+function describeChanges(kept: readonly ParsedEntry[], { keyed, appended }: Change, isCut: boolean): string | undefined {
   const edits = [...kept.flatMap((entry) => keyed.get(entry.key) ?? []), ...appended.map((entry): Edit => ({ op: 'append', entry }))];
   return titleOfEdits(kept, edits) ?? (isCut ? titleOfCut(kept.findLast(({ marks }) => !marks?.includes('hidden'))) : undefined);
 }
@@ -246,22 +246,22 @@ function titleOf(kept: readonly ParsedEntry[], { keyed, appended }: Change, isCu
 const writing = (chain: ReadChain, near: ContextRow, parentRecord: string | undefined): Parameters<Format['write']>[1] => ({
   keepsOpen: true,
   newId: chain.newId,
-  now: timestampOf(chain.clock()),
+  now: toTimestamp(chain.clock()),
   ...(near.sessionId !== null && { sessionId: near.sessionId }),
   ...(parentRecord !== undefined && { parentRecord }),
 });
 
 const written = (chain: ReadChain, base: ContextRow, appended: readonly WritableEntry[]): Uint8Array =>
-  readerOf(base.format).write(appended, writing(chain, base, lastRecord(chain, base)));
+  findReader(base.format).write(appended, writing(chain, base, lastRecord(chain, base)));
 
 /** The entries that a fork would append to a context, as they are read back from its format. Stores nothing. */
 export const appendedEntries = (chain: ReadChain, base: ContextRow, appended: readonly WritableEntry[]): readonly ParsedEntry[] =>
-  appended.length === 0 ? [] : readerOf(base.format).parse(written(chain, base, appended)).entries;
+  appended.length === 0 ? [] : findReader(base.format).parse(written(chain, base, appended)).entries;
 
 function onTop(chain: WriteChain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
-  const format = readerOf(base.format);
+  const format = findReader(base.format);
   const content = written(chain, base, appended);
-  const summary = input.summary ?? titleOf([], { end: 0, keyed: new Map(), appended }, false);
+  const summary = input.summary ?? describeChanges([], { end: 0, keyed: new Map(), appended }, false);
   return store(chain, { ...base, type: 'delta' }, base, content, format, { ...input, summary });
 }
 
@@ -269,8 +269,8 @@ function begin(chain: WriteChain, input: ForkInput, edits: readonly Edit[]): Con
   const appended = edits.flatMap((edit) => (edit.op === 'append' && edit.entry ? [edit.entry] : []));
   if (!appended.length || appended.length !== edits.length)
     throw badRequest('edits', 'A fork without a context starts a conversation. Give at least one append edit and no other edits.');
-  const format = formatOf(freshFormat);
-  const bytes = format.write(appended, { keepsOpen: true, newId: chain.newId, now: timestampOf(chain.clock()) });
+  const format = requireFormat(freshFormat);
+  const bytes = format.write(appended, { keepsOpen: true, newId: chain.newId, now: toTimestamp(chain.clock()) });
   return chain.artifacts.transaction(() =>
     store(
       chain,
@@ -286,7 +286,7 @@ function begin(chain: WriteChain, input: ForkInput, edits: readonly Edit[]): Con
       null,
       bytes,
       format,
-      { ...input, summary: input.summary ?? titleOf([], { end: 0, keyed: new Map(), appended }, false) },
+      { ...input, summary: input.summary ?? describeChanges([], { end: 0, keyed: new Map(), appended }, false) },
     ),
   );
 }
@@ -318,9 +318,9 @@ function cutCommit(
   holder: ContextRow,
   key: EntryKey,
   parent: ContextRow | null,
-  how: { forked: boolean; createdAt?: ReturnType<typeof timestampOf> },
+  how: { forked: boolean; createdAt?: ReturnType<typeof toTimestamp> },
 ): ContextRow {
-  const format = readerOf(holder.format);
+  const format = findReader(holder.format);
   const bytes = format.cut(chain.artifacts.read(holder.artifact), key);
   return write(chain, holder, parent, bytes, format, format.parse(bytes), {
     ...how,
@@ -340,7 +340,7 @@ interface Signed {
   readonly principal: string | undefined;
   readonly machine: string | undefined;
   readonly summary: string | undefined;
-  readonly createdAt?: ReturnType<typeof timestampOf>;
+  readonly createdAt?: ReturnType<typeof toTimestamp>;
 }
 
 function write(
@@ -383,7 +383,7 @@ function refuseOrphanResults(chain: ReadChain, parent: ContextRow | null, entrie
   const missing = new Set(open.map((entry) => entry.toolCallId ?? ''));
   if (parent)
     for (const step of backwards(chain, parent)) {
-      for (const entry of outlineOf(chain, step.artifact, step.format).entries)
+      for (const entry of readOutline(chain, step.artifact, step.format).entries)
         if (entry.kind === 'tool_call') missing.delete(entry.toolCallId ?? '');
       if (missing.size === 0) return;
     }

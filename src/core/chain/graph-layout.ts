@@ -2,7 +2,7 @@
 import type { CommitSeq } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
-import { type Families, type Family, familiesOf, overlaps, runsOf } from './families.js';
+import { type Families, type Family, familiesOf, overlaps, runList } from './families.js';
 import { drawnNodes, endsIn, type FileEnds, matchingTrees, nodesOf } from './graph-nodes.js';
 import { type Hidden, hiddenBy, hiddenIn, hidingState } from './hidden.js';
 import { kept } from './kept.js';
@@ -99,18 +99,18 @@ interface View {
 
 /** One group for each family, that with the newest row first. */
 function groupsByFamily(view: View, among: readonly Family[]): RowGroup[] {
-  const sorted = among.map((family) => ({ ...sizeOf(view, [family]), families: [family] }));
+  const sorted = among.map((family) => ({ ...measureFamilies(view, [family]), families: [family] }));
   return sorted.sort((a, b) => b.at - a.at || b.seq - a.seq).map(({ families, total }) => groupOf(view, families, total));
 }
 
 /** The number of rows of families, and the time and commit of the first. It is kept beside the picture, which takes much more memory. */
-function sizeOf(view: View, families: readonly Family[]): { readonly total: number; readonly at: number; readonly seq: number } {
+function measureFamilies(view: View, families: readonly Family[]): { readonly total: number; readonly at: number; readonly seq: number } {
   if (!view.isFiltered && families.every((family) => isPlain(view, family)))
     return families.reduce(
       (sum, { commits, newest, last }) => ({ total: sum.total + commits, at: Math.max(sum.at, newest), seq: Math.max(sum.seq, last) }),
       { total: 0, at: Number.NEGATIVE_INFINITY, seq: 0 },
     );
-  const { name, state } = placeOf(view, families);
+  const { name, state } = namePicture(view, families);
   const measure = (): { readonly total: number; readonly at: number; readonly seq: number } => {
     const { total, newest } = pictureOf(view, families).lanes;
     return { total, at: newest?.at ?? 0, seq: newest?.seq ?? 0 };
@@ -131,13 +131,13 @@ function groupsByTime(view: View, among: readonly Family[]): RowGroup[] {
       group.oldest = Math.min(group.oldest, family.oldest);
     }
   }
-  return groups.map(({ families }) => groupOf(view, families, sizeOf(view, families).total));
+  return groups.map(({ families }) => groupOf(view, families, measureFamilies(view, families).total));
 }
 
 const groupOf = (view: View, families: readonly Family[], total: number): RowGroup => ({
   total,
   families,
-  place: () => placeOf(view, families),
+  place: () => namePicture(view, families),
   picture: () => pictureOf(view, families),
 });
 
@@ -166,7 +166,7 @@ function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...
 const bytesPerCommit = 400;
 
 /** The name of the picture of families, and its state: it changes when one of them has a new commit, or when what is hidden changes. */
-function placeOf(view: View, families: readonly Family[]): GroupPlace {
+function namePicture(view: View, families: readonly Family[]): GroupPlace {
   const { chain, filter, archived, together, hidden, resumed } = view;
   const sum = (of: (family: Family) => number): number => families.reduce((total, family) => total + of(family), 0);
   const last = families.reduce((most, family) => Math.max(most, family.last), 0);
@@ -181,7 +181,7 @@ function placeOf(view: View, families: readonly Family[]): GroupPlace {
 
 /** The picture of families, which is kept. */
 function pictureOf(view: View, families: readonly Family[]): Picture {
-  const { name, state } = placeOf(view, families);
+  const { name, state } = namePicture(view, families);
   const commits = families.reduce((sum, family) => sum + family.commits, 0);
   return kept(
     view.chain,
@@ -203,7 +203,7 @@ function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View
       .all<{ context: CommitSeq }>(
         'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
         chain.project,
-        runsOf(families),
+        runList(families),
       )
       .map(({ context }) => context),
   );

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
-import { familiesOf, runsOf } from './families.js';
+import { familiesOf, runList } from './families.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
@@ -28,7 +28,7 @@ interface Row {
 export function graphMap(chain: ReadChain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
   const { total, groups } = layoutOf(chain, filter, together);
   const map = { total, lanes: [] as number[], tokens: [] as number[], marks: [] as number[] };
-  for (const { lanes, tokens, marks } of partsOf(chain, groups))
+  for (const { lanes, tokens, marks } of readGroups(chain, groups))
     for (let row = 0; row < lanes.length; row++) {
       map.lanes.push(lanes[row] as number);
       map.tokens.push(tokens[row] as number);
@@ -40,7 +40,7 @@ export function graphMap(chain: ReadChain, { filter = {}, together = false, text
 const kind = 'graph map';
 
 /** The facts about the rows of groups: kept, stored, or read from the commits. */
-function partsOf(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
+function readGroups(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
   const places = groups.map((group) => ({ group, ...group.place() }));
   const stored = storedParts(
     chain,
@@ -60,7 +60,7 @@ function partsOf(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
 }
 
 /** Whether the stored facts about the whole graph may be out of date. */
-export const graphMapIsDue = (chain: ReadChain): boolean => derivedProgressOf(chain, progress) !== stateOf(chain);
+export const graphMapIsDue = (chain: ReadChain): boolean => readDerivedProgress(chain, progress) !== readState(chain);
 
 /** The row of `derivedProgress` with the state of the project whose graph is stored. */
 const progress = 'graph map';
@@ -68,7 +68,7 @@ const progress = 'graph map';
 const groupsAtOnce = 50;
 
 /** A number that changes with the commits, their links, what is hidden, and the imported files. */
-function stateOf(chain: ReadChain): number {
+function readState(chain: ReadChain): number {
   const more = chain.db.one<{ state: string }>(
     `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?) AS state`,
     chain.project,
@@ -79,7 +79,7 @@ function stateOf(chain: ReadChain): number {
 /** Stores the facts about the groups of the whole graph that have changed, in short transactions. Yields after each. */
 export function* storeGraphMap(chain: WriteChain): Generator<undefined, void> {
   if (!graphMapIsDue(chain)) return;
-  const state = stateOf(chain);
+  const state = readState(chain);
   const { groups } = layoutOf(chain, {}, true);
   const ends = endStates(chain);
   const stated = groups.map((group) => ({ group, name: group.place().name, state: storedState(group, ends) }));
@@ -100,7 +100,7 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const all = chain.db.all<Row>(
     `SELECT seq, parent, type, contextTokens, errors, forked, EXISTS (SELECT 1 FROM started s WHERE s.context = c.seq) AS started
        FROM context c WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?`,
-    runsOf(families),
+    runList(families),
     chain.project,
   );
   const rows = new Map(all.map((row) => [row.seq, row] as const));
@@ -146,7 +146,7 @@ function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: strin
       chain.db
         .all<{ parent: CommitSeq | null }>(
           'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?',
-          runsOf(families),
+          runList(families),
           chain.project,
         )
         .map(({ parent }) => parent),

@@ -1,7 +1,7 @@
 // The commits of families as a graph draws them.
 import type { CommitSeq } from '../base/index.js';
 import { type ContextRow, earlierParent, type ReadChain } from './chain.js';
-import { type Family, runsOf, startedSql } from './families.js';
+import { type Family, runList, startedSql } from './families.js';
 import type { LaneNode } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 import { placesOf, type TurnParts } from './turn-parts.js';
@@ -27,7 +27,7 @@ const storedNodes = (chain: ReadChain, families: readonly Family[]): StoredNode[
     .all<Omit<StoredNode, 'forked'> & { readonly forked: number }>(
       `SELECT seq, ${earlierParent}, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
         WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-      runsOf(families),
+      runList(families),
       chain.project,
     )
     .map((row) => ({ ...row, forked: row.forked === 1 }));
@@ -43,7 +43,7 @@ export function nodesOf(chain: ReadChain, families: readonly Family[], ends: Fil
       .all<{ context: CommitSeq; starter: CommitSeq }>(
         startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))'),
         chain.project,
-        runsOf(families),
+        runList(families),
       )
       .map(({ context, starter }) => [context, starter] as const),
   );

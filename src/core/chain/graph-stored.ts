@@ -48,12 +48,12 @@ function partFrom(data: Uint8Array): Part {
   return { tokens: new Float64Array(bytes, 0, rows), lanes: new Uint32Array(bytes, 8 * rows, rows), marks: new Uint8Array(bytes, 12 * rows, rows) };
 }
 
-const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array | Uint8Array): Uint8Array =>
+const viewBytes = ({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array | Uint8Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Stores the facts about a group. */
 export function storeGroup({ db, project }: WriteChain, { name, state }: GroupPlace, { tokens, lanes, marks }: Part): void {
-  const data = Buffer.concat([tokens, lanes, marks].map(bytesOf));
+  const data = Buffer.concat([tokens, lanes, marks].map(viewBytes));
   db.run('INSERT OR REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)', project, name, state, data);
 }
 

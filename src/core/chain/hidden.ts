@@ -1,6 +1,6 @@
 import type { CommitSeq } from '../base/index.js';
 import { earlierParent, type ReadChain } from './chain.js';
-import { type Families, type Family, familiesAt, familiesOf, overlaps, runsOf } from './families.js';
+import { type Families, type Family, familiesAt, familiesOf, overlaps, runList } from './families.js';
 
 interface SessionMarkRow {
   readonly sessionId: string;
@@ -82,7 +82,7 @@ export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 
   if (families.size === 0) return hidden;
   const nodes = chain.db.all<{ seq: CommitSeq; id: string; parent: CommitSeq | null; sessionId: string | null }>(
     `SELECT seq, id, ${earlierParent}, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-    runsOf(families),
+    runList(families),
     chain.project,
   );
   const starters = new Map(

@@ -2,7 +2,7 @@
 // A chain is stored as first-parent runs: each commit has a run and a depth, so a walk is a range scan and a fork adds one row.
 // The rules are in test/spec/chain.md. Formats read and write the content.
 
-export { type Assembled, type AssembleOptions, assemble, idsOf, tierAlong, writable } from './assemble.js';
+export { type Assembled, type AssembleOptions, assemble, seededIds, tierAlong, writable } from './assemble.js';
 export {
   type ContextRow,
   contextColumns,
@@ -18,7 +18,7 @@ export {
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { goesOnWithTurn, noteGrowth } from './continued-turns.js';
-export { digestOf, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
+export { digestCommit, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export {
   type ContextEntry,
   contextEntries,
@@ -37,8 +37,8 @@ export {
   stepsEntries,
 } from './entries.js';
 export { type EntrySums, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
-export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runSumsAreDue, runsOf, startedSql, storeRunSums } from './families.js';
-export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor, isResetSince, placesTowardsRoot } from './find.js';
+export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
+export { commitAt, commonAncestor, findChildren, findCommit, isAncestor, isResetSince, placesTowardsRoot } from './find.js';
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';
@@ -49,11 +49,11 @@ export { type LaneNode, layOut } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
 export {
   encodedOutline,
-  outlineOf,
   outlinesOf,
   outlineVersion,
   packed,
-  parsedOf,
+  readOutline,
+  readParsed,
   rememberParsed,
   saveOutline,
   storedOutline,
@@ -64,7 +64,7 @@ export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
 export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
-export { changeSettings, settingsOf } from './settings.js';
+export { changeSettings, readSettings } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
 export { beginsTurn } from './turn-numbers.js';
 export { noParts, type TurnParts, turnPartsAt, turnPartsIn } from './turn-parts.js';

@@ -1,12 +1,12 @@
 import { type Cached, refOf, refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, atOnce, badRequest, type ContextId, parseJson, StemmaError, textOf } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, atOnce, badRequest, type ContextId, decodeText, parseJson, StemmaError } from '../base/index.js';
 import type { InputOf, Tier } from '../contract/index.js';
-import { countsOf, countTokens, type Format, findFormat, formatOf, narrative, noLosses, readerOf } from '../formats/index.js';
+import { countOutline, countTokens, type Format, findFormat, findReader, narrative, noLosses, requireFormat } from '../formats/index.js';
 import { matchingRows } from '../store/index.js';
 import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
 import { type ContextRow, type Materialized, type NewResult, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
-import { commitAt, commitOf } from './find.js';
-import { outlineOf } from './outline.js';
+import { commitAt, findCommit } from './find.js';
+import { readOutline } from './outline.js';
 import { type Walk, walk } from './walk.js';
 
 export type MaterializeInput = InputOf<'context.materialize'>;
@@ -52,7 +52,7 @@ export function materialize(chain: WriteChain, input: MaterializeInput): Materia
     chain.artifacts.transaction(() => chain.artifacts.putCache(empty.content, empty.contentType));
     return empty.result;
   }
-  const found = resultOf(chain, input.id, input);
+  const found = findResult(chain, input.id, input);
   if (found.fresh) saveResult(chain, found.fresh);
   return describe(found);
 }
@@ -64,7 +64,7 @@ export function readMaterialized(chain: ReadChain, input: MaterializeInput): Mat
     offer(chain, { kind: 'object', content, contentType });
     return result;
   }
-  return describe(offered(chain, resultOf(chain, input.id, input)));
+  return describe(offered(chain, findResult(chain, input.id, input)));
 }
 
 /** The bytes of a materialized conversation, from the cache if possible. */
@@ -72,9 +72,9 @@ export function materializedBytes(
   chain: ReadChain,
   input: MaterializeInput & { readonly id: ContextId },
 ): { readonly bytes: Uint8Array; readonly tier: Tier; readonly format: Format } {
-  const found = offered(chain, resultOf(chain, input.id, input));
+  const found = offered(chain, findResult(chain, input.id, input));
   const { target, tier, stored, fresh, way } = found;
-  const format = readerOf(target.id);
+  const format = findReader(target.id);
   if (stored !== undefined) return { bytes: chain.artifacts.read(stored), tier, format };
   const content = fresh?.content;
   const bytes = content instanceof Uint8Array ? content : content && chain.artifacts.readCached(content);
@@ -98,9 +98,9 @@ const describe = ({ ref, target, tier, messageCount, tokenCount, stored, way, ab
   ...about,
 });
 
-function resultOf(chain: ReadChain, id: ContextId, input: MaterializeInput): Found {
-  const tip = commitOf(chain, id);
-  const target = targetOf(tip, input);
+function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): Found {
+  const tip = findCommit(chain, id);
+  const target = chooseTarget(tip, input);
   const way = walk(chain, tip, input.stop);
   const recipe = recipeOf(target, input);
   return keptResult(chain, way, target, recipe) ?? freshResult(chain, way, target, recipe);
@@ -127,7 +127,7 @@ function freshResult(chain: ReadChain, way: Walk, target: Format, recipe: string
 }
 
 function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): Found {
-  const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
+  const messageCount = way.contributing.reduce((sum, step) => sum + countMessages(chain, step), 0);
   const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
   const losses = tier === 'native' ? null : JSON.stringify(about);
   const { contentType } = target;
@@ -171,8 +171,8 @@ function aboutOf({ losses, tier }: Kept & { readonly losses: string | null }): A
 }
 
 /** The requested format, or the commit's own, which may be unknown. */
-function targetOf(tip: ContextRow, { format = tip.format, maxTokens }: MaterializeInput): Format {
-  const target = format === tip.format ? readerOf(format) : formatOf(format);
+function chooseTarget(tip: ContextRow, { format = tip.format, maxTokens }: MaterializeInput): Format {
+  const target = format === tip.format ? findReader(format) : requireFormat(format);
   if (maxTokens !== undefined && target.id !== narrative.id)
     throw badRequest('maxTokens', `Only ${narrative.id} has a token budget; ${target.id} contains every turn.`);
   return target;
@@ -201,7 +201,7 @@ export function remakeSnapshot(chain: ReadChain, artifact: ArtifactNo): Uint8Arr
   );
   if (!recipe) return undefined;
   const { format, options } = readRecipe(recipe.format);
-  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), readerOf(format), options).bytes;
+  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), findReader(format), options).bytes;
 }
 
 /**
@@ -225,7 +225,7 @@ interface Made {
 
 function whole(chain: ReadChain, way: Walk, target: Format, recipe: string): Made {
   const { bytes, tier, ...about } = assemble(chain, way, target, readRecipe(recipe).options);
-  return { content: bytes, tier, about, ...(findFormat(target.id)?.tier === 'rendered' ? { told: countTokens(textOf(bytes)) } : {}) };
+  return { content: bytes, tier, about, ...(findFormat(target.id)?.tier === 'rendered' ? { told: countTokens(decodeText(bytes)) } : {}) };
 }
 
 /**
@@ -317,12 +317,12 @@ function emptyOf({ format = emptyFormat }: MaterializeInput): {
   readonly content: Uint8Array;
   readonly contentType: string;
 } {
-  const { id, contentType, concat } = formatOf(format);
+  const { id, contentType, concat } = requireFormat(format);
   const content = concat([]);
   const nothing = { tier: 'native', messageCount: 0, tokenCount: 0, cached: false, commits: [], ...noLosses } as const;
   return { result: { artifactRef: refOf(content), format: id, contentType, ...nothing, commits: [] }, content, contentType };
 }
 
 /** A compaction has a message count of 0 (C9), but in a materialization its summary counts as a message. */
-const messagesOf = (chain: ReadChain, step: Step): number =>
-  step.type === 'compaction' ? countsOf(outlineOf(chain, step.artifact, step.format)).messages : step.messageCount;
+const countMessages = (chain: ReadChain, step: Step): number =>
+  step.type === 'compaction' ? countOutline(readOutline(chain, step.artifact, step.format)).messages : step.messageCount;

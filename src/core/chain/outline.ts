@@ -1,5 +1,5 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { type ArtifactNo, StemmaError, textOf } from '../base/index.js';
+import { type ArtifactNo, decodeText, StemmaError } from '../base/index.js';
 import { countTokens, type DeltaOutline, decodeOutline, type Elision, encodeOutline, outlineOfParsed, type ParsedDelta } from '../formats/index.js';
 import { offer, type ReadChain, type WriteChain } from './chain.js';
 
@@ -7,10 +7,10 @@ import { offer, type ReadChain, type WriteChain } from './chain.js';
 export const outlineVersion = 6;
 
 /** The outline of a stored delta. It is built from the content if it is not stored. */
-export function outlineOf(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline {
+export function readOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline {
   const known = knownOutline(chain, artifact, format);
   if (known) return known;
-  const outline = outlineOfParsed(parsedOf(chain, artifact, format));
+  const outline = outlineOfParsed(readParsed(chain, artifact, format));
   offer(chain, { kind: 'outline', artifact, format, data: encodeOutline(outline) });
   return remembered(chain, artifact, format, outline);
 }
@@ -27,9 +27,9 @@ export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): DeltaOut
     const some = deltas.slice(from, from + outlinesAtOnce);
     const known = storedOutlines(
       chain,
-      some.filter(({ artifact, format }) => chain.outlines.get(nameOf(artifact, format)) === undefined),
+      some.filter(({ artifact, format }) => chain.outlines.get(outlineKey(artifact, format)) === undefined),
     );
-    for (const { artifact, format } of some) found.push(known.get(nameOf(artifact, format)) ?? outlineOf(chain, artifact, format));
+    for (const { artifact, format } of some) found.push(known.get(outlineKey(artifact, format)) ?? readOutline(chain, artifact, format));
   }
   return found;
 }
@@ -43,9 +43,9 @@ function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap
     JSON.stringify(deltas.map(({ artifact }) => artifact)),
     outlineVersion,
   );
-  const wanted = new Set(deltas.map(({ artifact, format }) => nameOf(artifact, format)));
+  const wanted = new Set(deltas.map(({ artifact, format }) => outlineKey(artifact, format)));
   for (const { artifact, format, data } of rows) {
-    const name = nameOf(artifact, format);
+    const name = outlineKey(artifact, format);
     const outline = wanted.has(name) ? ifReadable(() => outlineIn(artifact, format, data)) : undefined;
     if (outline) found.set(name, remembered(chain, artifact, format, outline));
   }
@@ -61,18 +61,18 @@ const storedRow = (chain: ReadChain, artifact: ArtifactNo, format: string): Stor
 
 /** An outline that was read before or is stored. */
 function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
-  const recent = chain.outlines.get(nameOf(artifact, format));
+  const recent = chain.outlines.get(outlineKey(artifact, format));
   if (recent) return recent;
   const stored = readableOutline(chain, artifact, format);
   return stored && remembered(chain, artifact, format, stored);
 }
 
 function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outline: DeltaOutline): DeltaOutline {
-  chain.outlines.set(nameOf(artifact, format), outline, outline.entries.length + 1);
+  chain.outlines.set(outlineKey(artifact, format), outline, outline.entries.length + 1);
   return outline;
 }
 
-const nameOf = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
+const outlineKey = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
 
 /** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
 const readableOutline = (chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined =>
@@ -98,7 +98,7 @@ const outlineIn = (artifact: ArtifactNo, format: string, stored: StoredRow['data
 function dataIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): string {
   const data = typeof stored === 'string' ? stored.slice(sumLength) : stored.subarray(sumLength);
   const sum = typeof stored === 'string' ? stored.slice(0, sumLength) : latin1Of(stored.subarray(0, sumLength));
-  if (sum !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
+  if (sum !== outlineSum(artifact, format, data)) throw new Error('the outline does not match its checksum');
   return unpacked(data);
 }
 
@@ -108,7 +108,7 @@ const latin1Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('lat
 export function encodedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): string {
   const row = storedRow(chain, artifact, format);
   const data = row && ifReadable(() => dataIn(artifact, format, row.data));
-  return data ?? encodeOutline(outlineOf(chain, artifact, format));
+  return data ?? encodeOutline(readOutline(chain, artifact, format));
 }
 
 /** Shorter outlines are stored as text: they fill a part of a page, and every commit writes one. */
@@ -120,14 +120,14 @@ const maxOutlineBytes = 256 * 1024 ** 2;
 
 /** The text of a column that `packed` wrote. @throws for damaged bytes. */
 export const unpacked = (stored: string | Uint8Array): string =>
-  typeof stored === 'string' ? stored : textOf(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
+  typeof stored === 'string' ? stored : decodeText(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
 
 /** A derived text as a column stores it: compressed if it is long. */
 export const packed = (text: string): string | Uint8Array => (text.length < compressedFrom ? text : zstdCompressSync(text, compression));
 
 /** The checksum before the outline, as it is stored, also covers the artifact and format that the outline belongs to. */
 const sumLength = 8;
-const sumOf = (artifact: ArtifactNo, format: string, data: string | Uint8Array): string =>
+const outlineSum = (artifact: ArtifactNo, format: string, data: string | Uint8Array): string =>
   crc32(data, (artifact ^ crc32(format)) >>> 0)
     .toString(16)
     .padStart(sumLength, '0');
@@ -135,7 +135,7 @@ const sumOf = (artifact: ArtifactNo, format: string, data: string | Uint8Array):
 /** Stores an encoded outline (from `encodeOutline` or `outlined`), which may be packed already. */
 export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: string, encoded: string | Uint8Array): void {
   const data = typeof encoded === 'string' ? packed(encoded) : encoded;
-  const sum = sumOf(artifact, format, data);
+  const sum = outlineSum(artifact, format, data);
   chain.db.run(
     'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
     artifact,
@@ -146,14 +146,14 @@ export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: str
 }
 
 /** Parses a stored delta. A delta of an unknown format becomes one text entry that says so. */
-export function parsedOf(chain: ReadChain, artifact: ArtifactNo, format: string): ParsedDelta {
-  return chain.parsed.get(nameOf(artifact, format)) ?? rememberParsed(chain, artifact, format, chain.artifacts.read(artifact));
+export function readParsed(chain: ReadChain, artifact: ArtifactNo, format: string): ParsedDelta {
+  return chain.parsed.get(outlineKey(artifact, format)) ?? rememberParsed(chain, artifact, format, chain.artifacts.read(artifact));
 }
 
 /** Parses the content of a delta and keeps the result in memory, also before the content is stored. */
 export function rememberParsed(chain: ReadChain, artifact: ArtifactNo, format: string, bytes: Uint8Array): ParsedDelta {
   const parsed = chain.reader(format).parse(bytes);
-  chain.parsed.set(nameOf(artifact, format), parsed, bytes.length);
+  chain.parsed.set(outlineKey(artifact, format), parsed, bytes.length);
   return parsed;
 }
 

@@ -1,5 +1,5 @@
 import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
@@ -48,7 +48,7 @@ const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | nu
 
 /** The last commit of the list. */
 function listed(chain: ReadChain): number {
-  const until = derivedProgressOf(chain, progress);
+  const until = readDerivedProgress(chain, progress);
   // A value beyond the last commit is damaged: start again from the first commit.
   return until <= lastCommit(chain) ? until : 0;
 }

@@ -1,7 +1,7 @@
-import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import { type ContextId, type Timestamp, toTimestamp } from '../base/index.js';
 import type { Commit, InputOf, OutputOf } from '../contract/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
-import { childrenOf, commitAt, commitOf, originOf } from './find.js';
+import { commitAt, findChildren, findCommit, findOrigin } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
 import { turnFacts, turnPartsAt } from './turn-parts.js';
@@ -9,8 +9,8 @@ import { lostParent } from './walk.js';
 
 /** A commit with its children, its depth and its turn. */
 export function show(chain: ReadChain, id: ContextId): OutputOf<'context.show'> {
-  const row = commitOf(chain, id);
-  const children = childrenOf(chain, row).map((child) => child.id);
+  const row = findCommit(chain, id);
+  const children = findChildren(chain, row).map((child) => child.id);
   return { ...toCommit(row), children, depth: row.depth, ...turnFacts(chain, row.seq, turnPartsAt(chain, row)) };
 }
 
@@ -21,7 +21,7 @@ const commitsAtOnce = 500;
 export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
   const commits: Commit[] = [];
   let child: ContextRow | undefined;
-  for (let at: Pick<ContextRow, 'run' | 'depth'> | undefined = commitOf(chain, id); at && commits.length < depth; ) {
+  for (let at: Pick<ContextRow, 'run' | 'depth'> | undefined = findCommit(chain, id); at && commits.length < depth; ) {
     const limit = Math.min(commitsAtOnce, depth - commits.length);
     const rows: ContextRow[] = chain.db.all<ContextRow>(selectBack, at.run, at.depth, limit);
     for (const row of rows) {
@@ -29,7 +29,7 @@ export function history(chain: ReadChain, id: ContextId, depth = Number.MAX_SAFE
       child = row;
       commits.push(toCommit(row));
     }
-    at = rows.length === limit ? { run: at.run, depth: at.depth - limit } : originOf(chain, at.run);
+    at = rows.length === limit ? { run: at.run, depth: at.depth - limit } : findOrigin(chain, at.run);
   }
   if (child && child.parent !== null && commits.length < depth) throw lostParent(child);
   return commits;
@@ -47,7 +47,7 @@ export function commitsAfter(chain: ReadChain, seq: number, limit: number): { re
 /** The newest commit of a principal at or before an instant (C11). */
 export function resolve(chain: ReadChain, principal: string, at: Timestamp): OutputOf<'context.resolve'> {
   const row = newestOf(chain, principal, Date.parse(at));
-  return row ? { id: row.id, at: timestampOf(row.createdAt) } : { id: null, at: null };
+  return row ? { id: row.id, at: toTimestamp(row.createdAt) } : { id: null, at: null };
 }
 
 /** Sets the summary or tags of a commit, and keeps the earlier values as a version (C13). */
@@ -57,7 +57,7 @@ export function update(
   change: { summary?: string | undefined; tags?: readonly string[] | undefined; author?: string },
 ): Commit {
   return chain.db.transaction(() => {
-    const row = commitOf(chain, id);
+    const row = findCommit(chain, id);
     const summary = change.summary ?? row.summary;
     const tags = change.tags ? (change.tags.length ? JSON.stringify(change.tags) : null) : row.tags;
     if (summary !== row.summary || tags !== row.tags) {

@@ -1,4 +1,4 @@
-import { timestampOf } from '../base/index.js';
+import { toTimestamp } from '../base/index.js';
 import type { Received } from '../contract/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 
@@ -18,8 +18,8 @@ const toReceived = ({ hub, sender, isLink, at, allowedAt }: Row): Received => ({
   hub,
   name: sender,
   isLink: isLink === 1,
-  at: timestampOf(at),
-  allowedAt: allowedAt === null ? null : timestampOf(allowedAt),
+  at: toTimestamp(at),
+  allowedAt: allowedAt === null ? null : toTimestamp(allowedAt),
 });
 
 /** Records that another machine sent this version of a row. What a person allowed earlier does not hold for it. */

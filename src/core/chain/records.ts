@@ -1,6 +1,6 @@
 import { recordOfKey as recordOf } from '../formats/index.js';
 import type { ContextRow, ReadChain, WriteChain } from './chain.js';
-import { outlineOf } from './outline.js';
+import { readOutline } from './outline.js';
 import { backwards } from './walk.js';
 
 /** The first commit that contains a runtime's record. */
@@ -10,7 +10,7 @@ export const holderOf = (chain: ReadChain, record: string): ContextRow['seq'] | 
 /** The runtime's record of the last entry of a context: the parent of the next record. */
 export function lastRecord(chain: ReadChain, row: ContextRow): string | undefined {
   for (const step of backwards(chain, row)) {
-    const last = outlineOf(chain, step.artifact, step.format).entries.at(-1);
+    const last = readOutline(chain, step.artifact, step.format).entries.at(-1);
     if (last) return recordOf(last.key);
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { type CommitSeq, StemmaError } from '../base/index.js';
-import { readerOf } from '../formats/index.js';
-import { progressOf } from '../store/index.js';
+import { findReader } from '../formats/index.js';
+import { readProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
 import { keepInSteps, keptResults } from './materialize.js';
@@ -20,7 +20,7 @@ const scanAfter = 64;
 const progress = 'rest';
 
 /** Whether enough commits are new to scan them for results worth caching. */
-export const restIsDue = (chain: ReadChain): boolean => lastCommit(chain) - progressOf(chain, progress) >= scanAfter;
+export const restIsDue = (chain: ReadChain): boolean => lastCommit(chain) - readProgress(chain, progress) >= scanAfter;
 
 /**
  * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
@@ -47,7 +47,7 @@ const placesToRest = (chain: ReadChain, limits: RestLimits): CommitSeq[] =>
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))
         ORDER BY seq`,
-      progressOf(chain, progress),
+      readProgress(chain, progress),
       chain.project,
       limits.commits,
       limits.tokens,
@@ -61,7 +61,7 @@ function* keepAt(chain: WriteChain, seq: CommitSeq, limits: RestLimits): Generat
   const way = walk(chain, tip);
   if (isKept || (way.contributing.length < limits.commits && tip.contextTokens < limits.tokens)) return false;
   try {
-    return yield* keepInSteps(chain, way, readerOf(tip.format));
+    return yield* keepInSteps(chain, way, findReader(tip.format));
   } catch (error) {
     // Damaged or missing content is reported when a user reads it.
     if (error instanceof StemmaError) return false;

@@ -4,7 +4,7 @@ import type { ReadChain, WriteChain } from './chain.js';
 const names = ['enableShareContext', 'historyBudget', 'maxChainDepth'] as const satisfies readonly (keyof ProjectSettings)[];
 
 /** The settings of a project, which apply to everyone who works on it. Limits that nobody set are absent. */
-export function settingsOf({ db, project }: Pick<ReadChain, 'db' | 'project'>): ProjectSettings {
+export function readSettings({ db, project }: Pick<ReadChain, 'db' | 'project'>): ProjectSettings {
   const rows = db.all<{ name: string; value: string }>('SELECT name, value FROM setting WHERE project = ?', project);
   const stored = Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value) as unknown]));
   const whole = (name: string): number | undefined => (Number.isInteger(stored[name]) ? (stored[name] as number) : undefined);
@@ -28,5 +28,5 @@ export function changeSettings(chain: Pick<WriteChain, 'db' | 'project'>, change
       JSON.stringify(value),
     );
   }
-  return settingsOf(chain);
+  return readSettings(chain);
 }

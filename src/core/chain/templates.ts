@@ -1,8 +1,8 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, inWords, notFound, textOf, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, decodeText, inWords, notFound, toTimestamp } from '../base/index.js';
 import type { InputOf, TemplateRecord } from '../contract/index.js';
 import type { Materialized, ReadChain, WriteChain } from './chain.js';
-import { childrenOf, commitOf } from './find.js';
+import { findChildren, findCommit } from './find.js';
 import { materialize } from './materialize.js';
 
 /** A version of a template. A template describes a kind of agent (C16). */
@@ -27,7 +27,7 @@ export function putTemplate(
     throw badRequest('name', `${inWords(input.name)} contains "@". Give the name without a version; Stemma numbers the versions.`);
   return chain.artifacts.transaction(() => {
     const { no } = chain.artifacts.put(input.bytes, { contentType: input.contentType });
-    const last = rowOf(chain, input.name);
+    const last = findTemplate(chain, input.name);
     if (last?.artifact === no) return toTemplate(chain, last);
     const row: TemplateRow = {
       name: input.name,
@@ -59,7 +59,7 @@ export function templateOf(chain: ReadChain, template: string): Template {
 /** The content of a template as text; undefined if the project has no record of it. */
 export function templateText(chain: ReadChain, template: string): string | undefined {
   const row = find(chain, template);
-  return row && textOf(chain.artifacts.read(row.artifact));
+  return row && decodeText(chain.artifacts.read(row.artifact));
 }
 
 /** All versions of all templates, or of one, newest first. */
@@ -88,7 +88,7 @@ export function instantiate(chain: WriteChain, input: InputOf<'context.instantia
     const row = find(chain, input.template);
     if (!row && input.template.includes('@')) throw notFound(input.template, `This project has no template ${inWords(input.template)}.`);
     const template = row ? toTemplate(chain, row) : undefined;
-    const commit = input.context === null ? null : commitOf(chain, input.context, 'context');
+    const commit = input.context === null ? null : findCommit(chain, input.context, 'context');
     const made = materialize(chain, { id: input.context, format: input.format, stop: input.stop });
     chain.db.run(
       'INSERT INTO instantiation (project, template, context, principal, machine, at) VALUES (?, ?, ?, ?, ?, ?)',
@@ -105,17 +105,17 @@ export function instantiate(chain: WriteChain, input: InputOf<'context.instantia
       templateRef: template?.artifactRef ?? null,
       context: commit?.id ?? null,
       // What Stemma made on top of a commit, such as a compaction, is not the agent's own work.
-      start: commit === null ? 'fresh' : childrenOf(chain, commit).some(({ forked }) => !forked) ? 'fork' : 'resume',
+      start: commit === null ? 'fresh' : findChildren(chain, commit).some(({ forked }) => !forked) ? 'fork' : 'resume',
     };
   });
 }
 
 function find(chain: ReadChain, template: string): TemplateRow | undefined {
   const [, name = template, version] = /^(.*)@(\d{1,9})$/.exec(template) ?? [];
-  return rowOf(chain, name, version === undefined ? undefined : Number(version));
+  return findTemplate(chain, name, version === undefined ? undefined : Number(version));
 }
 
-const rowOf = (chain: ReadChain, name: string, version?: number): TemplateRow | undefined =>
+const findTemplate = (chain: ReadChain, name: string, version?: number): TemplateRow | undefined =>
   chain.db.one<TemplateRow>(
     `SELECT ${columns} FROM template WHERE project = ? AND name = ? AND (? IS NULL OR version = ?) ORDER BY version DESC LIMIT 1`,
     chain.project,
@@ -139,6 +139,6 @@ function toTemplate(chain: ReadChain, row: TemplateRow): Template {
     artifactRef: refOfHash(hash),
     contentType,
     ...(row.author !== null && { author: row.author }),
-    createdAt: timestampOf(row.createdAt),
+    createdAt: toTimestamp(row.createdAt),
   };
 }

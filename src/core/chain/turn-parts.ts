@@ -4,10 +4,10 @@ import type { GraphRow } from '../contract/index.js';
 import { type DeltaOutline, promptAt } from '../formats/index.js';
 import { earlierParent, type ReadChain } from './chain.js';
 import { grownCommits, openingOf } from './continued-turns.js';
-import { type Families, type Family, familiesOf, runsOf } from './families.js';
+import { type Families, type Family, familiesOf, runList } from './families.js';
 import { commitAt } from './find.js';
 import { kept } from './kept.js';
-import { outlineOf } from './outline.js';
+import { readOutline } from './outline.js';
 
 /** The turns that consist of several commits. A row and a number belong to a turn, not to each of its commits. */
 export interface TurnParts {
@@ -60,7 +60,7 @@ export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>):
 
 function endsWithPrompt(chain: ReadChain, artifact: ArtifactNo, format: string): boolean {
   try {
-    const last = outlineOf(chain, artifact, format).entries.findLast(({ hidden }) => !hidden);
+    const last = readOutline(chain, artifact, format).entries.findLast(({ hidden }) => !hidden);
     return last !== undefined && promptAt([last]) === 0;
   } catch (error) {
     // Content that is missing here may hold a prompt.
@@ -115,7 +115,7 @@ export const noParts: TurnParts = {
 const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
   chain.db.all<Node>(
     `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-    runsOf(families),
+    runList(families),
     chain.project,
   );
 
@@ -236,7 +236,7 @@ class Parts implements TurnParts {
   #outline(seq: CommitSeq): DeltaOutline {
     const { artifact, format } = commitAt(this.#chain, seq);
     try {
-      return outlineOf(this.#chain, artifact, format);
+      return readOutline(this.#chain, artifact, format);
     } catch (error) {
       if (!(error instanceof StemmaError)) throw error;
       this.isIncomplete = true;

@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, corrupt, type StemmaError } from '../base/index.js';
 import type { Stop } from '../contract/index.js';
 import { type ContextRow, intactColumn, type ReadChain, requireIdentity, type Step } from './chain.js';
-import { commitAt, commitOf, isAncestor, originOf } from './find.js';
+import { commitAt, findCommit, findOrigin, isAncestor } from './find.js';
 
 const inRange = 'FROM context c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
 const selectSteps = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount ${inRange}`;
@@ -23,7 +23,7 @@ export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction
     const all = collect(chain, tip, () => false);
     return { tip, stop, contributing: all.filter(carriesNewContent) };
   }
-  const end = commitOf(chain, stop, 'stop');
+  const end = findCommit(chain, stop, 'stop');
   if (!isAncestor(chain, end, tip))
     throw badRequest('stop', `The stop ${end.id} is not an ancestor of ${tip.id}.`, {
       id: tip.id,
@@ -94,7 +94,7 @@ export function* backwards(chain: ReadChain, tip: Place): Generator<Step> {
       if (!verified.has(row.seq)) requireIdentity(commitAt(chain, row.seq));
       yield row;
     }
-    from = rows.length === range ? { run, depth: depth - range } : originOf(chain, run);
+    from = rows.length === range ? { run, depth: depth - range } : findOrigin(chain, run);
     range = Math.min(range * 4, maxRange);
   }
   if (child && child.parent !== null) throw lostParent(child);

@@ -24,7 +24,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** The todo block: the plan, its next item, and the delegated task, which is shown even without a plan. */
 export function todoBlock(todo: unknown, assignedTask: unknown): string {
-  const items = itemsOf(todo);
+  const items = readItems(todo);
   const goal = stringAt(todo, 'goal');
   const next = items.find((item) => item.status === 'pending');
   const plan = items.length === 0 ? [] : [...(goal ? [`- goal: ${oneLine(goal)}`] : []), ...items.map(itemLine)];
@@ -46,7 +46,7 @@ const itemLine = (item: TodoItem): string =>
   `- [${item.status}] [${item.id}] ${oneLine(item.text)}${item.result ? ` -> ${oneLine(item.result)}` : ''}`;
 
 /** The items of a todo, in the shape of a state or of a runtime's own tool. */
-function itemsOf(todo: unknown): readonly TodoItem[] {
+function readItems(todo: unknown): readonly TodoItem[] {
   const list = isObject(todo) ? todo.items : todo;
   if (!Array.isArray(list)) return [];
   return list.filter(isObject).flatMap((item: Json, place) => {

@@ -60,7 +60,7 @@ export const processOf = (kind: CallKind): Process => processes[kind];
 export function composeCall(call: Call): ComposedCall {
   const { memory, query, note } = call;
   const systemPrompt = afterNotice(call.isShared ?? false, call.systemPrompt ?? '');
-  const { contexts, problems } = blocksOf(call);
+  const { contexts, problems } = collectBlocks(call);
   const input: ComposeInput = {
     systemPrompt,
     checkpointMessages: [...memory],
@@ -87,7 +87,7 @@ export function composeCall(call: Call): ComposedCall {
 }
 
 /** The blocks of a call, collected as if sharing were on, so that the preview names those that it drops. */
-function blocksOf(call: Call): { contexts: Record<string, string>; problems: readonly CollectProblem[] } {
+function collectBlocks(call: Call): { contexts: Record<string, string>; problems: readonly CollectProblem[] } {
   const { kind, sources, finding, summary, additions, task, memory, query, permitted = [] } = call;
   const may = (layer: Permitted): boolean => permitted.includes(layer);
   const state = {

@@ -52,14 +52,14 @@ export function collectContexts({
   process = 'sequential',
   enableShareContext = true,
 }: Collection): OutputOf<'compose.collect'> {
-  const asked = admission(process, enableShareContext).blocks.map((key) => ({ key, ...attempt(() => textOf(key, state, services, query)) }));
+  const asked = admission(process, enableShareContext).blocks.map((key) => ({ key, ...attempt(() => collectText(key, state, services, query)) }));
   return {
     contexts: Object.fromEntries(asked.flatMap(({ key, text }) => (text ? [[key, text] as const] : []))),
     problems: asked.flatMap(({ key, problem }) => (problem === undefined ? [] : [{ layer: key, reason: problem }])),
   };
 }
 
-function textOf(key: BlockKey, state: State, services: RuntimeServices, query: string): string {
+function collectText(key: BlockKey, state: State, services: RuntimeServices, query: string): string {
   switch (key) {
     case 'framework__context':
       return services.framework?.text().trim() ?? '';

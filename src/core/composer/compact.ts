@@ -1,6 +1,6 @@
 import type { MemoryMessage } from '../contract/index.js';
 import type { Call } from './call.js';
-import { answeredCall, tokensOf, toolCallsOf } from './memory.js';
+import { answeredCall, countMessage, toolCallsOf } from './memory.js';
 
 export interface CompactionPolicy {
   /** The number of newest messages that always stay. The turn that contains the first of them stays whole. */
@@ -51,7 +51,7 @@ type Unit = readonly MemoryMessage[];
 
 const isHuman = (message: MemoryMessage): boolean => message.role === 'human' || message.role === 'system';
 /** The estimated tokens of messages. */
-export const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + tokensOf(message), 0);
+export const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + countMessage(message), 0);
 
 function exchanges(messages: readonly MemoryMessage[]): readonly Unit[] {
   const units: MemoryMessage[][] = [];

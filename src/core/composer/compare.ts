@@ -9,7 +9,7 @@ export interface Compared {
   readonly place: number | undefined;
 }
 
-const identityOf = ({ layer, role, id, content }: ComposedMessage): string => `${layer}\n${role}\n${id ?? ''}\n${content}`;
+const identifyMessage = ({ layer, role, id, content }: ComposedMessage): string => `${layer}\n${role}\n${id ?? ''}\n${content}`;
 
 /**
  * Merges two lists. Composing has one fixed order, so common messages are in the same order in both lists, and one walk
@@ -18,20 +18,20 @@ const identityOf = ({ layer, role, id, content }: ComposedMessage): string => `$
 export function compareMessages(before: readonly ComposedMessage[], after: readonly ComposedMessage[]): readonly Compared[] {
   if (before === after) return after.map((message, place) => ({ change: 'same', message, place }));
   const counts = new Map<string, number>();
-  for (const message of after) counts.set(identityOf(message), (counts.get(identityOf(message)) ?? 0) + 1);
+  for (const message of after) counts.set(identifyMessage(message), (counts.get(identifyMessage(message)) ?? 0) + 1);
   const rows: Compared[] = [];
   let place = 0;
   const takeNew = (until: string | undefined): void => {
     for (;;) {
       const message = after[place];
-      if (!message || identityOf(message) === until) return;
-      counts.set(identityOf(message), (counts.get(identityOf(message)) ?? 1) - 1);
+      if (!message || identifyMessage(message) === until) return;
+      counts.set(identifyMessage(message), (counts.get(identifyMessage(message)) ?? 1) - 1);
       rows.push({ change: 'new', message, place });
       place += 1;
     }
   };
   for (const message of before) {
-    const key = identityOf(message);
+    const key = identifyMessage(message);
     if ((counts.get(key) ?? 0) === 0) {
       rows.push({ change: 'gone', message, place: undefined });
       continue;
@@ -48,7 +48,7 @@ export function compareMessages(before: readonly ComposedMessage[], after: reado
 const maxArgumentsLength = 400;
 
 /** A compared message as a window shows it, with its text cut to `longest` characters. */
-export function rowOf({ change, message, place }: Compared, now: Preview, longest: number): ComposedRow {
+export function shownRow({ change, message, place }: Compared, now: Preview, longest: number): ComposedRow {
   const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown; args?: unknown }[]) : [];
   const { role, layer, tokens, name, content } = message;
   const entryKey = place === undefined ? undefined : now.messageOrigins[place]?.[0];

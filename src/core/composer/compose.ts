@@ -1,6 +1,6 @@
 import type { Composed, ComposedMessage, ComposeInput, DroppedLayer, MemoryMessage, Process } from '../contract/index.js';
 import { type Admission, admission, admitsBlock, type Block, orderedBlocks } from './layers.js';
-import { tokensOf } from './memory.js';
+import { countMessage } from './memory.js';
 import { refuse } from './refusals.js';
 
 /** A layer: its messages, and the reason if they are left out. */
@@ -133,11 +133,11 @@ function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offe
 }
 
 const composedOf = ({ layer, messages }: Offer): readonly ComposedMessage[] =>
-  messages.map((message) => ({ ...message, layer, tokens: tokensOf(message) }));
+  messages.map((message) => ({ ...message, layer, tokens: countMessage(message) }));
 
 const droppedOf = ({ layer, messages }: Offer, reason: string): DroppedLayer => ({
   layer,
   reason,
   messages: messages.length,
-  tokens: messages.reduce((sum, message) => sum + tokensOf(message), 0),
+  tokens: messages.reduce((sum, message) => sum + countMessage(message), 0),
 });

@@ -6,7 +6,7 @@ export { type Call, type ComposedCall, composeCall, type LayerSources, processOf
 export { collectContexts, type RuntimeServices, servicesOf } from './collect.js';
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { shortenMemory } from './compaction.js';
-export { type Compared, compareMessages, rowOf } from './compare.js';
+export { type Compared, compareMessages, shownRow } from './compare.js';
 export { composeMessages } from './compose.js';
 export { afterNotice, untrusted } from './framework.js';
 export { savedBlocks } from './layers.js';

@@ -31,7 +31,7 @@ export function orderedBlocks(contexts: Readonly<Record<string, unknown>>): read
   const keys = Object.keys(contexts);
   for (const key of keys) checkKey(key);
   const further = keys.filter((key) => !known(key)).sort(byCodePoint);
-  return [...blockKeys.filter((key) => Object.hasOwn(contexts, key)), ...further].map((key) => blockOf(key, contexts[key]));
+  return [...blockKeys.filter((key) => Object.hasOwn(contexts, key)), ...further].map((key) => makeBlock(key, contexts[key]));
 }
 
 function checkKey(key: string): void {
@@ -40,7 +40,7 @@ function checkKey(key: string): void {
   if (reserved.includes(key)) throw refuse('RESERVED_CONTEXT_KEY', 'contexts', `${key} is a private layer and cannot be a block`);
 }
 
-function blockOf(key: string, value: unknown): Block {
+function makeBlock(key: string, value: unknown): Block {
   if (typeof value === 'string') return { key, text: value.trim() };
   return { key, text: '', problem: `its value is ${inWords(value)}, which is not a text` };
 }

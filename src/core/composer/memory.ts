@@ -50,7 +50,7 @@ export function toolCallsOf(message: MemoryMessage): readonly MemoryToolCall[] {
 export const answeredCall = (message: MemoryMessage): string | undefined => (message.role === 'tool' ? stringAt(message, 'tool_call_id') : undefined);
 
 /** The estimated tokens of a message with its calls. */
-export const tokensOf = (message: MemoryMessage): number =>
+export const countMessage = (message: MemoryMessage): number =>
   countTokens(message.content) + toolCallsOf(message).reduce((sum, call) => sum + countTokens(call.name) + countTokens(JSON.stringify(call.args)), 0);
 
 /**

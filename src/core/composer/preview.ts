@@ -5,7 +5,7 @@ import { collectContexts, type RuntimeServices } from './collect.js';
 import { composeMessages } from './compose.js';
 import { afterNotice, frameworkText, untrusted } from './framework.js';
 import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
-import { tokensOf } from './memory.js';
+import { countMessage } from './memory.js';
 import { type RecordedLayers, recordedLayers } from './recorded.js';
 import { refuse } from './refusals.js';
 
@@ -128,11 +128,11 @@ function originsOf(composed: Composed, recorded: RecordedLayers, request: Previe
   const memory = recorded.memory.values();
   return composed.messages.map(({ layer }) => {
     if (layer === 'checkpoint_messages') return (memory.next().value?.from ?? []).map((entry) => entry.key);
-    return isGiven(layer, request) ? [] : entriesOf(layer, recorded).map((entry) => entry.key);
+    return isGiven(layer, request) ? [] : recordedEntries(layer, recorded).map((entry) => entry.key);
   });
 }
 
-function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
+function recordedEntries(layer: string, recorded: RecordedLayers): readonly Entry[] {
   switch (layer) {
     case 'system_prompt':
       return recorded.systemPrompt;
@@ -180,7 +180,7 @@ function layersOf(
     ...blocks.map(({ key, text }) => [key, countTokens(text)] as const),
     [
       'checkpoint_messages',
-      (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => tokensOf(message))).reduce(
+      (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => countMessage(message))).reduce(
         (sum, tokens) => sum + tokens,
         0,
       ),
@@ -190,7 +190,7 @@ function layersOf(
   ];
   return offered.map(([layer, tokens]) => {
     const given = isGiven(layer, request);
-    const from = given ? [] : entriesOf(layer, recorded);
+    const from = given ? [] : recordedEntries(layer, recorded);
     return {
       layer,
       tokens,

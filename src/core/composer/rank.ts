@@ -3,8 +3,8 @@
  * words are left out.
  */
 export function rankByWords<Item>(query: string, items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
-  const wanted = new Set(wordsOf(query));
-  const counted = items.map((item) => ({ item, counts: countsOf(textOf(item), wanted) }));
+  const wanted = new Set(splitWords(query));
+  const counted = items.map((item) => ({ item, counts: countWords(textOf(item), wanted) }));
   const found = new Map([...wanted].map((word) => [word, counted.filter(({ counts }) => counts.has(word)).length]));
   const weight = (word: string): number => Math.log(1 + items.length / (found.get(word) || 1));
   const score = (counts: ReadonlyMap<string, number>): number =>
@@ -16,10 +16,10 @@ export function rankByWords<Item>(query: string, items: readonly Item[], textOf:
     .map(({ item }) => item);
 }
 
-const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+const splitWords = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
 
-function countsOf(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
+function countWords(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const word of wordsOf(text)) if (wanted.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of splitWords(text)) if (wanted.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }

@@ -44,13 +44,13 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
     framework: seen.filter((entry) => system(entry) && ofRuntime(entry)),
     summaries: seen.filter(is('summary')),
     todo: todoOf(seen),
-    memory: messagesOf(seen.filter(remembered)),
+    memory: groupMessages(seen.filter(remembered)),
     leftOut: seen.filter((entry) => (entry.kind === 'thinking' && !isSigned(entry)) || entry.kind === 'event'),
   };
 }
 
 /** Adjacent entries of the assistant are one message with texts and calls. Every other entry is a message of its own. */
-function messagesOf(entries: readonly Entry[]): readonly RecordedMessage[] {
+function groupMessages(entries: readonly Entry[]): readonly RecordedMessage[] {
   const runs: Entry[][] = [];
   for (const entry of entries) {
     const last = runs.at(-1);
@@ -61,7 +61,7 @@ function messagesOf(entries: readonly Entry[]): readonly RecordedMessage[] {
     const from = run.filter(({ kind }) => kind !== 'thinking');
     const thinking = run.filter(({ kind }) => kind === 'thinking').map(({ text, result }) => ({ text: text ?? '', ...(result as object) }));
     // An answer of thinking alone is not sent.
-    return from.length === 0 ? [] : [{ message: { ...messageOf(from), ...(thinking.length > 0 && { thinking }) }, from }];
+    return from.length === 0 ? [] : [{ message: { ...joinEntries(from), ...(thinking.length > 0 && { thinking }) }, from }];
   });
 }
 
@@ -69,12 +69,12 @@ function messagesOf(entries: readonly Entry[]): readonly RecordedMessage[] {
 const isSigned = ({ kind, result }: Entry): boolean =>
   kind === 'thinking' && isObject(result) && ['signature', 'data', 'encrypted_content'].some((name) => typeof result[name] === 'string');
 
-function messageOf(run: readonly Entry[]): MemoryMessage {
+function joinEntries(run: readonly Entry[]): MemoryMessage {
   const [first] = run;
   if (!first) throw new Error('a message is made of at least one entry');
   const content = run
     .filter((entry) => entry.kind !== 'tool_call')
-    .map(textOf)
+    .map(writeContent)
     .filter((text) => text.trim() !== '')
     .join('\n\n');
   if (first.kind === 'tool_result')
@@ -94,7 +94,7 @@ function messageOf(run: readonly Entry[]): MemoryMessage {
   return { role: 'ai', content, id: first.key, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
 }
 
-function textOf(entry: Entry): string {
+function writeContent(entry: Entry): string {
   if (entry.kind === 'image') return `[image ${entry.media?.mediaType ?? ''}]`;
   return entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result));
 }

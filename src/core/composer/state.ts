@@ -42,7 +42,7 @@ export function checkState(state: State): void {
   const unknown = Object.keys(state).find((key) => !stateFields.includes(key));
   if (unknown !== undefined)
     throw refuse('UNKNOWN_STATE_KEY', `state.${unknown}`, `the state has no field ${inWords(unknown)}. Its fields are ${stateFields.join(', ')}`);
-  const system = listOf(state.messages).findIndex((message) => isObject(message) && message.role === 'system');
+  const system = toList(state.messages).findIndex((message) => isObject(message) && message.role === 'system');
   if (system >= 0) throw refuse('SYSTEM_IN_MEMORY', `state.messages.${system}`, 'memory holds dialogue only, and this is a system message');
 }
 
@@ -70,27 +70,27 @@ export function reduceField(field: string, current: unknown, updates: readonly u
   if (field === 'messages')
     return updates.reduce<readonly MemoryMessage[]>(
       (left, right) => reduceMessages(left, (right ?? []) as readonly MessageDelta[]),
-      messagesOf(current),
+      readMessages(current),
     );
-  if (field === 'mapreduce_results') return reduceResults(listOf(current), updates as readonly ResultsDelta[]);
+  if (field === 'mapreduce_results') return reduceResults(toList(current), updates as readonly ResultsDelta[]);
   return reducePlain(field, current, updates);
 }
 
 /** The valid messages of a value. */
-export const messagesOf = (value: unknown): readonly MemoryMessage[] =>
-  listOf(value).flatMap((message) => {
+export const readMessages = (value: unknown): readonly MemoryMessage[] =>
+  toList(value).flatMap((message) => {
     const read = memoryMessage.safeParse(message);
     return read.success ? [read.data] : [];
   });
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 type Writer = (draft: OutputOf<'compose.patch'>, args: readonly unknown[]) => Patch;
 
 const writers: Readonly<Record<string, Writer>> = {
-  set: ({ patch }, [field, value]) => set(patch, textOf('set', field), value),
+  set: ({ patch }, [field, value]) => set(patch, requireText('set', field), value),
 
-  'memory.appendUser': ({ patch }, [text, id]) => appendUser(patch, textOf('memory.appendUser', text), id),
+  'memory.appendUser': ({ patch }, [text, id]) => appendUser(patch, requireText('memory.appendUser', text), id),
   'memory.append': ({ patch }, [messages]) => appendMessages(patch, dialogueOf(messagesIn('memory.append', messages))),
   'memory.appendToolExchange': ({ patch }, [messages]) => appendMessages(patch, wholeExchange(messagesIn('memory.appendToolExchange', messages))),
   'memory.replace': ({ patch }, [messages]) => replaceMessages(patch, messagesIn('memory.replace', messages)),
@@ -98,15 +98,15 @@ const writers: Readonly<Record<string, Writer>> = {
   'memory.appendExecutionSummary': ({ state, patch }, [result]) => appendMessages(patch, [executionSummary(state, result)]),
   'memory.appendTaskInstruction': ({ patch }, [taskId, description]) =>
     appendMessages(patch, [
-      { role: 'ai', content: `${taskMark(textOf('memory.appendTaskInstruction', taskId))}${oneLine(description)}`, name: 'react_controller' },
+      { role: 'ai', content: `${taskMark(requireText('memory.appendTaskInstruction', taskId))}${oneLine(description)}`, name: 'react_controller' },
     ]),
 
   'mapreduce.initPlan': ({ patch }, [plan]) => initPlan(patch, plan),
-  'mapreduce.append': ({ patch }, [results]) => appendResults(patch, listOf(results)),
+  'mapreduce.append': ({ patch }, [results]) => appendResults(patch, toList(results)),
   'mapreduce.reset': ({ patch }) => ({ ...patch, mapreduce_results: { overwrite: [] } }),
 
   'routing.finishAgent': ({ patch }, [result]) => finishAgent(patch, result),
-  resume: ({ patch }, [text, agent, id]) => ({ ...appendUser(patch, textOf('resume', text), id), active_agent: textOf('resume', agent) }),
+  resume: ({ patch }, [text, agent, id]) => ({ ...appendUser(patch, requireText('resume', text), id), active_agent: requireText('resume', agent) }),
 };
 
 function writerOf(name: string): Writer {
@@ -175,8 +175,8 @@ function finishAgent(patch: Patch, result: unknown): Patch {
   return {
     ...patch,
     last_agent_status: memberText('routing.finishAgent', result, 'status'),
-    last_agent_failure_kind: memberOf(result, 'failureKind') ?? null,
-    last_agent_error: memberOf(result, 'error') ?? null,
+    last_agent_failure_kind: readMember(result, 'failureKind') ?? null,
+    last_agent_error: readMember(result, 'error') ?? null,
     active_agent: null,
     assigned_task: null,
   };
@@ -189,25 +189,25 @@ const taskPattern = /^【TASK ([^】]+)】/;
 function executionSummary(state: State, result: unknown): MemoryMessage {
   const facts: readonly (readonly [string, Json | undefined])[] = [
     ['agent', memberText('memory.appendExecutionSummary', result, 'agentId')],
-    ['task', memberOf(result, 'taskId') ?? newestTask(state)],
+    ['task', readMember(result, 'taskId') ?? newestTask(state)],
     ['status', memberText('memory.appendExecutionSummary', result, 'status')],
-    ['failure_kind', memberOf(result, 'failureKind')],
-    ['deliverable', memberOf(result, 'deliverableKey')],
-    ['error', memberOf(result, 'error')],
+    ['failure_kind', readMember(result, 'failureKind')],
+    ['deliverable', readMember(result, 'deliverableKey')],
+    ['error', readMember(result, 'error')],
   ];
   const words = facts.flatMap(([name, value]) => (value === undefined || value === null || value === '' ? [] : [`${name}=${oneLine(value)}`]));
   return { role: 'ai', content: `【RESULT】${words.join(' ')}`, name: 'datapillar' };
 }
 
 const newestTask = (state: State): string | undefined =>
-  messagesOf(state.messages)
+  readMessages(state.messages)
     .filter((message) => message.name === 'react_controller')
     .map((message) => taskPattern.exec(message.content)?.[1])
     .findLast((task) => task !== undefined);
 
 const oneLine = (value: unknown): string => String(value).replace(/\s+/g, ' ').trim();
 
-function textOf(call: string, value: unknown): string {
+function requireText(call: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw refuse('INVALID_STATE_CALL', 'calls', `${call} takes a text, not ${inWords(value)}`);
 }
@@ -218,10 +218,10 @@ function messagesIn(call: string, value: unknown): readonly MemoryMessage[] {
   throw refuse('INVALID_STATE_CALL', 'calls', `${call} takes a list of messages with role and content, not ${inWords(value)}`);
 }
 
-const memberOf = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+const readMember = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
 
 function memberText(call: string, value: unknown, key: string): string {
-  const member = memberOf(value, key);
+  const member = readMember(value, key);
   if (typeof member === 'string') return member;
   throw refuse('INVALID_STATE_CALL', 'calls', `${call} takes an object with the text ${key}, not ${inWords(value)}`);
 }

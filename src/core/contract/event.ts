@@ -61,14 +61,14 @@ const knownOrigin = z.discriminatedUnion('type', [
 export type MessageOrigin = z.output<typeof knownOrigin>;
 
 /** Accepts a trigger as an origin by taking the names of its sender, space and plan. */
-const namesOf = (given: unknown): unknown => {
+const normalizeEvent = (given: unknown): unknown => {
   if (typeof given !== 'object' || given === null) return given;
   const { type = 'space_message', sender, space, plan, text, ...rest } = given as Record<string, unknown>;
   const nameIn = (value: unknown): unknown => (typeof value === 'object' && value !== null && 'name' in value ? value.name : value);
   const names = { senderName: nameIn(sender), spaceName: nameIn(space), planName: nameIn(plan), message: text };
   return { type, ...Object.fromEntries(Object.entries(names).filter(([, name]) => name !== undefined)), ...rest };
 };
-export const messageOrigin = z.preprocess(namesOf, knownOrigin).describe('Why an agent wrote the message, if its space did not trigger it.');
+export const messageOrigin = z.preprocess(normalizeEvent, knownOrigin).describe('Why an agent wrote the message, if its space did not trigger it.');
 
 export const timelineMessage = z.strictObject({
   id: id.describe('The id of the message.'),

@@ -41,7 +41,7 @@ export function describeInvalid(
 ): InvalidField {
   const issue = issues.find(({ keys }) => keys) ?? issues[0] ?? { message: 'The input does not fit' };
   const nearest = withinUnion(issue);
-  const path = pathOf(nearest);
+  const path = readPath(nearest);
   const [unknown] = nearest.keys ?? [];
   if (unknown !== undefined) {
     const known = fieldsAt(path);
@@ -50,10 +50,10 @@ export function describeInvalid(
   }
   // A union's own message names all variants, which says more than the field that the nearest variant misses.
   const shown = issue.message !== unnamed && valueAt(input, path) === undefined ? issue : nearest;
-  return { field: nameOf(path), message: [valueText(pathOf(shown), input), sentence(requirementOf(shown))].filter(Boolean).join(' ') };
+  return { field: joinPath(path), message: [valueText(readPath(shown), input), sentence(requirementOf(shown))].filter(Boolean).join(' ') };
 }
 
-const nameOf = (path: readonly string[]): string => path.join('.') || 'input';
+const joinPath = (path: readonly string[]): string => path.join('.') || 'input';
 
 /** For a value that matches no variant of a union, the issue in the variant with the fewest issues. */
 function withinUnion(issue: Issue): Issue {
@@ -69,7 +69,7 @@ function withinUnion(issue: Issue): Issue {
 /** What Zod says of a union that has no message of its own. */
 const unnamed = 'Invalid input';
 
-const pathOf = ({ path = [] }: Issue): string[] => path.map((part) => String(typeof part === 'object' ? part.key : part));
+const readPath = ({ path = [] }: Issue): string[] => path.map((part) => String(typeof part === 'object' ? part.key : part));
 
 const valueAt = (input: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined), input);
@@ -78,7 +78,7 @@ const valueAt = (input: unknown, path: readonly string[]): unknown =>
 const secretName = /key|token|secret|password/i;
 
 function valueText(path: readonly string[], input: unknown): string {
-  const [field, value] = [nameOf(path), valueAt(input, path)];
+  const [field, value] = [joinPath(path), valueAt(input, path)];
   if (value === undefined) return `${field} is missing.`;
   if (path.length === 0) return isObject(value) ? '' : `The input is ${inWords(value)}.`;
   if (path.some((name) => secretName.test(name))) return `${field} is not valid.`;

@@ -8,7 +8,7 @@ import {
   type EntryKey,
   parseInstant,
   type Timestamp,
-  timestampOf,
+  toTimestamp,
 } from '../base/index.js';
 import { runtimes, tiers } from './kinds.js';
 
@@ -62,7 +62,7 @@ export const timestamp = z
   .max(64)
   .transform((text, context) => {
     const ms = parseInstant(text);
-    if (ms !== undefined) return timestampOf(ms);
+    if (ms !== undefined) return toTimestamp(ms);
     context.addIssue({ code: 'custom', message: 'an instant is ISO 8601, such as 2026-01-31T12:00:00.000Z' });
     return z.NEVER;
   })

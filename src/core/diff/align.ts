@@ -40,7 +40,7 @@ export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { r
   const [aContents, bContents] = [a.map((entry) => entry.content), b.map((entry) => entry.content)];
   const all = gapsOf(byKey, whole).flatMap(({ gap, before }) => [...before, ...matches(aContents, bContents, gap)]);
   const moves = movesOf(a, b, all);
-  return { hunks: hunksOf(a, b, all, moves), moved: runsOf(moves) };
+  return { hunks: hunksOf(a, b, all, moves), moved: joinMoves(moves) };
 }
 
 /** Moved entries: unmatched ones with exactly one counterpart on the other side, by key or else by content. In the order of `a`. */
@@ -64,7 +64,7 @@ function movesOf(a: readonly Alignable[], b: readonly Alignable[], found: readon
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, step) => from + step);
 
 /** Joins moves that are adjacent on both sides. */
-function runsOf(moves: readonly Match[]): Moved[] {
+function joinMoves(moves: readonly Match[]): Moved[] {
   const runs: Moved[] = [];
   for (const { a, b } of moves) {
     const last = runs.at(-1);

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { bytesOf, canonicalJson, type Json, type JsonObject } from '../base/index.js';
+import { canonicalJson, encodeText, type Json, type JsonObject } from '../base/index.js';
 import { merkleRoot } from './merkle.js';
 
 /** The name of the format. A reader refuses any other. */
@@ -18,15 +18,15 @@ export interface PackManifest {
 }
 
 /** The root of a manifest: the first leaf is the manifest without items and root, and each further leaf is an item, as canonical JSON (RFC 8785). */
-export function rootOf({ items, root: _, ...facts }: Pick<PackManifest, 'items'> & Partial<PackManifest>): string {
-  return merkleRoot([facts as JsonObject, ...items].map((leaf) => bytesOf(canonicalJson(leaf)))).toString('hex');
+export function computeRoot({ items, root: _, ...facts }: Pick<PackManifest, 'items'> & Partial<PackManifest>): string {
+  return merkleRoot([facts as JsonObject, ...items].map((leaf) => encodeText(canonicalJson(leaf)))).toString('hex');
 }
 
 /** The bytes of a manifest: canonical JSON. */
-export const manifestBytes = (manifest: PackManifest): Uint8Array => bytesOf(canonicalJson(manifest as unknown as Json));
+export const manifestBytes = (manifest: PackManifest): Uint8Array => encodeText(canonicalJson(manifest as unknown as Json));
 
 /** What a signature signs: the name of the format and the root. */
-export const signedBytes = (root: string): Uint8Array => bytesOf(`${format}\n${root}`);
+export const signedBytes = (root: string): Uint8Array => encodeText(`${format}\n${root}`);
 
 /** SHA-256 in lower-case hex. */
 export const sha256 = (bytes: Uint8Array): string => sha256Of(bytes).toString('hex');

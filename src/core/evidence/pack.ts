@@ -3,24 +3,24 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:cr
 import { script } from 'virtual:evidence-page';
 import {
   badRequest,
-  bytesOf,
   type ContextId,
   canonicalJson,
+  encodeText,
   inWords,
   type Json,
   type JsonObject,
   notFound,
   StemmaError,
-  timestampOf,
+  toTimestamp,
 } from '../base/index.js';
-import { commitOf, history, type ReadChain } from '../chain/index.js';
+import { findCommit, history, type ReadChain } from '../chain/index.js';
 import { openNamed, readOpened, writeNewParts } from '../files/index.js';
 import { listSources, sourceContent } from '../import/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
 import { ticketOf, ticketsOfContexts } from '../tickets/index.js';
-import { format, manifestBytes, names, type PackManifest, rootOf, sha256, signedBytes } from './manifest.js';
+import { computeRoot, format, manifestBytes, names, type PackManifest, sha256, signedBytes } from './manifest.js';
 import { pageWith } from './page.js';
-import { memberOf, type ZipMember, zipParts } from './zip.js';
+import { makeMember, type ZipMember, zipParts } from './zip.js';
 
 interface PackInput {
   readonly ids: readonly string[];
@@ -48,22 +48,22 @@ interface Contents {
  * key that cannot sign; CONFLICT if the path is taken
  */
 export function packEvidence(chain: ReadChain, project: PackManifest['project'], { ids, path, key }: PackInput): WrittenPack {
-  const signer = key === undefined ? undefined : keyOf(key);
+  const signer = key === undefined ? undefined : readKey(key);
   const contents: Contents = { items: new Map(), members: new Map() };
   for (const id of ids) {
     if (id.startsWith('ctx-')) addCommit(chain, contents, id as ContextId);
     else if (id.startsWith('tkt-')) addTicket(chain, contents, id);
     else addSourceOrRequest(chain, contents, id);
   }
-  const page = bytesOf(pageWith(script));
-  contents.members.set(names.page, memberOf(names.page, page));
+  const page = encodeText(pageWith(script));
+  contents.members.set(names.page, makeMember(names.page, page));
   contents.items.set(names.page, { kind: 'page', path: names.page, sha256: sha256(page), size: page.length });
-  const facts = { format, createdAt: timestampOf(chain.clock()), project, items: [...contents.items.values()] };
-  const root = rootOf(facts);
+  const facts = { format, createdAt: toTimestamp(chain.clock()), project, items: [...contents.items.values()] };
+  const root = computeRoot(facts);
   const manifest = manifestBytes({ ...facts, root });
   const members = [
-    memberOf(names.manifest, manifest),
-    ...(signer ? [memberOf(names.signature, bytesOf(canonicalJson(signatureOf(signer, root))))] : []),
+    makeMember(names.manifest, manifest),
+    ...(signer ? [makeMember(names.signature, encodeText(canonicalJson(signatureOf(signer, root))))] : []),
     ...contents.members.values(),
   ];
   let bytes = 0;
@@ -95,9 +95,9 @@ function addSourceOrRequest(chain: ReadChain, contents: Contents, id: string): v
 
 /** A commit with the commits before it, its calls and its tickets. */
 function addCommit(chain: ReadChain, contents: Contents, name: ContextId): void {
-  const tip = commitOf(chain, name, 'ids');
+  const tip = findCommit(chain, name, 'ids');
   for (const commit of history(chain, tip.id).reverse()) {
-    const row = commitOf(chain, commit.id, 'ids');
+    const row = findCommit(chain, commit.id, 'ids');
     const path = addObject(contents, commit.artifactRef, chain.artifacts.stat(row.artifact).contentType, () => chain.artifacts.read(row.artifact));
     contents.items.set(`commit ${commit.id}`, { kind: 'commit', path, ...(commit as unknown as JsonObject) });
   }
@@ -108,10 +108,10 @@ function addCommit(chain: ReadChain, contents: Contents, name: ContextId): void 
 function addRequest(chain: ReadChain, contents: Contents, requestId: string): void {
   if (contents.items.has(`request ${requestId}`)) return;
   const { body, ...request } = getRequest(chain, requestId);
-  const bytes = bytesOf(canonicalJson(body as Json));
+  const bytes = encodeText(canonicalJson(body as Json));
   const digest = sha256(bytes);
   const path = `requests/${digest}.json`;
-  contents.members.set(path, memberOf(path, bytes));
+  contents.members.set(path, makeMember(path, bytes));
   contents.items.set(`request ${requestId}`, {
     kind: 'request',
     requestId,
@@ -131,7 +131,7 @@ function addObject(contents: Contents, ref: string, contentType: string, read: (
   const path = `objects/${ref.slice('blake3:'.length)}`;
   if (contents.members.has(path)) return path;
   const bytes = read();
-  contents.members.set(path, memberOf(path, bytes, bytes.length < keptBytes ? () => bytes : read));
+  contents.members.set(path, makeMember(path, bytes, bytes.length < keptBytes ? () => bytes : read));
   contents.items.set(path, { kind: 'object', path, ref, sha256: sha256(bytes), size: bytes.length, contentType });
   return path;
 }
@@ -146,7 +146,7 @@ const signatureOf = (key: KeyObject, root: string): JsonObject => ({
 });
 
 /** The private key in a PEM, or in the file of that path. @throws BAD_REQUEST */
-function keyOf(given: string): KeyObject {
+function readKey(given: string): KeyObject {
   const pem = given.includes('-----BEGIN') ? given : pemAt(given);
   let key: KeyObject;
   try {

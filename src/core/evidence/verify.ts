@@ -2,8 +2,9 @@ import { createPublicKey, verify as verifySignature } from 'node:crypto';
 import { refOf, sha256Of } from '../artifacts/index.js';
 import {
   badRequest,
-  bytesOf,
   canonicalJson,
+  decodeText,
+  encodeText,
   inWords,
   isObject,
   type Json,
@@ -12,12 +13,11 @@ import {
   parseJson,
   StemmaError,
   stringAt,
-  textOf,
-  timestampOf,
+  toTimestamp,
 } from '../base/index.js';
 import type { Verified } from '../contract/index.js';
 import { openNamed, readOpened } from '../files/index.js';
-import { format, names, rootOf, sha256, signedBytes } from './manifest.js';
+import { computeRoot, format, names, sha256, signedBytes } from './manifest.js';
 import { readZip } from './zip.js';
 
 /** A pack is read as a whole. */
@@ -53,7 +53,7 @@ export function verifyPack(file: Uint8Array): Verified {
   const manifest = manifestIn(files, problems);
   if (!manifest) return nothing;
   const items = (Array.isArray(manifest.items) ? manifest.items : []).filter((item): item is JsonObject => isObject(item));
-  const digest = rootOf({ ...manifest, items });
+  const digest = computeRoot({ ...manifest, items });
   if (digest !== manifest.root || !Array.isArray(manifest.items) || items.length !== manifest.items.length)
     problems.push({ path: names.manifest, message: 'The manifest does not match its Merkle root.' });
   const refs = new Set(items.filter(({ kind }) => kind === 'object').map(({ ref }) => ref));
@@ -68,7 +68,7 @@ export function verifyPack(file: Uint8Array): Verified {
     ok: problems.length === 0,
     digest,
     signature,
-    createdAt: at === undefined ? null : timestampOf(at),
+    createdAt: at === undefined ? null : toTimestamp(at),
     items: [...Map.groupBy(items, ({ kind }) => String(kind))].map(([kind, of]) => ({ kind, count: of.length })),
     problems,
   };
@@ -79,12 +79,13 @@ const ownNames = /^(manifest\.json|signature\.json|verify\.html|objects\/[0-9a-f
 /** A JSON document of the pack. It must be canonical. */
 function documentIn(files: ReadonlyMap<string, Uint8Array>, name: string, problems: Problems): JsonObject | undefined {
   const bytes = files.get(name);
-  const value = bytes && parseJson(textOf(bytes));
+  const value = bytes && parseJson(decodeText(bytes));
   if (!bytes || !isObject(value)) {
     problems.push({ path: name, message: bytes ? 'The file is no JSON object.' : 'The pack has no such file.' });
     return undefined;
   }
-  if (!Buffer.from(bytesOf(canonicalJson(value))).equals(bytes)) problems.push({ path: name, message: 'The file is not canonical JSON (RFC 8785).' });
+  if (!Buffer.from(encodeText(canonicalJson(value))).equals(bytes))
+    problems.push({ path: name, message: 'The file is not canonical JSON (RFC 8785).' });
   return value;
 }
 

@@ -1,7 +1,7 @@
 // ZIP files of which every byte follows from the contents: stored and not compressed, in order, without times. So a verifier can write the file
 // again and compare: no byte is left that could change unseen. Any program that reads ZIP reads them.
 import { crc32 } from 'node:zlib';
-import { badRequest, bytesOf } from '../base/index.js';
+import { badRequest, encodeText } from '../base/index.js';
 
 /** A file in a ZIP. */
 export interface ZipMember {
@@ -20,7 +20,7 @@ const version = 20;
 const day = 0x0021;
 
 /** A file in a ZIP, from its bytes or a function that reads them. */
-export function memberOf(name: string, bytes: Uint8Array, read: () => Uint8Array = () => bytes): ZipMember {
+export function makeMember(name: string, bytes: Uint8Array, read: () => Uint8Array = () => bytes): ZipMember {
   return { name, size: bytes.length, crc: crc32(bytes), read };
 }
 
@@ -37,7 +37,7 @@ function common({ name, size, crc }: ZipMember, bytes: Buffer, at: number): void
 }
 
 function localHeader(member: ZipMember): Buffer {
-  const name = bytesOf(member.name);
+  const name = encodeText(member.name);
   const bytes = Buffer.alloc(30 + name.length);
   bytes.writeUInt32LE(0x04034b50, 0);
   common(member, bytes, 4);
@@ -46,7 +46,7 @@ function localHeader(member: ZipMember): Buffer {
 }
 
 function centralHeader(member: ZipMember, offset: number): Buffer {
-  const name = bytesOf(member.name);
+  const name = encodeText(member.name);
   const bytes = Buffer.alloc(46 + name.length);
   bytes.writeUInt32LE(0x02014b50, 0);
   bytes.writeUInt16LE(version, 4);
@@ -97,7 +97,7 @@ export function readZip(file: Uint8Array): Map<string, Uint8Array> {
     at = from + size;
   }
   let place = 0;
-  for (const part of zipParts([...found].map(([name, bytes]) => memberOf(name, bytes)))) {
+  for (const part of zipParts([...found].map(([name, bytes]) => makeMember(name, bytes)))) {
     const end = place + part.length;
     if (end > view.length || !view.subarray(place, end).equals(part)) throw broken(`a byte after ${place} is not what the contents lead to`);
     place = end;

@@ -1,5 +1,5 @@
 import { badRequest, canonicalJson, type Json, notFound } from '../base/index.js';
-import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, InputOf } from '../contract/index.js';
 import { type ModelProvider, rerunTurn } from '../turns/index.js';
 import { checkReply, refuseBadChecks } from './checks.js';
@@ -26,7 +26,7 @@ export function saveExperiment(chain: WriteChain, input: InputOf<'experiment.sav
     (each): ExperimentCase => ({
       ...each,
       caseId: each.caseId ?? chain.newId(),
-      turnId: commitOf(chain, each.turnId, 'turnId').id,
+      turnId: findCommit(chain, each.turnId, 'turnId').id,
     }),
   );
   const twice = cases.find((each, at) => cases.findIndex((other) => other.caseId === each.caseId) !== at);
@@ -121,7 +121,7 @@ export async function* runExperiment(
   const results: ExperimentResult[] = [];
   const keep = (ran: ExperimentCase, sample: number, outcome: { commit?: string; problem?: string }): void => {
     const resultId = chain.newId();
-    const context = outcome.commit === undefined ? null : commitOf(chain, outcome.commit as ExperimentResult['turnId']).seq;
+    const context = outcome.commit === undefined ? null : findCommit(chain, outcome.commit as ExperimentResult['turnId']).seq;
     chain.db.run(
       'INSERT INTO experimentResult (project, resultId, experiment, caseId, round, sample, at, ran, context, checks, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       ...[chain.project, resultId, stored.no, ran.caseId, round, sample, chain.clock(), JSON.stringify(ran), context],

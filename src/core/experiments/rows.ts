@@ -1,5 +1,5 @@
-import { type CommitSeq, canonicalJson, type Json, notFound, timestampOf } from '../base/index.js';
-import { commitAt, commitOf, entries, type ReadChain } from '../chain/index.js';
+import { type CommitSeq, canonicalJson, type Json, notFound, toTimestamp } from '../base/index.js';
+import { commitAt, entries, findCommit, type ReadChain } from '../chain/index.js';
 import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow, Outcome, ReplyCheck } from '../contract/index.js';
 import { ownRun } from '../requests/index.js';
 import { sumOf } from '../turns/index.js';
@@ -103,7 +103,7 @@ export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
     caseId: row.caseId,
     round: row.round,
     sample: row.sample,
-    at: timestampOf(row.at),
+    at: toTimestamp(row.at),
     title: ran.title,
     provider: ran.provider,
     model: (isAsked ? own?.model : undefined) ?? ran.model ?? null,
@@ -111,7 +111,7 @@ export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
     edits: editsText(ran),
     turnId: ran.turnId,
     commit: commit?.id ?? null,
-    head: commit ? headOf(replyOf(chain, row)) : '',
+    head: commit ? replyHead(replyOf(chain, row)) : '',
     tokens: { input: sumOf(calls.map((call) => call.tokens.input)), output: sumOf(calls.map((call) => call.tokens.output)) },
     cost: sumOf(calls.map((call) => call.cost)),
     ms: isAsked && calls.length ? sumOf(calls.map((call) => call.ms)) : null,
@@ -130,7 +130,7 @@ export function replyOf(chain: ReadChain, row: Pick<ResultRow, 'context'>): Entr
   return entries(chain, { id, stop: id }).entries;
 }
 
-const headOf = (reply: readonly Entry[]): string =>
+const replyHead = (reply: readonly Entry[]): string =>
   (
     reply.findLast((entry) => entry.kind === 'text' && entry.role === 'assistant')?.text ??
     reply.find((entry) => entry.kind === 'tool_call')?.toolName ??
@@ -157,8 +157,8 @@ const about = ({ experimentId, createdAt, updatedAt, definition: { title, note }
   experimentId,
   title,
   note,
-  createdAt: timestampOf(createdAt),
-  updatedAt: timestampOf(updatedAt),
+  createdAt: toTimestamp(createdAt),
+  updatedAt: toTimestamp(updatedAt),
 });
 
 /** An experiment with its results, as the contract has it. */
@@ -166,7 +166,7 @@ export const toExperiment = (chain: ReadChain, stored: StoredExperiment): Experi
   ...about(stored),
   removed: stored.definition.removed === true,
   checks: [...stored.definition.checks],
-  cases: stored.definition.cases.map((each) => ({ ...each, turnId: commitOf(chain, each.turnId, 'turnId').id })),
+  cases: stored.definition.cases.map((each) => ({ ...each, turnId: findCommit(chain, each.turnId, 'turnId').id })),
   results: resultRows(chain, stored.no).map((row) => toResult(chain, row)),
 });
 

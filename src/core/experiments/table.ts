@@ -1,4 +1,4 @@
-import { bytesOf } from '../base/index.js';
+import { encodeText } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Experiment, ExperimentResult, InputOf, OutputOf } from '../contract/index.js';
 import { writeNew } from '../files/index.js';
@@ -13,10 +13,10 @@ const columns: readonly (readonly [name: string, of: (result: ExperimentResult) 
   ['model', (result) => result.model ?? ''],
   ['settings', (result) => result.settings],
   ['edits', (result) => result.edits],
-  ['input tokens', (result) => numberOf(result.tokens.input)],
-  ['output tokens', (result) => numberOf(result.tokens.output)],
-  ['cost in $', (result) => numberOf(result.cost)],
-  ['ms', (result) => numberOf(result.ms)],
+  ['input tokens', (result) => writeNumber(result.tokens.input)],
+  ['output tokens', (result) => writeNumber(result.tokens.output)],
+  ['cost in $', (result) => writeNumber(result.cost)],
+  ['ms', (result) => writeNumber(result.ms)],
   ['outcome', (result) => result.outcome],
   ['judged by', (result) => result.judgedBy ?? ''],
   ['why', (result) => result.problem ?? result.checks.flatMap(({ passed, words, why }) => (passed ? [] : [`${words}: ${why}`])).join('; ')],
@@ -27,7 +27,7 @@ const columns: readonly (readonly [name: string, of: (result: ExperimentResult) 
 ];
 
 /** A number that is not recorded is empty, never 0. */
-const numberOf = (value: number | null): string => (value === null ? '' : String(value));
+const writeNumber = (value: number | null): string => (value === null ? '' : String(value));
 
 /**
  * The table of an experiment as text, or written to a new file at `path`.
@@ -36,20 +36,20 @@ const numberOf = (value: number | null): string => (value === null ? '' : String
 export function exportExperiment(chain: ReadChain, input: InputOf<'experiment.export'>): OutputOf<'experiment.export'> {
   const experiment = getExperiment(chain, input.experimentId);
   const text = input.format === 'csv' ? csvOf(experiment) : markdownOf(experiment);
-  const bytes = bytesOf(text);
+  const bytes = encodeText(text);
   if (input.path === undefined) return { text, bytes: bytes.length };
   writeNew(input.path, bytes);
   return { path: input.path, bytes: bytes.length };
 }
 
-const linesOf = ({ results }: Experiment): string[][] => [
+const tableLines = ({ results }: Experiment): string[][] => [
   columns.map(([name]) => name),
   ...results.map((result) => columns.map(([, of]) => of(result))),
 ];
 
 /** CSV as in RFC 4180. */
 const csvOf = (experiment: Experiment): string =>
-  linesOf(experiment)
+  tableLines(experiment)
     .map((line) => `${line.map(csvCell).join(',')}\r\n`)
     .join('');
 
@@ -62,7 +62,7 @@ function csvCell(text: string): string {
 }
 
 function markdownOf(experiment: Experiment): string {
-  const [head = [], ...lines] = linesOf(experiment);
+  const [head = [], ...lines] = tableLines(experiment);
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   return [
     `# ${inlineText(experiment.title)}\n\n`,

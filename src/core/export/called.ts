@@ -13,12 +13,12 @@ export function callsKnown(chain: ReadChain, tip: ContextRow): Pick<SessionOptio
   );
   const last = rows.at(-1);
   const body = last && getRequest(chain, last.requestId).body;
-  const system = textOf(body?.system as Json | undefined);
+  const system = joinSystemTexts(body?.system as Json | undefined);
   const tools = Array.isArray(body?.tools) ? (body.tools as readonly Json[]).flatMap(functionOf) : [];
   return { calls, ...(system !== undefined && { system }), ...(tools.length > 0 && { tools }) };
 }
 
-function textOf(system: Json | undefined): string | undefined {
+function joinSystemTexts(system: Json | undefined): string | undefined {
   if (typeof system === 'string') return system;
   if (!Array.isArray(system)) return undefined;
   const texts = system.flatMap((block) => (isObject(block) && typeof block.text === 'string' ? [block.text] : []));

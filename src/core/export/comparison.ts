@@ -1,10 +1,10 @@
-import { bytesOf, canonicalJson, inWords, type Json } from '../base/index.js';
-import { commitOf, entries, type ReadChain } from '../chain/index.js';
+import { canonicalJson, encodeText, inWords, type Json } from '../base/index.js';
+import { entries, findCommit, type ReadChain } from '../chain/index.js';
 import type { ComparedSide, DiffLine, Entry, InputOf, OutputOf, SideBySide } from '../contract/index.js';
 import { changedLines } from '../diff/index.js';
 import { writeNew } from '../files/index.js';
 import { fence, inlineText } from '../formats/index.js';
-import { compareMany, fieldsOf } from '../turns/index.js';
+import { compareFields, compareMany } from '../turns/index.js';
 import { noteWritten, redactor, replaceIn, textsIn } from './redact/index.js';
 
 export type ExportedComparison = OutputOf<'export.comparison'>;
@@ -32,12 +32,12 @@ export async function exportRedactedComparison(chain: ReadChain, input: InputOf<
 }
 
 function compareContexts(chain: ReadChain, { ids: given, stop }: InputOf<'export.comparison'>) {
-  const ids = given.map((id) => commitOf(chain, id).id);
+  const ids = given.map((id) => findCommit(chain, id).id);
   return { compared: compareMany(chain, { ids, stop }), read: ids.map((id) => entries(chain, { id, stop }).entries) };
 }
 
 function deliver(text: string, path: string | undefined): ExportedComparison {
-  const bytes = bytesOf(text);
+  const bytes = encodeText(text);
   if (path === undefined) return { text, bytes: bytes.length };
   writeNew(path, bytes);
   return { path, bytes: bytes.length };
@@ -104,7 +104,7 @@ function difference(row: Row, read: readonly (readonly Entry[])[]): string {
   if (!first) return '';
   const absent = row.cells.flatMap((place, side) => (place === null ? [letter(side)] : []));
   const groups = Map.groupBy(others, ({ entry }) => shownText(entry));
-  const title = `### ${nameOf(first.entry)}\n\n`;
+  const title = `### ${writeHeading(first.entry)}\n\n`;
   const missing = absent.length ? `*Not in ${absent.join(', ')}.*\n\n` : '';
   // Entries with the same text in every context that has them are shown once.
   if ([...groups.keys()].every((text) => text === shownText(first.entry))) {
@@ -126,7 +126,7 @@ function difference(row: Row, read: readonly (readonly Entry[])[]): string {
 }
 
 function change(a: Entry, b: Entry): string {
-  const fields = a.toolName === b.toolName ? fieldsOf(a, b) : [];
+  const fields = a.toolName === b.toolName ? compareFields(a, b) : [];
   if (!fields.length) return fence(near(changedLines(shownText(a), shownText(b))).join('\n'), 'diff');
   const lines = fields.flatMap(({ op, path, a: before, b: after }) => [
     `@@ ${path || 'arguments'} ${op}`,
@@ -180,7 +180,7 @@ const kindNames: Record<Entry['kind'], string> = {
   summary: 'summary',
   event: 'event',
 };
-const nameOf = ({ role, kind, toolName }: Entry): string =>
+const writeHeading = ({ role, kind, toolName }: Entry): string =>
   `${role === 'tool' ? 'Tool' : capital(role)} ${kindNames[kind]}${toolName ? `: ${cell(toolName)}` : ''}`;
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 

@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { type ContextRow, childrenOf, commitAt, entriesInTurn, lineage, outlineOf, type ReadChain, type Walk } from '../chain/index.js';
+import { type ContextRow, commitAt, entriesInTurn, findChildren, lineage, type ReadChain, readOutline, type Walk } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { compactedAt, countedInput } from '../usage/index.js';
@@ -34,13 +34,13 @@ export interface DocumentContent {
 }
 
 /** Reads the content of a document. A full history (`stop: 'root'`) also has its compactions in their places, as steps with `repeats`. */
-export function contentOf(chain: ReadChain, way: Walk): DocumentContent {
+export function readContent(chain: ReadChain, way: Walk): DocumentContent {
   const { tip, stop } = way;
   const steps = stop === 'root' ? lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null) : way.contributing;
   const contributing = new Set(way.contributing.map(({ seq }) => seq));
   return {
     id: tip.id,
-    title: titleOf(chain, tip),
+    title: contentTitle(chain, tip),
     template: tip.template,
     principal: tip.principal,
     stop,
@@ -62,7 +62,7 @@ export function contentOf(chain: ReadChain, way: Walk): DocumentContent {
           repeats: !contributing.has(step.seq),
           ...(tokens && { tokens }),
           branches: branching.has(row.seq)
-            ? childrenOf(chain, row).flatMap((child) => (path.has(child.seq) ? [] : [{ id: child.id, head: headOf(chain, child) }]))
+            ? findChildren(chain, row).flatMap((child) => (path.has(child.seq) ? [] : [{ id: child.id, head: commitHeadline(chain, child) }]))
             : [],
         };
       }
@@ -85,18 +85,18 @@ const branchingOf = (chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlySet<
       .map(({ origin }) => origin),
   );
 
-function titleOf(chain: ReadChain, tip: ContextRow): string {
+function contentTitle(chain: ReadChain, tip: ContextRow): string {
   const named = chain.db.one<{ title: string }>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? AND title IS NOT NULL ORDER BY no DESC LIMIT 1',
     chain.project,
     tip.sessionId,
   );
   const first = lineage(chain, tip)[0];
-  return named?.title ?? (first && headOf(chain, commitAt(chain, first.seq))) ?? tip.id;
+  return named?.title ?? (first && commitHeadline(chain, commitAt(chain, first.seq))) ?? tip.id;
 }
 
 /** The summary of a commit, or else the beginning of its first prompt. */
-const headOf = (chain: ReadChain, row: ContextRow): string =>
+const commitHeadline = (chain: ReadChain, row: ContextRow): string =>
   row.summary ??
-  outlineOf(chain, row.artifact, row.format).entries.find(({ role, kind, hidden }) => role === 'user' && kind === 'text' && !hidden)?.head ??
+  readOutline(chain, row.artifact, row.format).entries.find(({ role, kind, hidden }) => role === 'user' && kind === 'text' && !hidden)?.head ??
   row.id;

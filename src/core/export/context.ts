@@ -1,15 +1,15 @@
 import { blake3Of } from '../artifacts/index.js';
-import { badRequest, bytesOf, textOf, timestampOf } from '../base/index.js';
+import { badRequest, decodeText, encodeText, toTimestamp } from '../base/index.js';
 import {
   type Assembled,
   type AssembleOptions,
   assemble,
   type ContextRow,
-  commitOf,
-  idsOf,
+  findCommit,
   kept,
   lineage,
   type ReadChain,
+  seededIds,
   walk,
   writable,
 } from '../chain/index.js';
@@ -29,8 +29,8 @@ import {
 } from '../formats/index.js';
 import { databaseBytes } from '../store/index.js';
 import { callsKnown } from './called.js';
-import { contentOf, type DocumentContent } from './content.js';
-import { type DocumentKind, type ExportTarget, idOf, targetOf } from './documents.js';
+import { type DocumentContent, readContent } from './content.js';
+import { type DocumentKind, type ExportTarget, idOf, requireTarget } from './documents.js';
 import {
   type Findings,
   type NamedText,
@@ -53,7 +53,7 @@ export type Exported = OutputOf<'export.context'>;
  * @throws NOT_FOUND for an unknown commit, BAD_REQUEST for an unknown format, CONFLICT if the file exists.
  */
 export function exportContext(chain: ReadChain, input: ExportInput): Exported {
-  const target = targetOf(input.format);
+  const target = requireTarget(input.format);
   const document = documentFor(chain, target, input);
   return deliver(chain, document ? renderDocument(document) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
 }
@@ -64,7 +64,7 @@ export function exportContext(chain: ReadChain, input: ExportInput): Exported {
  * @throws BAD_REQUEST also for a format that is neither text, JSON nor CBOR.
  */
 export async function exportRedacted(chain: ReadChain, input: ExportInput): Promise<Exported> {
-  const target = targetOf(input.format);
+  const target = requireTarget(input.format);
   const redact = redactor(findingsOf(chain), { ipAddresses: input.redactIps === true });
   const document = documentFor(chain, target, input);
   const rendering = document ? await redactDocument(document, redact) : await redactWhole(chain, formatIn(target), input, redact);
@@ -106,9 +106,9 @@ interface DocumentExport {
 /** The document to write. Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
 function documentFor(chain: ReadChain, { doc, format }: ExportTarget, { id, stop }: ExportInput): DocumentExport | undefined {
   if (!doc) return undefined;
-  const way = walk(chain, commitOf(chain, id), stop);
+  const way = walk(chain, findCommit(chain, id), stop);
   if (format && way.contributing.every((step) => step.format === format.id)) return undefined;
-  return { doc, content: contentOf(chain, way) };
+  return { doc, content: readContent(chain, way) };
 }
 
 /** The format of a target that is not a document. */
@@ -177,8 +177,8 @@ async function redactWhole(chain: ReadChain, format: Format, input: ExportInput,
   const made = translated.length === 0 ? first : rendered(chain, format, input, { sessionId, change });
   const redacted = async (): Promise<Uint8Array> => {
     if (contentType.endsWith('cbor')) return redactArray(made.bytes, redact);
-    if (contentType.includes('json')) return bytesOf(await redactJson(textOf(made.bytes), redact, seals));
-    if (contentType.startsWith('text/')) return bytesOf(await redactText(textOf(made.bytes), redact));
+    if (contentType.includes('json')) return encodeText(await redactJson(decodeText(made.bytes), redact, seals));
+    if (contentType.startsWith('text/')) return encodeText(await redactText(decodeText(made.bytes), redact));
     throw badRequest(
       'redact',
       `text, JSON and CBOR can be redacted, and ${id} is ${contentType}: choose another format, or export without redaction`,
@@ -210,7 +210,7 @@ function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled
 
 /** The entries in the format. If the files of the format are documents, as a document. */
 function rewritten(format: Format, entries: readonly ParsedEntry[]): Uint8Array {
-  const options = { newId: idsOf(format.id), now: timestampOf(0) };
+  const options = { newId: seededIds(format.id), now: toTimestamp(0) };
   const lines = format.write(entries.map(writable), options);
   return format.namesCalls && format.session ? format.session(lines, { ...options, sessionId: options.newId() }) : lines;
 }
@@ -239,11 +239,16 @@ function* inDatabase(chain: ReadChain, parts: Rendering['parts'], { format }: Ex
   const lines = Buffer.concat([...parts].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   const sessionId = chain.newId();
   if (format.pack) {
-    const tip = commitOf(chain, id);
-    return yield format.pack(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(tip.createdAt), ...callsKnown(chain, tip) });
+    const tip = findCommit(chain, id);
+    return yield format.pack(lines, {
+      sessionId,
+      newId: seededIds(`${id}\0${sessionId}`),
+      now: toTimestamp(tip.createdAt),
+      ...callsKnown(chain, tip),
+    });
   }
   if (format.sessionTables)
-    yield databaseBytes(format.sessionTables(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(chain.clock()) }));
+    yield databaseBytes(format.sessionTables(lines, { sessionId, newId: seededIds(`${id}\0${sessionId}`), now: toTimestamp(chain.clock()) }));
 }
 
 function writeOrReturn(parts: Iterable<Uint8Array>, target: ExportTarget, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
@@ -256,7 +261,7 @@ function writeOrReturn(parts: Iterable<Uint8Array>, target: ExportTarget, { path
     return { path };
   }
   const whole = Buffer.concat([...parts]);
-  return isText(target) ? { text: textOf(whole) } : { data: whole.toString('base64') };
+  return isText(target) ? { text: decodeText(whole) } : { data: whole.toString('base64') };
 }
 
 /** Whether the packed file of a format is an archive. */
@@ -269,10 +274,10 @@ const isText = ({ doc, format }: ExportTarget): boolean =>
   !format?.sessionTables && !isBinary(format) && /json|^text\//.test((doc ?? format).contentType);
 
 function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { sessionId: string } & AssembleOptions = { sessionId: chain.newId() }) {
-  const tip = commitOf(chain, input.id);
+  const tip = findCommit(chain, input.id);
   const { sessionId, ...options } = how;
   if (format.session !== undefined || format.sessionTables !== undefined)
-    return sessionOf(chain, tip, format, { stop: input.stop, sessionId, options });
+    return writeSession(chain, tip, format, { stop: input.stop, sessionId, options });
   const assembled = assemble(chain, walk(chain, tip, input.stop), format, options);
   return { ...assembled, bytes: closed(format, assembled.bytes) };
 }
@@ -286,7 +291,7 @@ type Session = Assembled & { readonly prompt?: string };
  * stop it holds the whole chain with the compactions in their places, as the agent's own files do. With a stop it holds the context that
  * this stop materializes.
  */
-export function sessionOf(
+export function writeSession(
   chain: ReadChain,
   tip: ContextRow,
   format: Format,
@@ -309,8 +314,8 @@ export function sessionOf(
   if (taken?.bytes.length === 0) return { ...assembled, ...taken };
   const session = format.session?.(taken?.bytes ?? assembled.bytes, {
     sessionId: how.sessionId,
-    newId: idsOf(`${tip.id}\0${how.sessionId}`),
-    now: timestampOf(chain.clock()),
+    newId: seededIds(`${tip.id}\0${how.sessionId}`),
+    now: toTimestamp(chain.clock()),
     // A session that goes back to its agent needs a new id. A file for a person may stay as it was imported, unless a fork repaired its links.
     isUnchanged: how.cwd === undefined && tip.forked === 0 && isImported(chain, assembled.bytes, format),
     ...(format.namesCalls && callsKnown(chain, tip)),

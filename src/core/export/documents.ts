@@ -22,10 +22,10 @@ export type ExportTarget =
 const asDocument = (format: Format & Required<Pick<Format, 'writeParts'>>): DocumentKind => ({
   ...format,
   tier: 'rendered',
-  parts: (content) => format.writeParts(entriesOf(content)),
+  parts: (content) => format.writeParts(shownEntries(content)),
 });
 
-function* entriesOf(content: DocumentContent) {
+function* shownEntries(content: DocumentContent) {
   for (const { entries, repeats } of content.steps()) if (!repeats) yield* entries;
 }
 
@@ -45,7 +45,7 @@ export const idOf = (target: ExportTarget): string => (target.doc ?? target.form
  * The target of a name.
  * @throws BAD_REQUEST for an unknown name, with the known ones.
  */
-export function targetOf(id: string): ExportTarget {
+export function requireTarget(id: string): ExportTarget {
   const hidden = findFormat(id);
   const target = targets.find((one) => idOf(one) === id) ?? (hidden && { format: hidden });
   if (!target) throw badRequest('format', `${inWords(id)} is not a format that Stemma writes; the formats are ${targets.map(idOf).join(', ')}`);

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { commitOf, entriesInTurn, type ReadChain, type Step, tierAlong, walk } from '../chain/index.js';
+import { entriesInTurn, findCommit, type ReadChain, type Step, tierAlong, walk } from '../chain/index.js';
 import type { ExportFormat, ExportUse, Stop } from '../contract/index.js';
 import { deltaLosses, type LossSum, lossCountsIn, lossSum } from '../formats/index.js';
 import { type Lost, lossesAlong, lossesSinceSums } from '../usage/index.js';
@@ -9,7 +9,7 @@ import { resumedFormats } from './resume.js';
 
 /** The formats that a context can be exported to, with the losses of each. */
 export function exportFormats(chain: ReadChain, { id, stop = 'compaction' }: { id: ContextId; stop?: Stop | undefined }): ExportFormat[] {
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const deltas = (stop === 'compaction' ? lossesSinceSums(chain, tip) : undefined) ?? [...lossesIn(chain, walk(chain, tip, stop).contributing)];
   const rows = targets.map((target) => ({ target, tier: target.format ? tierAlong(deltas, target.format) : 'rendered' }) as const);
   // Commits that have the format already are copied without losses, so a format of some of the commits has a count of its own.

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { badRequest, inWords, type Timestamp, timestampOf } from '../base/index.js';
-import { type ContextRow, commitOf, type ReadChain } from '../chain/index.js';
+import { badRequest, inWords, type Timestamp, toTimestamp } from '../base/index.js';
+import { type ContextRow, findCommit, type ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type Runtime, runtimes } from '../contract/index.js';
 import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
-import { formatOf, opencodeId } from '../formats/index.js';
+import { opencodeId, requireFormat } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
-import { commandLine, inWsl, isOnNetwork, pathsOf, type System, shellOf, thisSystem, type WslFolder, wslHomeOf, wslPath } from '../system/index.js';
-import { sessionOf } from './context.js';
+import { commandLine, inWsl, isOnNetwork, pathRules, type System, shellOf, thisSystem, type WslFolder, wslHomeOf, wslPath } from '../system/index.js';
+import { writeSession } from './context.js';
 
 export type Resumable = OutputOf<'export.resume'>;
 
@@ -126,13 +126,13 @@ export function resumeIn(
   checkOutput: (path: string, sessionId: string) => void = () => {},
   system: System = thisSystem,
 ): Resumed {
-  const tip = commitOf(chain, input.id);
+  const tip = findCommit(chain, input.id);
   const agent = input.agent ?? runtimes.find((one) => drivers[one].format === tip.format) ?? 'claude-code';
   const driver = drivers[agent];
   const cwd = input.cwd === undefined ? workingDirectoryOf(chain, tip) : input.cwd.startsWith('~') ? absolutePath(input.cwd) : input.cwd;
   if (cwd === undefined)
     throw badRequest('cwd', `the folder in which the agent of ${tip.id} worked is not recorded: give the folder to resume it in`);
-  if (!pathsOf(system).isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
+  if (!pathRules(system).isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
   // A session of a Linux system inside Windows stays there, unless a folder of Windows is given.
   const home = system === 'windows' && cwd.startsWith('/') ? wslHomeOf(sourceOf(chain, tip)?.path ?? '') : undefined;
   const root = roots.find((one) => one.agent === agent && isSameHome(wslHomeOf(one.root), home))?.root;
@@ -140,7 +140,7 @@ export function resumeIn(
   const name = JSON.stringify([tip.id, agent, root, cwd]);
   const place: Place = { root, cwd, ...plannedFor(chain, name) };
   const path = driver.path(place);
-  const session = sessionOf(chain, tip, formatOf(driver.format), {
+  const session = writeSession(chain, tip, requireFormat(driver.format), {
     sessionId: place.sessionId,
     cwd,
     takesPrompt: input.takesPrompt ?? tip.forked === 1,
@@ -183,7 +183,7 @@ const maxPlanned = 100;
 function plannedFor(chain: ReadChain, name: string): Planned {
   const all = planned.get(chain) ?? new Map<string, Planned>();
   planned.set(chain, all);
-  const known = all.get(name) ?? { sessionId: chain.newId(), now: timestampOf(chain.clock()) };
+  const known = all.get(name) ?? { sessionId: chain.newId(), now: toTimestamp(chain.clock()) };
   all.delete(name);
   all.set(name, known);
   for (const oldest of [...all.keys()].slice(0, -maxPlanned)) all.delete(oldest);
@@ -191,7 +191,7 @@ function plannedFor(chain: ReadChain, name: string): Planned {
 }
 
 /** The file in which an agent keeps a session of a folder. */
-export const sessionFile = (agent: Runtime, place: Omit<Place, 'now'>): string => drivers[agent].path({ ...place, now: timestampOf(0) });
+export const sessionFile = (agent: Runtime, place: Omit<Place, 'now'>): string => drivers[agent].path({ ...place, now: toTimestamp(0) });
 
 /** The path may come from a history: one that leads to another machine is not looked at. */
 const isFolder = (path: string): boolean => !isOnNetwork(path) && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);

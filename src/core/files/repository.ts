@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { repositoryOf, textOf } from '../base/index.js';
+import { decodeText, repositoryOf } from '../base/index.js';
 import { thisSystem } from '../system/index.js';
 import { readInside, statInside } from './inside.js';
 
@@ -58,7 +58,7 @@ function worktreeOf(folder: string): string | undefined {
 function readMark(folder: string): string | 'folder' | undefined {
   try {
     const path = join(folder, '.git');
-    return statInside(folder, path) && textOf(readInside(folder, path, { limit: maxBytes }));
+    return statInside(folder, path) && decodeText(readInside(folder, path, { limit: maxBytes }));
   } catch {
     // A folder, a link or a file that cannot be read names no repository.
     return 'folder';

@@ -4,7 +4,7 @@ import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type LocatedFile, statLocated } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
-import { documentOf, type FoundFile, importMember, logOf, mainFileOf, measuredMembers, memberPath, sizeOf, Unreadable } from '../import/index.js';
+import { documentOf, type FoundFile, importMember, logOf, mainFileOf, measuredMembers, memberPath, readSize, Unreadable } from '../import/index.js';
 import { type Mirror, mirrorOf } from '../store/index.js';
 import { isWithin } from '../system/index.js';
 import type { GrowthOptions, TranscriptGrowth } from './growth.js';
@@ -66,7 +66,7 @@ export function importDatabaseGrowth(
   let [commits, entries] = [0, 0];
   let tip: ContextId | undefined;
   const isEnd = what === 'all' || what === 'end';
-  const file: FoundFile = { ...database.file, ...sizeOf(database.file) };
+  const file: FoundFile = { ...database.file, ...readSize(database.file) };
   const { bytes: size } = file;
   const importConversation = (format: ImportableFormat, member: Member): void => {
     const { member: part, last, open, rests } = portionOf(format, member, { what, granularity });

@@ -7,7 +7,6 @@ import {
   folderOf,
   type Hashes,
   hashesUpTo,
-  headOf,
   importFile,
   importHolding,
   ioReason,
@@ -16,10 +15,11 @@ import {
   type OpenFile,
   openFile,
   type Portion,
+  readHead,
   readRange,
+  readSize,
   recognized,
   type SourceRow,
-  sizeOf,
   Unreadable,
 } from '../import/index.js';
 import { followDatabase, importDatabaseGrowth, isFollowableDatabase } from './database.js';
@@ -39,11 +39,11 @@ export function importGrowth(chain: WriteChain, located: LocatedFile, options: G
   const { path } = located;
   let file: OpenFile | undefined;
   try {
-    const found = { ...located, ...sizeOf(located) };
+    const found = { ...located, ...readSize(located) };
     if (isDatabaseFile(located))
       return isFollowableDatabase(path) ? importDatabaseOnce(chain, located, options) : importClosedDatabase(chain, found, options);
     file = openFile(located, { held: 0, hashes: options.what === 'end' ? undefined : hashesAt(located, found.bytes, options.seam) });
-    const format = documentFormat(located, headOf(file.bytes));
+    const format = documentFormat(located, readHead(file.bytes));
     return format ? importDocumentGrowth(chain, found, format, options) : importNewLines(chain, found, file, options);
   } catch (error) {
     const reason = error instanceof Unreadable || error instanceof TooManyLines ? error.message : ioReason(error, path);
@@ -66,7 +66,7 @@ function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, opt
   const size = file.bytes.length;
   const before = latestSource(chain, path);
   const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
-  const format = importable(before?.format) ?? recognized(headOf(file.bytes), path)?.format;
+  const format = importable(before?.format) ?? recognized(readHead(file.bytes), path)?.format;
   if (!format) return { ...nothing, bytes: size, pending: size };
   const fresh = bytesAfter(file.bytes, from);
   const progress = format.progress?.(fresh, granularity) ?? unknownProgress(fresh.length);

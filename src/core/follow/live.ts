@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type FSWatcher, watch } from 'chokidar';
-import { type ContextId, defined, type Timestamp, timestampOf } from '../base/index.js';
+import { type ContextId, defined, type Timestamp, toTimestamp } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, type LocatedFile } from '../files/index.js';
@@ -147,7 +147,7 @@ class Following implements Live {
   status(): LiveStatus {
     return {
       watching: !this.closed,
-      since: timestampOf(this.startedAt),
+      since: toTimestamp(this.startedAt),
       places: this.places.map(({ path, agent }) => ({ path, ...(agent !== undefined && { agent }), there: existsSync(path) })),
       files: [...this.files.values()]
         .filter((file) => file.capturedAt !== undefined || file.pending > 0)
@@ -252,7 +252,7 @@ class Following implements Live {
     Object.assign(file, { bytes: result.bytes, pending: result.pending, open: result.open, format: result.format ?? file.format, seam: result.seam });
     if (result.tip !== undefined) file.tip = result.tip;
     if (result.commits > 0) {
-      file.capturedAt = timestampOf(this.chain.clock());
+      file.capturedAt = toTimestamp(this.chain.clock());
       this.checkpoints += result.commits;
       this.last = { at: file.capturedAt, path: file.path, commit: result.tip ?? null };
     }
@@ -362,6 +362,6 @@ const toCaptured = (file: Followed): CapturedFile => ({
   bytes: file.bytes,
   pending: file.pending,
   open: file.open,
-  changedAt: timestampOf(file.changedAt),
+  changedAt: toTimestamp(file.changedAt),
   ...defined({ cwd: file.cwd, tip: file.tip ?? file.known, capturedAt: file.capturedAt }),
 });

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { StemmaError } from '../base/index.js';
-import { commitOf, newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { findCommit, newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { absolutePath, FileRefused, fileErrorCode, type LocatedFile, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
@@ -106,7 +106,7 @@ export function checkpointInProgress(chain: WriteChain, principal: string, folde
   const rows = all.filter(({ places, recorded }) => recorded === chain.seal(sealedText(places)));
   const mine = rows.filter((row) => row.principal === principal);
   for (const row of mine)
-    for (const file of filesOf(row)) {
+    for (const file of findFiles(row)) {
       const { principal: own, ticketId, machine } = row;
       attempt(() =>
         importNow(chain, file, row.granularity, { principal: own ?? undefined, ticketId: ticketId ?? undefined, machine: machine ?? undefined }),
@@ -125,7 +125,7 @@ function importNow(chain: WriteChain, file: LocatedFile, granularity: PlanContex
 const fileTimeMs = 20;
 
 /** The files of a recording's session. If the session is unknown, all files that changed since the recording began, if they have one session. */
-function filesOf({ places, cwd, sessionId, since }: RecordingRow): LocatedFile[] {
+function findFiles({ places, cwd, sessionId, since }: RecordingRow): LocatedFile[] {
   const changed = filesUnder(JSON.parse(places) as string[]).files.filter(({ modifiedAt }) => modifiedAt >= since - fileTimeMs);
   const known = changed.map((file) => ({ file, ...peek(file) }));
   const here = known.filter((each) => each.sessionId !== undefined && (cwd === null || (each.cwd !== undefined && isWithin(each.cwd, cwd))));
@@ -138,7 +138,7 @@ function filesOf({ places, cwd, sessionId, since }: RecordingRow): LocatedFile[]
 function sessionFiles(chain: ReadChain, principal: string, places: readonly string[]): LocatedFile[] {
   const named = principal.includes('#') ? principal.slice(principal.lastIndexOf('#') + 1) : undefined;
   const last = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
-  const sessionId = last ? (commitOf(chain, last.id).sessionId ?? named) : named;
+  const sessionId = last ? (findCommit(chain, last.id).sessionId ?? named) : named;
   if (sessionId === undefined || sessionId === '') return [];
   const paths = chain.db
     .all<{ path: string }>('SELECT DISTINCT path FROM source WHERE project = ? AND sessionId = ?', chain.project, sessionId)

@@ -35,9 +35,9 @@ export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
 export {
+  findOrigin as codexOrigin,
   isReplayed,
   type Origin,
-  originOf as codexOrigin,
   type PlacedLine as CodexLine,
   readDelta as codexDelta,
   readLines as codexLines,
@@ -80,10 +80,10 @@ export {
   type DeltaLosses,
   deltaLosses,
   type FormatLosses,
-  factsOf,
   isSealed,
   joinLosses,
   type LossSum,
+  listFacts,
   lossCounter,
   lossCountsIn,
   lossesOf,
@@ -92,7 +92,7 @@ export {
   unsealedLosses,
 } from './shared/losses.js';
 export {
-  countsOf,
+  countOutline,
   countsOfParsed,
   type DeltaOutline,
   decodeOutline,
@@ -180,10 +180,10 @@ export function entriesIn(format: Format, file: Uint8Array): readonly ParsedEntr
 }
 
 /** The reader of a stored format. For an unknown format it returns the bytes with a description. */
-export const readerOf = (id: string): Format => findFormat(id) ?? unknownFormat(id);
+export const findReader = (id: string): Format => findFormat(id) ?? unknownFormat(id);
 
 /** The format of that name. @throws BAD_REQUEST listing the known formats. */
-export function formatOf(id: string): Format {
+export function requireFormat(id: string): Format {
   const format = findFormat(id);
   if (!format)
     throw badRequest(

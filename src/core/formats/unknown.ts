@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { badRequest, concatBytes, type EntryKey, inWords, isObject, parseJson, textOf } from '../base/index.js';
+import { badRequest, concatBytes, decodeText, type EntryKey, inWords, isObject, parseJson } from '../base/index.js';
 import type { Format } from './format.js';
-import { decodeCbor, jsonOf } from './shared/cbor.js';
+import { decodeCbor, toJson } from './shared/cbor.js';
 import { countTokens } from './shared/tokens.js';
 
 /**
@@ -44,22 +44,22 @@ function rawText(id: string, delta: Uint8Array): string {
 export const describeRaw = (id: string, delta: Uint8Array): string => `The format ${id} is not read here. ${describe(delta).words}`;
 
 function describe(bytes: Uint8Array): { readonly words: string; readonly text: string } {
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   const isText = !text.includes('\u0000') && !text.includes('\ufffd');
   if (isText) {
     const whole = parseJson(text);
-    if (whole !== undefined) return { words: `It is one JSON document: ${shapeOf(whole)}.`, text };
+    if (whole !== undefined) return { words: `It is one JSON document: ${describeShape(whole)}.`, text };
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     const objects = lines.flatMap((line) => {
       const value = parseJson(line);
       return isObject(value) ? [value] : [];
     });
     if (objects.length > 0 && objects.length * 2 > lines.length)
-      return { words: `It is JSON Lines, ${lines.length} of them: ${shapeOf(objects)}.`, text };
+      return { words: `It is JSON Lines, ${lines.length} of them: ${describeShape(objects)}.`, text };
     return { words: `It is plain text, ${lines.length} lines.`, text };
   }
   const decoded = asCbor(bytes);
-  if (decoded !== undefined) return { words: `It is CBOR, shown as JSON: ${shapeOf(decoded.value)}.`, text: decoded.json };
+  if (decoded !== undefined) return { words: `It is CBOR, shown as JSON: ${describeShape(decoded.value)}.`, text: decoded.json };
   return { words: `It is binary data of ${bytes.length} bytes, shown in base64.`, text: Buffer.from(bytes).toString('base64') };
 }
 
@@ -68,11 +68,11 @@ function asCbor(bytes: Uint8Array): { readonly value: unknown; readonly json: st
   const major = (bytes[0] ?? 0) >> 5;
   const value = major === 4 || major === 5 ? decodeCbor(bytes) : undefined;
   if (value === undefined) return undefined;
-  const readable = jsonOf(value);
+  const readable = toJson(value);
   return { value: readable, json: JSON.stringify(readable) };
 }
 
-function shapeOf(value: unknown): string {
+function describeShape(value: unknown): string {
   if (Array.isArray(value)) {
     const keys = [...new Set(value.slice(0, 200).flatMap((one: unknown) => (isObject(one) ? Object.keys(one) : [])))];
     return `${value.length} ${value.length === 1 ? 'item' : 'items'}${keys.length > 0 ? ` with the keys ${listed(keys)}` : ''}`;

@@ -1,6 +1,6 @@
-import { badRequest, type CommitSeq, type ContextId, notFound, StemmaError, timestampOf } from '../base/index.js';
-import { type BoxPlace, findProfile, profileNamed, projectIdOf } from '../cards/index.js';
-import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { badRequest, type CommitSeq, type ContextId, notFound, StemmaError, toTimestamp } from '../base/index.js';
+import { type BoxPlace, findProfile, profileNamed, readProjectId } from '../cards/index.js';
+import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
 
 /** A row of the `agent` table, with the ids of the rows that it references. */
@@ -49,10 +49,10 @@ export function agentAt(chain: ReadChain, no: number): AgentRow {
 export const allAgents = (chain: ReadChain): AgentRow[] => chain.db.all<AgentRow>(`${select} WHERE a.project = ? ORDER BY a.no`, chain.project);
 
 /** Reads an agent by its id. @throws NOT_FOUND */
-export function agentOf(chain: ReadChain, agentId: string): AgentRow {
+export function requireAgent(chain: ReadChain, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row)
-    throw notFound(agentId, `Project ${projectIdOf(chain)} has no agent ${agentId}. Create one with handover.launchPrincipal or agent.register.`);
+    throw notFound(agentId, `Project ${readProjectId(chain)} has no agent ${agentId}. Create one with handover.launchPrincipal or agent.register.`);
   return row;
 }
 
@@ -70,7 +70,7 @@ export const toAgent = (row: AgentRow): Agent => ({
   ...(row.contextBoxId !== null && { contextBoxId: row.contextBoxId }),
   ...(outputOf(row) && { outputBoxId: outputOf(row)?.boxId }),
   ...(row.tipId !== null && { tip: row.tipId }),
-  createdAt: timestampOf(row.createdAt),
+  createdAt: toTimestamp(row.createdAt),
 });
 
 /** The output box of the agent's running turn, or else of its last turn (H10). */
@@ -121,7 +121,7 @@ export function registerAgent(chain: WriteChain, input: InputOf<'agent.register'
   return chain.db.transaction(() => {
     if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} already exists`, { id: input.agentId });
     const profile = input.profileName === undefined ? undefined : profileNamed(chain, findProfile(chain, input.profileName).name);
-    const tip = input.contextId === undefined ? undefined : commitOf(chain, input.contextId, 'contextId').seq;
+    const tip = input.contextId === undefined ? undefined : findCommit(chain, input.contextId, 'contextId').seq;
     const displayName = input.displayName ?? profile?.name ?? input.agentId;
     return toAgent(insertAgent(chain, { agentId: input.agentId, displayName, profile: profile?.boxNo, tip }));
   });

@@ -1,4 +1,4 @@
-import { badRequest, isObject, notFound, timestampOf } from '../base/index.js';
+import { badRequest, isObject, notFound, toTimestamp } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
 import { isWaiting, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { BatchResult, Card, Dispatched, InputOf } from '../contract/index.js';
@@ -62,7 +62,7 @@ export function endDueBatches(chain: WriteChain): void {
   for (const { batchId } of due) endIfDue(chain, batchId);
 }
 
-const rowOf = (chain: ReadChain, batchId: string): BatchRow => {
+const requireBatch = (chain: ReadChain, batchId: string): BatchRow => {
   const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE project = ? AND batchId = ?', chain.project, batchId);
   if (!row) throw notFound(batchId, `This project has no batch ${batchId}.`);
   return row;
@@ -75,7 +75,7 @@ const isDue = (chain: ReadChain, { no, status, deadline }: BatchRow): boolean =>
 /** Ends a batch whose deadline has passed. @throws NOT_FOUND */
 export const endIfDue = (chain: WriteChain, batchId: string): void =>
   chain.artifacts.transaction(() => {
-    const row = rowOf(chain, batchId);
+    const row = requireBatch(chain, batchId);
     if (isDue(chain, row)) close(chain, row, 'timeout', turnsOfBatch(chain, row.no), 'canceled');
   });
 
@@ -84,7 +84,7 @@ export const endIfDue = (chain: WriteChain, batchId: string): void =>
  * @throws NOT_FOUND
  */
 export function batchOf(chain: ReadChain, batchId: string): BatchResult {
-  const row = rowOf(chain, batchId);
+  const row = requireBatch(chain, batchId);
   const due = isDue(chain, row);
   const endedAt = due ? row.deadline : row.endedAt;
   return {
@@ -92,11 +92,11 @@ export function batchOf(chain: ReadChain, batchId: string): BatchResult {
     sourceAgentId: row.source,
     status: due ? 'timeout' : row.status,
     failFast: row.failFast === 1,
-    ...(row.deadline !== null && { deadline: timestampOf(row.deadline) }),
-    createdAt: timestampOf(row.createdAt),
-    ...(endedAt !== null && { endedAt: timestampOf(endedAt) }),
+    ...(row.deadline !== null && { deadline: toTimestamp(row.deadline) }),
+    createdAt: toTimestamp(row.createdAt),
+    ...(endedAt !== null && { endedAt: toTimestamp(endedAt) }),
     results: turnsOfBatch(chain, row.no).map((turn, place) => {
-      const summary = digestOf(chain, turn);
+      const summary = summarizeDeliverable(chain, turn);
       return {
         taskIndex: turn.taskIndex ?? place,
         label: `task_${(turn.taskIndex ?? place) + 1}`,
@@ -114,7 +114,7 @@ export function batchOf(chain: ReadChain, batchId: string): BatchResult {
 const shownFields = 5;
 
 /** A one-line summary of a deliverable: its first fields, else its text. */
-function digestOf(chain: ReadChain, turn: AgentTurnRow): string | undefined {
+function summarizeDeliverable(chain: ReadChain, turn: AgentTurnRow): string | undefined {
   const deliverable: Card | undefined = cardsInOrder(chain, idsAt(chain, turn.output))
     .filter(seenByModel)
     .findLast((card) => card.type === 'task.deliverable');

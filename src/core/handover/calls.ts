@@ -3,8 +3,8 @@ import { canonicalJson, isObject, type Json, parseJson } from '../base/index.js'
 import { addCards, cardsInOrder, idsAt, insertBox, type NewCard } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, Message, RequestTokens } from '../contract/index.js';
-import { beginningOf, digestOfInput, type TurnCards, turnCards } from './pinned.js';
-import { type CardRequest, messagesOf, requestOf } from './request.js';
+import { digestOfInput, findBeginning, type TurnCards, turnCards } from './pinned.js';
+import { type CardRequest, requestOf, toMessages } from './request.js';
 import { type AgentTurnRow, turnNamed } from './turn-rows.js';
 
 /** One call to a model, as it was sent: the only input of `recordCall`. */
@@ -78,14 +78,14 @@ const bodyOf = ({ parameters, messages, tools }: Pick<SentCall, 'parameters' | '
   messages,
   ...(tools && { tools }),
 });
-const digestOf = (body: CardCall['body']): string => sha256Of(canonicalJson(body as unknown as Json)).toString('hex');
+const digestCall = (body: CardCall['body']): string => sha256Of(canonicalJson(body as unknown as Json)).toString('hex');
 
 /**
  * Records a model call of a turn (H19): its rendered prompt, tools and parameters as cards in a request box, and the digest of the whole.
  * The same call as the last one is recorded once. Call it inside a transaction. Returns the number of the record, for `recordReply`.
  */
 export function recordCall(chain: WriteChain, row: AgentTurnRow, call: SentCall): { callNo: number; requestBoxId: string } {
-  const digest = digestOf(bodyOf(call));
+  const digest = digestCall(bodyOf(call));
   const last = storedCalls(chain, row).at(-1);
   if (last?.digest === digest && last.source === 'input' && call.source === 'input' && last.outputs === call.outputs)
     return { callNo: last.no, requestBoxId: last.boxId };
@@ -149,7 +149,7 @@ export function callsOfTurn(chain: ReadChain, row: AgentTurnRow): CardCall[] {
   if (stored.length === 0 && row.startedAt === null) return [];
   const seen = turnCards(chain, row);
   if (stored.length > 0) return stored.map((call, number) => rebuilt(chain, row, seen, call, number));
-  const beginning = beginningOf(chain, row);
+  const beginning = findBeginning(chain, row);
   const { messages } = requestOf({ cards: seen.context, profile: seen.profile, agentId: row.agentId, tools: [] });
   const digest = digestOfInput(row, seen);
   const recordedDigest = beginning?.digest ?? null;
@@ -167,7 +167,7 @@ export function callsOfTurn(chain: ReadChain, row: AgentTurnRow): CardCall[] {
       digest,
       recordedDigest,
       missing: ['tools', 'parameters'],
-      problem: recordedDigest === null ? undefined : problemOf(seen, digest === recordedDigest),
+      problem: recordedDigest === null ? undefined : describeProblem(seen, digest === recordedDigest),
     },
   ];
 }
@@ -183,13 +183,13 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
   const body = bodyOf({
     messages: [
       ...prompts.map((content) => ({ role: 'system' as const, content })),
-      ...messagesOf(cards),
+      ...toMessages(cards),
       ...(call.note === null ? [] : [{ role: 'system' as const, content: call.note }]),
     ],
     tools: tools?.kind === 'json' && isObject(tools.data) ? (tools.data.tools as Record<string, unknown>[]) : null,
     parameters: parameters?.kind === 'json' && isObject(parameters.data) ? parameters.data : {},
   });
-  const digest = digestOf(body);
+  const digest = digestCall(body);
   return {
     requestId: requestIdOf(row, number),
     number,
@@ -203,7 +203,7 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
     digest,
     recordedDigest: call.digest,
     missing: [...(tools ? [] : call.source === 'input' ? ['tools'] : []), ...(Object.keys(bodySettings(body)).length ? [] : ['parameters'])],
-    problem: problemOf(seen, digest === call.digest),
+    problem: describeProblem(seen, digest === call.digest),
   };
 }
 
@@ -215,7 +215,7 @@ function promptIn(records: readonly Card[]): string {
 
 const bodySettings = ({ messages: _, tools: __, ...settings }: Record<string, unknown>): Record<string, unknown> => settings;
 
-const problemOf = ({ changed }: TurnCards, isSame: boolean): string | undefined =>
+const describeProblem = ({ changed }: TurnCards, isSame: boolean): string | undefined =>
   isSame
     ? undefined
     : changed.length

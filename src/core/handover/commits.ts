@@ -1,6 +1,6 @@
-import { type CommitSeq, textOf } from '../base/index.js';
+import { type CommitSeq, decodeText } from '../base/index.js';
 import { cardsDelta, cardsInOrder, idsAt, isCallRecord, seenByModel } from '../cards/index.js';
-import { checkpoint, commitAt, commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { checkpoint, commitAt, findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Card, Checkpoint, CommitType, Packing } from '../contract/index.js';
 import { cardbox, textOfContent } from '../formats/index.js';
 import { type AgentRow, agentAt } from './agents.js';
@@ -20,7 +20,7 @@ interface Link {
 const summaryLength = 200;
 
 /** The summary of a commit: the deliverable, else the last text. */
-function headOf(cards: readonly Card[]): string | undefined {
+function commitHead(cards: readonly Card[]): string | undefined {
   const said = cards.filter((card) => ['task.instruction', 'agent.thought', 'task.deliverable'].includes(card.type));
   const chosen = said.findLast((card) => card.type === 'task.deliverable') ?? said.at(-1);
   const line = chosen && textOfContent(chosen.content).trim().split('\n', 1)[0]?.slice(0, summaryLength).toWellFormed();
@@ -40,9 +40,9 @@ function addCards(chain: WriteChain, link: Link): CommitSeq {
     sessionId: link.agent.agentId,
     threadId: link.turn.batchId ?? link.turn.agentTurnId,
     checkpoint: link.checkpoint,
-    summary: link.summary ?? headOf(cards),
+    summary: link.summary ?? commitHead(cards),
   });
-  return commitOf(chain, id).seq;
+  return findCommit(chain, id).seq;
 }
 
 const moveTip = (chain: WriteChain, agent: AgentRow, tip: CommitSeq): CommitSeq => {
@@ -61,18 +61,18 @@ export function commitInput(chain: WriteChain, agent: AgentRow, turn: AgentTurnR
   const visible = (ids: readonly string[]): Card[] => cardsInOrder(chain, ids).filter(seenByModel);
   if (base === null) return moveTip(chain, agent, addCards(chain, { ...shared, parent: null, type: 'delta', cards: visible(given) }));
   const said = addCards(chain, { ...shared, parent: base, type: 'delta', cards: visible(newIn(chain, turn.context, given)) });
-  const summary = summaryOf(agent, given.length);
+  const summary = describeGift(agent, given.length);
   return moveTip(chain, agent, addCards(chain, { ...shared, parent: said, type: 'snapshot', cards: visible(given), summary }));
 }
 
-const summaryOf = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
+const describeGift = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
 
 /** Commits the pinned input as a snapshot if the cards differ from those of the commit that the dispatch made. */
 export function recommitInput(chain: WriteChain, turn: AgentTurnRow, cards: readonly Card[]): void {
   if (turn.startId === null) return;
-  const start = commitOf(chain, turn.startId);
-  const committed = textOf(chain.artifacts.read(start.artifact));
-  if (committed === textOf(cardsDelta(cards))) return;
+  const start = findCommit(chain, turn.startId);
+  const committed = decodeText(chain.artifacts.read(start.artifact));
+  if (committed === decodeText(cardsDelta(cards))) return;
   const agent = agentAt(chain, turn.agent);
   const tip = addCards(chain, {
     agent,
@@ -81,7 +81,7 @@ export function recommitInput(chain: WriteChain, turn: AgentTurnRow, cards: read
     parent: start.seq,
     type: 'snapshot',
     cards,
-    summary: summaryOf(agent, cards.length),
+    summary: describeGift(agent, cards.length),
   });
   chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', moveTip(chain, agent, tip), turn.no);
 }

@@ -1,5 +1,5 @@
 import { defined, isObject, type JsonObject, parseJson, stringAt } from '../base/index.js';
-import { isShared, type ReadChain, settingsOf } from '../chain/index.js';
+import { isShared, type ReadChain, readSettings } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, type LayerSources } from '../composer/index.js';
 import { type Card, type MemoryMessage, type Message, type Permitted, permittedLayers } from '../contract/index.js';
 import { dataOfProfile } from './request.js';
@@ -55,7 +55,7 @@ export function sharedCall(chain: ReadChain, { profile, sharing, sources }: Deci
     ...call,
     isShared: isShared(chain),
     permitted: rules.permitted,
-    sharing: sharing ?? rules.sharing ?? settingsOf(chain).enableShareContext,
+    sharing: sharing ?? rules.sharing ?? readSettings(chain).enableShareContext,
     ...(rules.permitted.length > 0 && sources && { sources: sources() }),
   });
 }

@@ -1,8 +1,8 @@
 import { badRequest, notFound } from '../base/index.js';
-import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, projectIdOf } from '../cards/index.js';
+import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, readProjectId } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { type DispatchedOne, type InputOf, type Strategy, strategies, type Task } from '../contract/index.js';
-import { type AgentRow, agentNamed, agentOf, currentOutput, insertAgent } from './agents.js';
+import { type AgentRow, agentNamed, currentOutput, insertAgent, requireAgent } from './agents.js';
 import { commitOutput } from './commits.js';
 import { dispatchTurn } from './ending.js';
 import { packWithInstruction } from './pack.js';
@@ -81,7 +81,7 @@ export function askExpert(
 export function callerOf(chain: ReadChain, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row)
-    throw notFound(agentId, `caller agent_id not registered in roster: ${agentId} (project_id=${projectIdOf(chain)})`, { field: 'sourceAgentId' });
+    throw notFound(agentId, `caller agent_id not registered in roster: ${agentId} (project_id=${readProjectId(chain)})`, { field: 'sourceAgentId' });
   return row;
 }
 
@@ -171,7 +171,7 @@ export function dispatch(
   const output: BoxPlace = insertBox(chain, []);
   const target = agent && task.targetStrategy === 'reuse' ? agent : madeAgent(chain, caller, profile, agent);
   // H14: commit the caller's output, so that the new chain can start from it.
-  const fromCommit = caller.row ? commitOutput(chain, agentOf(chain, caller.agentId), 'tool_call') : null;
+  const fromCommit = caller.row ? commitOutput(chain, requireAgent(chain, caller.agentId), 'tool_call') : null;
   return dispatchTurn(chain, target, {
     depth: depthBelow(caller),
     context: boxAt(chain, packed.contextBoxId).no,

@@ -1,7 +1,7 @@
 // handover: delegation between agents. Packs a context by rules, dispatches turns, and commits each turn's input and output
 // on its agent's chain. Each call builds on the one before: plan -> pack -> packWithInstruction -> delegate -> forkJoin,
 // launchPrincipal and askExpert. The rules are in test/spec/handover.md.
-export { agentNamed, agentOf, currentOutput, registerAgent, toAgent } from './agents.js';
+export { agentNamed, currentOutput, registerAgent, requireAgent, toAgent } from './agents.js';
 export { batchOf, endDueBatches, endIfDue, forkJoin } from './batches.js';
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
 export { type DecidedParts, profileRules, sharedCall, toMemory, toMessages } from './composed.js';
@@ -13,4 +13,15 @@ export { modelCards, turnCards } from './pinned.js';
 export { dataOfProfile, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
 export { type AgentTurnRow, newestCommitOf, openTurns, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
-export { answerTurn, beginTurn, finishTurn, type InputOptions, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';
+export {
+  answerTurn,
+  beginTurn,
+  finishTurn,
+  type InputOptions,
+  makeTurnInput,
+  outcomeOf,
+  submitTurn,
+  suspendTurn,
+  turnInput,
+  writeTurn,
+} from './turns.js';

@@ -28,12 +28,12 @@ export interface TurnCards {
   readonly changed: readonly string[];
 }
 
-const digestOf = ({ content, toolCalls, toolCallId, metadata }: Card): string =>
+const digestCard = ({ content, toolCalls, toolCallId, metadata }: Card): string =>
   sha256Of(canonicalJson({ content, toolCalls: toolCalls ?? null, toolCallId: toolCallId ?? null, metadata } as unknown as Json))
     .toString('hex')
     .slice(0, 32);
 
-const pinOf = (card: Card): Pin => [card.cardId, digestOf(card)];
+const pinOf = (card: Card): Pin => [card.cardId, digestCard(card)];
 
 function pinnedOf(chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pinned | undefined {
   const row = chain.db.one<{ at: number; cards: string; profile: string | null; digest: string }>(
@@ -52,7 +52,7 @@ function pinnedOf(chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pinned | un
 }
 
 /** When the turn's input was pinned, and the digest of its first prompt and messages. Undefined for a turn that has not begun. */
-export const beginningOf = (chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pick<Pinned, 'at' | 'digest'> | undefined => pinnedOf(chain, turn);
+export const findBeginning = (chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pick<Pinned, 'at' | 'digest'> | undefined => pinnedOf(chain, turn);
 
 /** The digest of a prompt and messages, before any output. */
 export const digestOfInput = (row: Pick<AgentTurnRow, 'agentId'>, { context, profile }: Pick<TurnCards, 'context' | 'profile'>): string =>
@@ -102,7 +102,7 @@ export function turnCards(chain: ReadChain, row: AgentTurnRow): TurnCards {
     profile: pinned.profile ? found.get(pinned.profile[0]) : undefined,
     changed: pins.flatMap(([cardId, digest]) => {
       const card = found.get(cardId);
-      return card && digestOf(card) === digest ? [] : [cardId];
+      return card && digestCard(card) === digest ? [] : [cardId];
     }),
   };
 }
@@ -114,7 +114,7 @@ export function modelCards(context: readonly string[], output: readonly string[]
 }
 
 function besides(context: readonly Card[], output: readonly Card[]): Card[] {
-  const idsOf = (cards: readonly Card[]): string[] => cards.map((card) => card.cardId);
-  const seen = new Set(modelCards(idsOf(context), idsOf(output)).slice(context.length));
+  const cardIds = (cards: readonly Card[]): string[] => cards.map((card) => card.cardId);
+  const seen = new Set(modelCards(cardIds(context), cardIds(output)).slice(context.length));
   return output.filter(({ cardId }) => seen.delete(cardId));
 }

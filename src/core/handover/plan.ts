@@ -1,5 +1,5 @@
 import { badRequest, inWords, isObject, type JsonObject, notFound } from '../base/index.js';
-import { type NewCard, type Profile, profileNamed, projectIdOf } from '../cards/index.js';
+import { type NewCard, type Profile, profileNamed, readProjectId } from '../cards/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type CardContent, cardInput, describeInvalid, type InputOf, type Packing } from '../contract/index.js';
 
@@ -49,14 +49,14 @@ function targetProfile(chain: ReadChain, args: PackInput['arguments'], handover:
   const name = nameIn(args.profile_name) || nameIn(config.profile_name);
   if (name === '') throw badRequest('arguments.profile_name', 'Handover failed: profile_name missing in arguments/target_profile_config');
   const profile = profileNamed(chain, name);
-  if (!profile) throw notFound(name, `Handover failed: Profile '${name}' not found in project '${projectIdOf(chain)}'`);
+  if (!profile) throw notFound(name, `Handover failed: Profile '${name}' not found in project '${readProjectId(chain)}'`);
   return profile;
 }
 
-const nameIn = (value: unknown): string => (value === undefined || value === null ? '' : textOf(value).trim());
+const nameIn = (value: unknown): string => (value === undefined || value === null ? '' : writeValue(value).trim());
 
 /** H2: strings stay, everything else becomes JSON text. */
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const writeValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const resultFields = 'task.result_fields';
 
@@ -77,7 +77,7 @@ function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: J
       {
         reason: 'argument',
         argument,
-        card: wellFormed({ type, content: contentOf(type, value), metadata: { ...kept, role: metadata.role ?? 'user' }, authorId: toolSuffix }),
+        card: wellFormed({ type, content: requireContent(type, value), metadata: { ...kept, role: metadata.role ?? 'user' }, authorId: toolSuffix }),
       },
     ];
   });
@@ -91,13 +91,13 @@ function wellFormed(card: unknown): NewCard {
   throw badRequest(field === 'input' ? 'card' : field, `a rule makes an invalid card: ${message}`);
 }
 
-function contentOf(type: string, value: unknown): CardContent {
+function requireContent(type: string, value: unknown): CardContent {
   if (type === resultFields) {
     if (!Array.isArray(value)) throw badRequest('task.result_fields', 'task.result_fields must be a list of field objects');
     return { kind: 'fields', fields: value.map(fieldOf) };
   }
   if (typeof value === 'object' && value !== null) return { kind: 'json', data: value as Record<string, unknown> };
-  return { kind: 'text', text: textOf(value) };
+  return { kind: 'text', text: writeValue(value) };
 }
 
 function fieldOf(item: unknown): { name: string; description: string } {
@@ -146,12 +146,12 @@ function inheritedCards(
 /** The box ids in an argument. @throws BAD_REQUEST with the argument. */
 function boxIdsIn(value: unknown, argument: string): string[] {
   const wrong = (): Error => badRequest(`arguments.${argument}`, `inherit_context.${argument} must be a box_id or list[box_id]`);
-  const idOf = (item: unknown): string => {
+  const requireId = (item: unknown): string => {
     if ((typeof item === 'string' && item !== '') || (typeof item === 'number' && Number.isInteger(item))) return String(item);
     throw wrong();
   };
   if (value === null || value === undefined) return [];
-  return Array.isArray(value) ? value.map(idOf) : [idOf(value)];
+  return Array.isArray(value) ? value.map(requireId) : [requireId(value)];
 }
 
 /** Card ids by box, in one query. Unknown boxes are missing in the map. */

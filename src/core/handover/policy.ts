@@ -7,7 +7,7 @@ import type { Card } from '../contract/index.js';
  * @throws UNAUTHORIZED
  */
 export function allowDelegation(caller: Card | undefined, target: { readonly name: string; readonly card: Card | undefined }): void {
-  const policy = dataOf(caller).delegation_policy;
+  const policy = readData(caller).delegation_policy;
   if (policy === undefined) return;
   const denied = (why: string): Error =>
     new StemmaError('UNAUTHORIZED', `the delegation policy of the caller's profile does not let it delegate to ${target.name}: ${why}`, {
@@ -21,6 +21,6 @@ export function allowDelegation(caller: Card | undefined, target: { readonly nam
 }
 
 const listed = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
-const dataOf = (card: Card | undefined): Readonly<Record<string, Json>> =>
+const readData = (card: Card | undefined): Readonly<Record<string, Json>> =>
   card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};
-const tagsOf = (card: Card | undefined): readonly Json[] => [...listed(dataOf(card).tags), ...listed(card?.metadata.tags as Json | undefined)];
+const tagsOf = (card: Card | undefined): readonly Json[] => [...listed(readData(card).tags), ...listed(card?.metadata.tags as Json | undefined)];

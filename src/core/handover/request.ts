@@ -36,7 +36,7 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
   const system = [prompt, asked, appendix ?? ''].filter((part) => part !== '').join('\n\n');
   const offered = tools.filter((tool) => mayUse(data, nameOfTool(tool)));
   return {
-    messages: [{ role: 'system', content: system }, ...messagesOf(cards)],
+    messages: [{ role: 'system', content: system }, ...toMessages(cards)],
     tools: offered.length ? offered : null,
   };
 }
@@ -58,7 +58,7 @@ export function renderPrompt(template: string, names: Readonly<Record<string, st
  * Converts cards to messages. The role comes from the metadata, not from the author (B3). Records of calls are no messages (B17), and result
  * fields are part of the prompt.
  */
-export function messagesOf(cards: readonly Card[]): Message[] {
+export function toMessages(cards: readonly Card[]): Message[] {
   const said = new Set(cards.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => stringAt(call, 'id'))));
   const answered = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' ? [] : [toolCallId])));
   const called = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' && toolCallId !== undefined ? [toolCallId] : [])));
@@ -79,7 +79,7 @@ export function messagesOf(cards: readonly Card[]): Message[] {
     }
     // A call that no thought contains is sent with its result, or neither is.
     if (card.type === 'tool.call')
-      return card.toolCallId !== undefined && !said.has(card.toolCallId) && answered.has(card.toolCallId) ? [callOf(card)] : [];
+      return card.toolCallId !== undefined && !said.has(card.toolCallId) && answered.has(card.toolCallId) ? [callMessage(card)] : [];
     if (card.type === 'tool.result' && !said.has(card.toolCallId) && !called.has(card.toolCallId ?? '')) return [];
     if (card.toolCallId !== undefined) return [{ role, tool_call_id: card.toolCallId, content: resultText(card) }];
     return [{ role, content: textOfContent(card.content) }];
@@ -87,7 +87,7 @@ export function messagesOf(cards: readonly Card[]): Message[] {
 }
 
 /** A call card as a message of its own. */
-function callOf({ toolCallId, content }: Card): Message {
+function callMessage({ toolCallId, content }: Card): Message {
   const data = content.kind === 'json' && isObject(content.data) ? content.data : {};
   const call = { name: stringAt(data, 'tool_name') ?? '', arguments: JSON.stringify(data.arguments ?? {}) };
   return { role: 'assistant', content: '', tool_calls: [{ id: toolCallId, type: 'function', function: call }] };

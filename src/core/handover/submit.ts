@@ -51,10 +51,10 @@ const resultCard = (toolCallId: string, data: Record<string, unknown>): NewCard 
 
 /** Required fields in task order, then the other fields; values as text. */
 function ordered(fields: readonly Readonly<Record<string, Json>>[], required: readonly string[]): Json[] {
-  const named = fields.map((field) => ({ name: stringAt(field, 'name') ?? '', value: textOf(field.value) }));
+  const named = fields.map((field) => ({ name: stringAt(field, 'name') ?? '', value: writeAnswerText(field.value) }));
   const first = required.flatMap((name) => named.find((field) => field.name === name) ?? []);
   return [...first, ...named.filter((field) => !required.includes(field.name))];
 }
 
-const textOf = (value: Json | undefined): string =>
+const writeAnswerText = (value: Json | undefined): string =>
   value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,7 +1,7 @@
-import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, notFound, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
-import { agentOf } from './agents.js';
+import { requireAgent } from './agents.js';
 
 /** A row of the `agentTurn` table. */
 export interface AgentTurnRow {
@@ -99,7 +99,7 @@ export const openTurns = (chain: ReadChain): AgentTurn[] =>
     .map(toTurn);
 /** The turns of an agent, oldest first. */
 export const turnsOf = (chain: ReadChain, agentId: string): AgentTurn[] =>
-  chain.db.all<AgentTurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);
+  chain.db.all<AgentTurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, requireAgent(chain, agentId).no).map(toTurn);
 
 /** The calls that a suspended turn waits for, and the results so far. */
 export interface Waiting {
@@ -132,8 +132,8 @@ export function toTurn(row: AgentTurnRow): AgentTurn {
     ...(row.startId !== null && { startCommit: row.startId }),
     ...(row.endId !== null && { endCommit: row.endId }),
     ...(row.error !== null && { error: row.error }),
-    createdAt: timestampOf(row.createdAt),
-    ...(row.startedAt !== null && { startedAt: timestampOf(row.startedAt) }),
-    ...(row.endedAt !== null && { endedAt: timestampOf(row.endedAt) }),
+    createdAt: toTimestamp(row.createdAt),
+    ...(row.startedAt !== null && { startedAt: toTimestamp(row.startedAt) }),
+    ...(row.endedAt !== null && { endedAt: toTimestamp(row.endedAt) }),
   };
 }

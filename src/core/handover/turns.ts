@@ -160,15 +160,15 @@ export type TurnInput = OutputOf<'agent.input'>;
  */
 export function turnInput(chain: WriteChain, input: InputOptions & { agentTurnId: string; preview?: boolean | undefined }): TurnInput {
   const row = turnNamed(chain, input.agentTurnId);
-  if (input.preview || row.status !== 'running') return inputOf(chain, row, input).input;
+  if (input.preview || row.status !== 'running') return makeTurnInput(chain, row, input).input;
   return chain.db.transaction(() => {
-    const { input: request, sent } = inputOf(chain, row, input);
+    const { input: request, sent } = makeTurnInput(chain, row, input);
     return { ...request, requestBoxId: recordCall(chain, row, { ...sent, source: 'input' }).requestBoxId };
   });
 }
 
 /** The request of a turn and what `recordCall` stores of it. */
-export function inputOf(
+export function makeTurnInput(
   chain: ReadChain,
   row: AgentTurnRow,
   options: InputOptions,

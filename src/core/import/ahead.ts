@@ -4,7 +4,7 @@ import { packed } from '../chain/index.js';
 import type { ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
 import { importableFormats, outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
-import { type FoundFile, fileOf, type OpenFile, openFile } from './files.js';
+import { type FoundFile, type OpenFile, openFile, openMember } from './files.js';
 import { mainDocumentOf, withHolding } from './members.js';
 import { formatOfFile } from './recognize.js';
 
@@ -104,7 +104,7 @@ const ownBytes = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.
 
 /** The file that was read ahead, opened again if it is large; undefined if it changed since. The caller closes it. */
 export function openAhead(located: FoundFile, { bytes, size, modifiedAt, hash }: ReadAhead): OpenFile | undefined {
-  if (bytes) return { ...fileOf(bytes), modifiedAt };
+  if (bytes) return { ...openMember(bytes), modifiedAt };
   const file = openFile(located, { hash: Buffer.from(hash) });
   if (file.bytes.length === size && file.modifiedAt === modifiedAt) return file;
   file.close();

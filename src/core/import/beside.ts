@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { bytesOf, parseJson } from '../base/index.js';
+import { encodeText, parseJson } from '../base/index.js';
 import { fileErrorCode, type LocatedFile, listInside, readInside, statInside } from '../files/index.js';
 import { agentIn } from '../formats/index.js';
 import { eventFile, eventFolder, limits, readWhole } from './files.js';
@@ -29,7 +29,7 @@ function metaInSession(path: string): unknown {
 const stateName = 'base_state.json';
 
 /** The path of the state file for an event file. */
-export const stateOf = (path: string): string | undefined =>
+export const findStateFolder = (path: string): string | undefined =>
   basename(dirname(path)) === eventFolder && eventFile.test(basename(path)) ? join(dirname(dirname(path)), stateName) : undefined;
 
 /** A conversation that is kept as a folder: its events as lines, and the files that hold them. */
@@ -61,5 +61,5 @@ export function folderOf(file: LocatedFile): Folder | undefined {
     const event = parseJson(text);
     return `${event === undefined ? text.replaceAll('\n', ' ') : JSON.stringify(event)}\n`;
   });
-  return { path: folder, bytes: bytesOf(lines.join('')), files: () => [{ path: file.path, bytes: readWhole(file) }, ...files] };
+  return { path: folder, bytes: encodeText(lines.join('')), files: () => [{ path: file.path, bytes: readWhole(file) }, ...files] };
 }

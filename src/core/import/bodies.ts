@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { textOf } from '../base/index.js';
+import { decodeText } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { fileErrorCode, readInside } from '../files/index.js';
@@ -25,7 +25,7 @@ export function importBodies(
   const requests = files.filter(({ path }) => bodyName.exec(basename(path))?.[2] === 'request');
   if (requests.length === 0) return { requests: 0, skipped: [], notes: [] };
   const byFolder = new Map<string, ReturnType<typeof readBodyIndex>>();
-  const indexOf = (file: FoundFile): ReturnType<typeof readBodyIndex> => {
+  const readIndex = (file: FoundFile): ReturnType<typeof readBodyIndex> => {
     const folder = dirname(file.path);
     const known = byFolder.get(folder) ?? readBodyIndex(textBeside(file, indexName) ?? '');
     byFolder.set(folder, known);
@@ -37,7 +37,7 @@ export function importBodies(
     for (const file of requests) {
       const id = bodyName.exec(basename(file.path))?.[1] ?? '';
       paths.set(id, file.path);
-      const told = indexOf(file).get(basename(file.path));
+      const told = readIndex(file).get(basename(file.path));
       try {
         const request = textBeside(file, basename(file.path));
         // A name in the index is untrusted, so only a file of the same folder is read.
@@ -67,7 +67,7 @@ export function importBodies(
 function textBeside({ root, path }: FoundFile, name: string): string | undefined {
   const file = join(dirname(path), name);
   try {
-    return textOf(readInside(root === path ? dirname(path) : root, file, { limit: limits.whole }));
+    return decodeText(readInside(root === path ? dirname(path) : root, file, { limit: limits.whole }));
   } catch (error) {
     if (fileErrorCode(error) === 'ENOENT') return undefined;
     throw error;

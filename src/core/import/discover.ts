@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { StemmaError, timestampOf } from '../base/index.js';
+import { StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
 import { type LocatedFile, listInside, repositoryAt } from '../files/index.js';
@@ -76,7 +76,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
       }
       const { head, tail } = readEnds(file, lookLength);
       const isImported = imported(file.path, file.bytes);
-      const problem = isImported || recognized(head, file.path) ? undefined : problemOf(file);
+      const problem = isImported || recognized(head, file.path) ? undefined : explainRefusal(file);
       const seen = format?.peek(head, tail) ?? {};
       yield {
         path: file.path,
@@ -84,7 +84,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
         ...placedIn(seen.cwd),
         ...((seen.title ?? seen.firstPrompt) !== undefined && { title: seen.title ?? seen.firstPrompt }),
         bytes: file.bytes,
-        modifiedAt: timestampOf(file.modifiedAt),
+        modifiedAt: toTimestamp(file.modifiedAt),
         subagents: subagentsOf(file),
         imported: isImported,
         ...(problem !== undefined && { problem }),
@@ -97,7 +97,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
 }
 
 /** Why no format recognizes the file. */
-function problemOf(located: LocatedFile): string {
+function explainRefusal(located: LocatedFile): string {
   const file = openFile(located, { held: 0 });
   try {
     return refusalOf(file);
@@ -120,7 +120,7 @@ function documentIn(file: FoundFile, imported: (path: string, bytes: number) => 
   const [session, other] = sessionsIn(file, imported) ?? [];
   const { path, bytes, modifiedAt } = file;
   return session && !other
-    ? [{ ...session, path, bytes, subagents: subagentsOf(file), modifiedAt: timestampOf(modifiedAt), imported: imported(path, bytes) }]
+    ? [{ ...session, path, bytes, subagents: subagentsOf(file), modifiedAt: toTimestamp(modifiedAt), imported: imported(path, bytes) }]
     : undefined;
 }
 
@@ -132,7 +132,7 @@ function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => 
         const { path, bytes, modifiedAt } = documentOf(file, member);
         const { id, title, cwd } = member;
         const about = { ...placedIn(cwd), ...(title !== undefined && { title }) };
-        return { path, sessionId: id, ...about, bytes, modifiedAt: timestampOf(modifiedAt), subagents: 0, imported: imported(path, bytes) };
+        return { path, sessionId: id, ...about, bytes, modifiedAt: toTimestamp(modifiedAt), subagents: 0, imported: imported(path, bytes) };
       }),
     ),
   );

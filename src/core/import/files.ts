@@ -101,7 +101,7 @@ function lastWritten(file: LocatedFile, own: number): number {
 }
 
 /** Size and time of a file; zeros if it does not exist. */
-export function sizeOf(file: LocatedFile): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
+export function readSize(file: LocatedFile): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
   const stat = statLocated(file);
   return { bytes: stat?.size ?? 0, modifiedAt: Math.floor(stat?.mtimeMs ?? 0) };
 }
@@ -172,7 +172,7 @@ export function openFile(located: LocatedFile, { upTo, held = usuallyHeld, hash,
       hashes: hashes.state,
       upTo: (shorter) => beginning(Math.min(shorter, end)),
       hasChanged: (before) =>
-        !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
+        !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(hashedParts(inParts(fd, end), end)).equals(before),
       close: () => undefined,
     });
     const close = (): void => {
@@ -201,7 +201,7 @@ export function isUnchanged(located: LocatedFile, { size, hash }: { readonly siz
 }
 
 /** A conversation that was read from another file, as an open file. */
-export function fileOf(bytes: FileBytes): OpenFile {
+export function openMember(bytes: FileBytes): OpenFile {
   const hashes = prefixHashes(bytes.length, undefined);
   return {
     modifiedAt: 0,
@@ -212,7 +212,7 @@ export function fileOf(bytes: FileBytes): OpenFile {
     },
     hash: (end = bytes.length) => hashes.of(bytes, end),
     hashes: hashes.state,
-    upTo: (end) => fileOf(bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray }),
+    upTo: (end) => openMember(bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray }),
     hasChanged: () => false,
     close: () => undefined,
   };
@@ -268,7 +268,7 @@ function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = n
   return { pass, of, state };
 }
 
-function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {
+function* hashedParts(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {
   for (let at = start; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
 }
 

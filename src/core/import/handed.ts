@@ -1,14 +1,14 @@
 // What became of a context that agents were asked to continue.
 import { existsSync } from 'node:fs';
 import { type ContextId, StemmaError } from '../base/index.js';
-import { commitOf, parsedOf, type ReadChain } from '../chain/index.js';
+import { findCommit, type ReadChain, readParsed } from '../chain/index.js';
 import type { CommitPlace } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { sealOf } from './sources.js';
 
 /** What became of a fork, or of a context that was handed to an agent, or of what the agent wrote then; null for another commit. */
 export function handedAt(chain: ReadChain, id: ContextId): CommitPlace['handed'] {
-  const row = commitOf(chain, id);
+  const row = findCommit(chain, id);
   const sessions = chain.db.all<{ sessionId: string; isAnswered: 0 | 1 }>(
     `SELECT r.sessionId, EXISTS (SELECT 1 FROM context c WHERE c.project = r.project AND c.sessionId = r.sessionId) AS isAnswered
        FROM resumed r WHERE r.project = :project AND (r.context = :seq OR r.sessionId = :session)`,
@@ -17,7 +17,7 @@ export function handedAt(chain: ReadChain, id: ContextId): CommitPlace['handed']
   if (sessions.length === 0 && row.forked !== 1) return null;
   return {
     waiting: sessions.filter(({ isAnswered }) => isAnswered === 0).length,
-    ends: endOf(chain, row),
+    ends: classifyEnd(chain, row),
     fileGone: sessions.some(({ sessionId }) => isGone(chain, sessionId)),
   };
 }
@@ -25,10 +25,10 @@ export function handedAt(chain: ReadChain, id: ContextId): CommitPlace['handed']
 type Ends = NonNullable<CommitPlace['handed']>['ends'];
 
 /** How a commit ends: with a reply, a prompt, or in the middle of the work with tools. Only what a model sees counts. */
-function endOf(chain: ReadChain, { artifact, format, type }: ReturnType<typeof commitOf>): Ends {
+function classifyEnd(chain: ReadChain, { artifact, format, type }: ReturnType<typeof findCommit>): Ends {
   if (type !== 'delta') return 'reply';
   try {
-    const last = parsedOf(chain, artifact, format).entries.findLast((entry) => !isHidden(entry));
+    const last = readParsed(chain, artifact, format).entries.findLast((entry) => !isHidden(entry));
     if (last?.kind === 'tool_call' || last?.kind === 'tool_result') return 'work';
     return last?.role === 'user' ? 'prompt' : 'reply';
   } catch (error) {

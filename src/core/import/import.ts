@@ -17,13 +17,13 @@ import { readCalls } from '../requests/index.js';
 import type { openRecorder } from '../usage/index.js';
 import { openAhead, planAhead, type ReadAhead } from './ahead.js';
 import { metaBeside } from './beside.js';
-import { type FoundFile, fileOf, ioReason, isUnchanged, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
+import { type FoundFile, ioReason, isUnchanged, type OpenFile, openFile, openMember, readSize, Unreadable } from './files.js';
 import { recordsOfOthers, type TrackedRecords } from './known.js';
 import { mappedFormat } from './mapping.js';
-import { type ConversationFile, documentOf, type Holding, mainDocumentOf, memberPath, membersOf, withHolding } from './members.js';
+import { type ConversationFile, documentOf, type Holding, mainDocumentOf, memberPath, memberPrefix, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { storeSide } from './pieces.js';
-import { formatOfFile, headOf } from './recognize.js';
+import { formatOfFile, readHead } from './recognize.js';
 import { refusalOf } from './refusal.js';
 import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
@@ -107,14 +107,14 @@ function unchanged(chain: ReadChain, file: LocatedFile, beside: readonly string[
     const before = latestSource(chain, path);
     if (!before || !isUnchanged({ root: file.root === file.path ? path : file.root, path }, before)) return undefined;
   }
-  const members = latestUnder(chain, membersOf(file.path));
+  const members = latestUnder(chain, memberPrefix(file.path));
   return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
 }
 
 /** Imports one conversation of a database or document. Starts again if another process imports it at the same time. */
 export function importMember(chain: WriteChain, document: ConversationFile, asked: Ask): FileResult {
   for (;;) {
-    const result = importOpen(chain, document, fileOf(document.lines.bytes), asked, document.lines);
+    const result = importOpen(chain, document, openMember(document.lines.bytes), asked, document.lines);
     if (result) return result;
   }
 }
@@ -123,7 +123,7 @@ export function importMember(chain: WriteChain, document: ConversationFile, aske
 function keepWhole(chain: WriteChain, found: FoundFile, { keeps, format, files }: Holding): Skip[] {
   if (keeps !== true) return [{ path: found.path, line: 0, reason: keeps.not }];
   for (const { path, bytes } of files()) {
-    const hash = fileOf(bytes).hash();
+    const hash = openMember(bytes).hash();
     const before = latestSource(chain, path);
     if (before?.hash.equals(hash)) continue;
     chain.artifacts.transaction(() => {
@@ -334,7 +334,7 @@ class Outdated extends Error {}
 /** Why a session is not imported that belongs to a command-line agent working on a job of this project; undefined for any other session. */
 function isOfJob(chain: ReadChain, format: ImportableFormat, bytes: FileBytes): string | undefined {
   if (!chain.db.one('SELECT 1 FROM jobSession WHERE project = ? LIMIT 1', chain.project)) return undefined;
-  const { sessionId = '' } = format.peek(headOf(bytes), new Uint8Array());
+  const { sessionId = '' } = format.peek(readHead(bytes), new Uint8Array());
   // The job has stored its work in the chain already.
   return chain.db.one('SELECT 1 FROM jobSession WHERE project = ? AND sessionId = ?', chain.project, sessionId)
     ? 'a job of Stemma writes this session, and its work is in the chain already'
@@ -345,7 +345,7 @@ function isOfJob(chain: ReadChain, format: ImportableFormat, bytes: FileBytes): 
 function importOrigin(chain: WriteChain, path: string, name: string, { format, granularity, behind }: Ask): FileResult | undefined {
   const origin = fileNear(path, name);
   if (origin === undefined || behind.includes(origin.path)) return undefined;
-  const file = { ...origin, ...sizeOf(origin) };
+  const file = { ...origin, ...readSize(origin) };
   return importHolding(chain, file, format, granularity) ?? importFile(chain, file, format, granularity, {}, [...behind, path]);
 }
 

@@ -17,7 +17,7 @@ export {
   openFile,
   readEnds,
   readRange,
-  sizeOf,
+  readSize,
   Unreadable,
 } from './files.js';
 export { type FileFlaw, fileFlaws } from './flaws.js';
@@ -30,7 +30,7 @@ export { documentOf, isDatabaseFile, mainFileOf, memberPath } from './members.js
 export { searchOutside } from './outside.js';
 export { type ImportInput, importPaths } from './paths.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';
-export { headOf, recognized } from './recognize.js';
+export { readHead, recognized } from './recognize.js';
 export type { Regrouping } from './regroup.js';
 export { principalOf, type Signed, signedName } from './signed.js';
 export { getSource, importedFiles, latestSource, listSources, mayReadAgain, proveSource, type SourceRow, sourceContent } from './sources.js';

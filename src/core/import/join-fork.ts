@@ -1,8 +1,8 @@
 // What an agent wrote after it continued a context of this project, joined to that context.
 import type { ByteRange, CommitSeq, ContextId } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, holderOf, parsedOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
+import { type ContextRow, commitAt, findCommit, holderOf, type ReadChain, readParsed, remember, type WriteChain } from '../chain/index.js';
 import { statLocated } from '../files/index.js';
-import { commandIn, type FileBytes, formatOf, type ParsedEntry, promptAt, recordOfKey } from '../formats/index.js';
+import { commandIn, type FileBytes, type ParsedEntry, promptAt, recordOfKey, requireFormat } from '../formats/index.js';
 import type { StorableCommit, StorablePlan } from './ahead.js';
 import { ioReason, openFile } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
@@ -30,7 +30,7 @@ export interface WrittenSession {
 export function storeWritten(chain: WriteChain, { id, path, format, sessionId, cwd }: WrittenSession): void {
   // An agent that starts the session itself writes the file later.
   if (statLocated({ root: path, path }) === undefined) {
-    chain.artifacts.transaction(() => noteContinued(chain, sessionId, commitOf(chain, id).seq));
+    chain.artifacts.transaction(() => noteContinued(chain, sessionId, findCommit(chain, id).seq));
     return;
   }
   const file = openFile({ root: path, path });
@@ -38,7 +38,7 @@ export function storeWritten(chain: WriteChain, { id, path, format, sessionId, c
     const hash = file.hash();
     const size = file.bytes.length;
     chain.artifacts.transaction(() => {
-      const { seq } = commitOf(chain, id);
+      const { seq } = findCommit(chain, id);
       noteContinued(chain, sessionId, seq);
       const pieces = storeSide(chain, file.bytes, [{ start: 0, end: size }]);
       const whole = { size, hash, resumeAt: size, resumeHash: hash };
@@ -136,7 +136,7 @@ class Joining {
     const { prompt } = this.#continued;
     if (prompt === undefined) return parent === null ? { ...planned, parent: this.#here } : planned;
     const typed = type === 'delta' ? promptIn(planned.entries) : undefined;
-    if (typed && textOf(typed) === prompt) return this.#withoutPrompt(planned);
+    if (typed && normalizeText(typed) === prompt) return this.#withoutPrompt(planned);
     // The person typed something else. That continues the state before the fork's prompt, where the file contains it.
     if (typed) return parent === null ? { ...planned, parent: this.#here } : planned;
     return { ...planned, parent: this.#here, ...(type === 'delta' && this.#title) };
@@ -164,12 +164,12 @@ class Joining {
   /** The commit without the prompt that the fork already contains, titled as the fork. */
   #withoutPrompt(planned: StorableCommit): StorableCommit | undefined {
     const { row, prompt } = this.#continued;
-    const format = formatOf(this.#plan.format);
+    const format = requireFormat(this.#plan.format);
     let ranges = contiguous(planned.ranges);
     for (let tries = 0; tries < maxCopies; tries++) {
       const entries = format.parse(joined(this.#bytes, ranges)).entries;
       const typed = promptIn(entries);
-      if (!typed?.raw || textOf(typed) !== prompt) break;
+      if (!typed?.raw || normalizeText(typed) !== prompt) break;
       const cut = cutOut(ranges, typed.raw);
       ranges = cut.kept;
       this.#side.push(...cut.removed);
@@ -209,7 +209,7 @@ function cutOut(ranges: readonly ByteRange[], { start, end }: ByteRange): { read
 }
 
 /** The text of a prompt as the person typed it: an agent writes a slash command in tags. */
-const textOf = ({ text = '' }: Pick<ParsedEntry, 'text'>): string => (commandIn(text) ?? text).replaceAll('\r\n', '\n').trim();
+const normalizeText = ({ text = '' }: Pick<ParsedEntry, 'text'>): string => (commandIn(text) ?? text).replaceAll('\r\n', '\n').trim();
 
 const visible = (entries: readonly ParsedEntry[]): ParsedEntry[] => entries.filter(({ marks }) => !marks?.includes('hidden'));
 const isTyped = ({ role, kind, text }: ParsedEntry): boolean => kind === 'text' && promptAt([{ role, kind, head: text }]) === 0;
@@ -234,9 +234,9 @@ function continuedBy(chain: ReadChain, sessionId: string): Continued | undefined
 
 function continuedAt(chain: ReadChain, seq: CommitSeq): Continued {
   const row = commitAt(chain, seq);
-  const shown = row.forked && row.type === 'delta' ? visible(parsedOf(chain, row.artifact, row.format).entries) : [];
+  const shown = row.forked && row.type === 'delta' ? visible(readParsed(chain, row.artifact, row.format).entries) : [];
   const prompts = shown.slice(shown.findLastIndex((entry) => !isTyped(entry)) + 1);
-  return { row, prompt: prompts.length > 0 ? textOf({ text: prompts.map(({ text }) => text).join('\n\n') }) : undefined };
+  return { row, prompt: prompts.length > 0 ? normalizeText({ text: prompts.map(({ text }) => text).join('\n\n') }) : undefined };
 }
 
 /** The fork that was continued in an agent and whose prompt a planned commit of another session repeats at the same place. */
@@ -254,5 +254,5 @@ function askedBy(chain: ReadChain, planned: StorableCommit): Continued | undefin
   if (near.length === 0) return undefined;
   const typed = promptIn(planned.entries);
   if (!typed) return undefined;
-  return near.map(({ context }) => continuedAt(chain, context)).find(({ prompt }) => prompt !== undefined && prompt === textOf(typed));
+  return near.map(({ context }) => continuedAt(chain, context)).find(({ prompt }) => prompt !== undefined && prompt === normalizeText(typed));
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { inWords, parseJson, textOf } from '../base/index.js';
+import { decodeText, inWords, parseJson } from '../base/index.js';
 import { absolutePath, type LocatedFile, readInside, statInside, statLocated, statNamed } from '../files/index.js';
 import {
   type DatabaseRows,
@@ -15,7 +15,7 @@ import {
   ShellTooLarge,
 } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
-import { folderOf, stateOf } from './beside.js';
+import { findStateFolder, folderOf } from './beside.js';
 import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
 import { measuredMembers } from './measured.js';
 import { headLength, recognized, sortedHead } from './recognize.js';
@@ -31,7 +31,7 @@ const seam = '#';
 /** The path of a conversation in a file. */
 export const memberPath = (file: string, id: string): string => `${file}${seam}${encodeURIComponent(id)}`;
 /** The beginning of the paths of all conversations in a file. */
-export const membersOf = (file: string): string => `${file}${seam}`;
+export const memberPrefix = (file: string): string => `${file}${seam}`;
 
 /** Splits the path of a conversation into its file and id. Undefined for the path of a file. */
 function memberIn(path: string): { readonly file: string; readonly id: string } | undefined {
@@ -160,7 +160,7 @@ function inDocument<T>(
 }
 
 /** Whether the first record of a file is whole in its beginning, so that the rest of the file does not say more about its kind. */
-const isWhole = (head: Uint8Array): boolean => parseJson(textOf(head).split('\n', 1)[0] ?? '') !== undefined;
+const isWhole = (head: Uint8Array): boolean => parseJson(decodeText(head).split('\n', 1)[0] ?? '') !== undefined;
 
 /** The readers of a document whose members are in another order. */
 function readersOfSorted(file: LocatedFile, readersOf: (beginning: Uint8Array) => ImportableFormat[]): readonly ImportableFormat[] {
@@ -208,7 +208,7 @@ export function mainDocumentOf({ path }: LocatedFile): string | undefined {
 /** The file to read when this one changes, if it is another file nearby. A file that cannot be read belongs to no other. */
 export function mainFileOf(file: LocatedFile): string | undefined {
   try {
-    return stateOf(file.path) ?? mainDocumentOf(file);
+    return findStateFolder(file.path) ?? mainDocumentOf(file);
   } catch (error) {
     ioReason(error);
     return undefined;

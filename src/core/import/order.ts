@@ -8,10 +8,10 @@ import type { FoundFile } from './files.js';
 export function importOrder(files: readonly FoundFile[]): FoundFile[] {
   const newest = new Map<string, number>();
   const keys = new Map(files.map((file) => [file, groupOf(file.path)]));
-  const keyOf = (file: FoundFile): string => keys.get(file) ?? '';
-  for (const file of files) newest.set(keyOf(file), Math.max(newest.get(keyOf(file)) ?? 0, file.modifiedAt));
-  const lastOf = (file: FoundFile): number => newest.get(keyOf(file)) ?? 0;
-  return files.toSorted((a, b) => lastOf(b) - lastOf(a) || compare(keyOf(a), keyOf(b)) || a.modifiedAt - b.modifiedAt || compare(a.path, b.path));
+  const findKey = (file: FoundFile): string => keys.get(file) ?? '';
+  for (const file of files) newest.set(findKey(file), Math.max(newest.get(findKey(file)) ?? 0, file.modifiedAt));
+  const lastOf = (file: FoundFile): number => newest.get(findKey(file)) ?? 0;
+  return files.toSorted((a, b) => lastOf(b) - lastOf(a) || compare(findKey(a), findKey(b)) || a.modifiedAt - b.modifiedAt || compare(a.path, b.path));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

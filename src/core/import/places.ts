@@ -120,16 +120,16 @@ export function placesInRepositories(folders: Iterable<string>): AgentRoot[] {
   );
 }
 
-const placeOf = (agent: string | undefined): Place | undefined => Object.entries(places).find(([one]) => one === agent)?.[1];
+const findPlaces = (agent: string | undefined): Place | undefined => Object.entries(places).find(([one]) => one === agent)?.[1];
 
 /** Whether a file or folder is watched in a folder of sessions. */
 export function isWatched(folder: { readonly path: string; readonly agent?: string | undefined }, path: string): boolean {
   const within = relative(folder.path, path).replaceAll(sep, '/');
-  return !/^\.\.(?:\/|$)/.test(within) && (within === '' || (placeOf(folder.agent)?.watched?.test(within) ?? true));
+  return !/^\.\.(?:\/|$)/.test(within) && (within === '' || (findPlaces(folder.agent)?.watched?.test(within) ?? true));
 }
 
 /** The size up to which a database of an agent is watched. */
-export const maxWatchedBytes = (agent: string): number => placeOf(agent)?.maxWatchedBytes ?? Number.POSITIVE_INFINITY;
+export const maxWatchedBytes = (agent: string): number => findPlaces(agent)?.maxWatchedBytes ?? Number.POSITIVE_INFINITY;
 
 /** The format of an agent's sessions, where Stemma imports it. */
 export const formatOfAgent = (agent: SourceAgent): (typeof importableFormats)[number] | undefined =>

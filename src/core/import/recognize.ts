@@ -1,10 +1,10 @@
-import { bytesOf, textOf } from '../base/index.js';
+import { decodeText, encodeText } from '../base/index.js';
 import { type FileBytes, importableFormats, scalarsFirst } from '../formats/index.js';
 
 /** The number of bytes that are enough to detect a format. */
 export const headLength = 64 * 1024;
 /** The beginning of a file, for detecting its format. */
-export const headOf = (bytes: FileBytes): Uint8Array => bytes.subarray(0, Math.min(headLength, bytes.length));
+export const readHead = (bytes: FileBytes): Uint8Array => bytes.subarray(0, Math.min(headLength, bytes.length));
 
 /** The format with the highest confidence, if any recognizes the file. The first few lines are enough for most files. */
 export function recognized(head: Uint8Array, path: string): Recognized | undefined {
@@ -19,7 +19,7 @@ export function recognized(head: Uint8Array, path: string): Recognized | undefin
 }
 /** The format of a file by its first bytes, or else by the members of its first record in another order. */
 export function formatOfFile(bytes: FileBytes, path: string): Recognized['format'] | undefined {
-  const known = recognized(headOf(bytes), path);
+  const known = recognized(readHead(bytes), path);
   if (known) return known.format;
   const sorted = sortedHead(bytes);
   return sorted && recognized(sorted, path)?.format;
@@ -30,9 +30,9 @@ export function formatOfFile(bytes: FileBytes, path: string): Recognized['format
  * Undefined for any other file, and for a large one.
  */
 export function sortedHead(bytes: FileBytes): Uint8Array | undefined {
-  if (bytes.length > maxSortedBytes || !/^\ufeff?\s*[[{]/.test(textOf(bytes.subarray(0, Math.min(64, bytes.length))))) return undefined;
-  const sorted = scalarsFirst(textOf(bytes.subarray(0, bytes.length)));
-  return sorted === undefined ? undefined : bytesOf(`${sorted}\n`).subarray(0, headLength);
+  if (bytes.length > maxSortedBytes || !/^\ufeff?\s*[[{]/.test(decodeText(bytes.subarray(0, Math.min(64, bytes.length))))) return undefined;
+  const sorted = scalarsFirst(decodeText(bytes.subarray(0, bytes.length)));
+  return sorted === undefined ? undefined : encodeText(`${sorted}\n`).subarray(0, headLength);
 }
 const maxSortedBytes = 32 * 1024 ** 2;
 

@@ -1,6 +1,6 @@
-import { textOf } from '../base/index.js';
+import { decodeText } from '../base/index.js';
 import type { OpenFile } from './files.js';
-import { headOf } from './recognize.js';
+import { readHead } from './recognize.js';
 
 /** Of a larger file, only the beginning is looked at. */
 const maxParsedBytes = 8 * 1024 ** 2;
@@ -8,10 +8,10 @@ const maxParsedBytes = 8 * 1024 ** 2;
 /** Why a file is refused that is in no known format. It says what the file looks like, so that a person knows what to do. */
 export function refusalOf({ bytes, whole }: Pick<OpenFile, 'bytes' | 'whole'>): string {
   if (bytes.length === 0) return 'it is empty';
-  const head = textOf(headOf(bytes));
+  const head = decodeText(readHead(bytes));
   if (head.startsWith('PK\u0003\u0004')) return 'it is an archive that is damaged, or that is no log of Inspect';
   if (head.startsWith('SQLite format 3\0')) return 'it is a database without the tables of an agent that Stemma reads';
-  const fault = /^\s*[{[]/.test(head) && bytes.length <= maxParsedBytes ? jsonFault(textOf(whole())) : undefined;
+  const fault = /^\s*[{[]/.test(head) && bytes.length <= maxParsedBytes ? jsonFault(decodeText(whole())) : undefined;
   const version = /"schema_version"\s*:\s*("[^"\\]*"|[\d.]+)/.exec(head)?.[1];
   const unread = 'it is in no format that Stemma imports';
   if (fault !== undefined) return `${unread}: ${fault}`;

@@ -34,7 +34,7 @@ export function regrouped(
   { bytes, format, resumeAt }: { readonly bytes: FileBytes; readonly format: ImportableFormat; readonly resumeAt: number },
   { waits, ...wanted }: Regrouping & { readonly waits: boolean },
 ): ImportPlan | Until {
-  const { groups, of } = groupsOf(plan, bytes, resumeAt, wanted);
+  const { groups, of } = numberGroups(plan, bytes, resumeAt, wanted);
   const tip = plan.tips.at(-1);
   const open = waits && tip && 'plan' in tip ? groups[of[tip.plan] as number] : undefined;
   if (open && open.checkpoint === undefined) {
@@ -56,7 +56,7 @@ export function regrouped(
 }
 
 /** The groups of a plan's commits in the order of their first ones, and the number of each commit's group. */
-function groupsOf(plan: ImportPlan, bytes: FileBytes, resumeAt: number, wanted: Regrouping): { readonly groups: Group[]; readonly of: number[] } {
+function numberGroups(plan: ImportPlan, bytes: FileBytes, resumeAt: number, wanted: Regrouping): { readonly groups: Group[]; readonly of: number[] } {
   const groups: Group[] = [];
   const of: number[] = [];
   const children = new Map<number, number>();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isObject, type Json, parseJson, textOf } from '../base/index.js';
+import { decodeText, isObject, type Json, parseJson } from '../base/index.js';
 import type { FoundSource } from '../contract/index.js';
 import { readInside } from '../files/index.js';
 import type { AgentRoot } from './places.js';
@@ -36,7 +36,7 @@ function daysIn(age: Json | undefined): number | undefined {
 /** The settings of an agent. A file that is missing or no JSON says nothing. */
 function settingsIn(root: string, path: string): Json | undefined {
   try {
-    return parseJson(textOf(readInside(root, path, { limit: maxBytes })));
+    return parseJson(decodeText(readInside(root, path, { limit: maxBytes })));
   } catch {
     return undefined;
   }

@@ -9,7 +9,7 @@ import {
   corrupt,
   notFound,
   recent,
-  timestampOf,
+  toTimestamp,
 } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
@@ -157,7 +157,7 @@ export function listSources(chain: ReadChain): Source[] {
       bytes: row.size,
       hash: refOfHash(row.hash),
       tips: (JSON.parse(row.tips) as CommitSeq[]).flatMap((seq) => idAt(chain, seq) ?? []),
-      importedAt: timestampOf(row.importedAt),
+      importedAt: toTimestamp(row.importedAt),
       ...(row.title !== null && { title: row.title }),
       ...(row.sessionId !== null && { sessionId: row.sessionId }),
       ...(row.cwd !== null && { cwd: row.cwd }),
@@ -189,7 +189,7 @@ function heldBySession(chain: ReadChain): ReadonlyMap<string, NonNullable<Source
     chain.project,
   );
   return new Map(
-    rows.map(({ sessionId, first, last, ...counts }) => [sessionId, { ...counts, startedAt: timestampOf(first), endedAt: timestampOf(last) }]),
+    rows.map(({ sessionId, first, last, ...counts }) => [sessionId, { ...counts, startedAt: toTimestamp(first), endedAt: toTimestamp(last) }]),
   );
 }
 

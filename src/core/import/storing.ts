@@ -1,4 +1,4 @@
-import { type ArtifactNo, type ArtifactRef, type ByteRange, type CommitSeq, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, type ByteRange, type CommitSeq, toTimestamp } from '../base/index.js';
 import {
   addCommit,
   type ContextRow,
@@ -11,7 +11,7 @@ import {
   type WriteChain,
 } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
-import { type FileBytes, formatOf, outlined, type StoredOutline, startOf } from '../formats/index.js';
+import { type FileBytes, outlined, requireFormat, type StoredOutline, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CountedCommit, openRecorder } from '../usage/index.js';
 import type { PackedOutline, StorableCommit, StorablePlan } from './ahead.js';
@@ -121,12 +121,12 @@ interface Content extends Pick<StoredOutline, 'counts' | 'calls'> {
 
 /** Stores the bytes of a commit and their outline. */
 function putContent(chain: WriteChain, bytes: FileBytes, format: string, { planned, outline }: Prepared): Content {
-  const { no, ref } = chain.artifacts.put(deltaOf(bytes, planned), { contentType: formatOf(format).contentType, bulk: true });
+  const { no, ref } = chain.artifacts.put(readDelta(bytes, planned), { contentType: requireFormat(format).contentType, bulk: true });
   saveOutline(chain, no, format, outline.data);
   return { no, ref, counts: outline.counts, calls: outline.calls };
 }
 
-function deltaOf(bytes: FileBytes, { ranges, kept }: StorableCommit): Uint8Array {
+function readDelta(bytes: FileBytes, { ranges, kept }: StorableCommit): Uint8Array {
   const own = contiguous(ranges);
   return joined(bytes, kept ? contiguous([...own, ...kept]) : own);
 }
@@ -340,7 +340,7 @@ function addPlanned(
   chain: WriteChain,
   { file, bytes, format, planned, content, made, signed = {} }: Addition,
 ): CountedCommit & { row: ContextRow; pieces: PlacedPiece[] } {
-  const parent = parentOf(chain, planned, made);
+  const parent = findParent(chain, planned, made);
   const { no, ref, counts, calls } = content;
   const row = addCommit(chain, {
     parent,
@@ -361,7 +361,7 @@ function addPlanned(
     entries: counts.entries,
     forked: false,
     // A turn without a time gets that of its parent or of the file's last change.
-    createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
+    createdAt: planned.createdAt ?? toTimestamp(parent?.createdAt ?? file.modifiedAt),
   });
   // A shorter copy of the file was imported before, from here or from elsewhere.
   if (planned.parent && 'record' in planned.parent) noteGrowth(chain, row);
@@ -381,14 +381,14 @@ function addPlanned(
         : callsOfDelta({
             format,
             type: planned.type,
-            bytes: () => deltaOf(bytes, planned),
+            bytes: () => readDelta(bytes, planned),
             entries: () => planned.entries,
             before: contentBefore(chain, row),
           }),
   };
 }
 
-function parentOf(chain: WriteChain, { parent }: Pick<StorableCommit, 'parent'>, made: MadeCommits): ContextRow | null {
+function findParent(chain: WriteChain, { parent }: Pick<StorableCommit, 'parent'>, made: MadeCommits): ContextRow | null {
   if (parent === null) return null;
   return 'plan' in parent ? made.at(parent.plan) : (commitEndingAt(chain, parent) ?? null);
 }

@@ -32,7 +32,7 @@ const partName = /^stemma-(?:(\d+-\d+)-)?[0-9a-f-]{36}\.part(-journal|-wal|-shm)
 export const nameAt = (at: number): string => `stemma-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.db`;
 
 /** When a backup of this name was made; undefined for any other name. */
-export function timeOf(name: string): number | undefined {
+export function parseBackupTime(name: string): number | undefined {
   const match = backupName.exec(name);
   if (!match) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
@@ -67,7 +67,7 @@ export function listBackups(dir: string): Backup[] {
   folderInside(dir, folder);
   return listInside(dir, folder)
     .flatMap((entry): Backup[] => {
-      const at = entry.isFile() ? timeOf(entry.name) : undefined;
+      const at = entry.isFile() ? parseBackupTime(entry.name) : undefined;
       if (at === undefined) return [];
       const path = join(folder, entry.name);
       return [{ name: entry.name, path, at, bytes: statInside(dir, path)?.size ?? 0 }];

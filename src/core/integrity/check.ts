@@ -2,7 +2,7 @@ import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { isDigestOfRow, isIdOf, type ReadChain, storedOutline, wronglyListed } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
-import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
+import { countOutline, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../import/index.js';
 import type { ChangedRow } from '../store/index.js';
 import type { CheckedStore, CheckProblem, CheckProblemKind, CheckResult } from './store.js';
@@ -195,7 +195,7 @@ function contentProblems(chain: ReadChain, row: CommitRow): CheckProblem[] {
   const content = format && orUndefined(() => chain.artifacts.read(row.artifact));
   if (!content) return [];
   const outline = outlineOfParsed(format.parse(content));
-  const counts = countsOf(outline);
+  const counts = countOutline(outline);
   const messages = row.type === 'compaction' ? 0 : counts.messages;
   const context = row.tokenCount + (row.type === 'delta' ? (row.parentTokens ?? 0) : 0);
   const isRooted = row.parent === null || row.parentTokens !== null;

@@ -1,7 +1,7 @@
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import { dropList, dropRunSums, outlineOf, type WriteChain } from '../chain/index.js';
+import { dropList, dropRunSums, readOutline, type WriteChain } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
-import { countsOf, findFormat } from '../formats/index.js';
+import { countOutline, findFormat } from '../formats/index.js';
 import { orUndefined } from './check.js';
 
 interface Linked {
@@ -96,7 +96,7 @@ export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): voi
       );
     }
     if (!wrong.has(row.id) || !findFormat(row.format)) continue;
-    const counts = orUndefined(() => countsOf(outlineOf(chain, row.artifact, row.format)));
+    const counts = orUndefined(() => countOutline(readOutline(chain, row.artifact, row.format)));
     if (!counts) continue;
     chain.db.run(
       'UPDATE context SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?',

@@ -54,8 +54,8 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
     // Nothing marks a changed row of the index.
     dropSearchIndex(chain);
     forgetClusters(chain);
-    dropDerived(chain, idsOf(found.problems, 'outline'));
-    restoreCounts(chain, idsOf(found.problems, 'counts'));
+    dropDerived(chain, selectIds(found.problems, 'outline'));
+    restoreCounts(chain, selectIds(found.problems, 'counts'));
   });
   const dropped = dropDangling(store);
   settleSums(
@@ -77,7 +77,7 @@ const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => orUndefined(() => 
 const commitsIn = (rows: readonly ChangedRow[]): ReadonlySet<CommitSeq> =>
   new Set(rows.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
 
-const idsOf = (problems: readonly CheckProblem[], kind: CheckProblemKind): ContextId[] =>
+const selectIds = (problems: readonly CheckProblem[], kind: CheckProblemKind): ContextId[] =>
   problems.filter((problem) => problem.kind === kind).map(({ id }) => id as ContextId);
 
 function forget(chain: ReadChain): void {

@@ -80,17 +80,17 @@ async function withDerived<T>(chain: Project['chain'], read: () => Promise<T>): 
 const derivedStates = new WeakMap<Project['chain'], string>();
 
 /** A text that changes with every change of the database, by this connection or another one, and with the prices of a person. */
-const stateOf = ({ db, usageSettings }: Project['chain']): string =>
+const readState = ({ db, usageSettings }: Project['chain']): string =>
   `${db.version()} ${db.one<{ changes: number }>('SELECT total_changes() AS changes')?.changes} ${usageSettings() ?? ''}`;
 
 /** Derives what questions over many sessions are answered from, unless another process is writing. Asks what is due after a change only. */
 export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promise<void> {
-  if (derivedStates.get(chain) === stateOf(chain) || !chain.db.isFree()) return;
+  if (derivedStates.get(chain) === readState(chain) || !chain.db.isFree()) return;
   if (usageIsDue(chain) || analysisIsDue(chain)) {
     await loadPrices();
     for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
   }
-  derivedStates.set(chain, stateOf(chain));
+  derivedStates.set(chain, readState(chain));
 }
 
 /** Milliseconds that a question about findings waits for sessions that were not checked yet. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, StemmaError, timestampOf } from '../base/index.js';
+import { type Clock, StemmaError, toTimestamp } from '../base/index.js';
 import type { BackupReport } from '../contract/index.js';
 import { areBackupsOn, backUp, lastTry, listBackups, noteTry, turnBackups } from '../integrity/index.js';
 import { removeEarlierFormats } from './conversion.js';
@@ -15,7 +15,7 @@ type Store = Pick<ProjectFolder, 'dir' | 'db' | 'chain'>;
 
 /** The setting, and the backups that exist, newest first. */
 export function reportBackups({ dir }: Pick<Store, 'dir'>, problem?: string): BackupReport {
-  const backups = listBackups(dir).map(({ at, bytes }) => ({ at: timestampOf(at), bytes }));
+  const backups = listBackups(dir).map(({ at, bytes }) => ({ at: toTimestamp(at), bytes }));
   return {
     on: areBackupsOn(dir),
     bytes: backups.reduce((sum, { bytes }) => sum + bytes, 0),

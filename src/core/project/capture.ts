@@ -24,7 +24,7 @@ export interface Capture {
   close(): void;
 }
 
-const filesOf = (live: Live | undefined): LiveStatus['files'] => live?.status().files ?? [];
+const followedFiles = (live: Live | undefined): LiveStatus['files'] => live?.status().files ?? [];
 
 /** The most files that are followed because they were written for agents. */
 const maxWritten = 20;
@@ -79,9 +79,9 @@ export function openCapture(chain: WriteChain): Capture {
     },
     status: () => {
       const { files, ...status } = live?.status() ?? ended;
-      return { ...status, files: [...files, ...filesOf(writtenLive)] };
+      return { ...status, files: [...files, ...followedFiles(writtenLive)] };
     },
-    files: () => [...filesOf(live), ...filesOf(writtenLive)],
+    files: () => [...followedFiles(live), ...followedFiles(writtenLive)],
     stop: async (endOfSessions) => {
       live?.flush(endOfSessions);
       await end();

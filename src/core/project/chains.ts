@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openArtifacts, openReadArtifacts } from '../artifacts/index.js';
 import { type ArtifactNo, type Clock, cachePool, type Recent } from '../base/index.js';
 import { openVerified, type ReadChain, remakeSnapshot, type WriteChain } from '../chain/index.js';
-import { type DeltaOutline, type ParsedDelta, readerOf } from '../formats/index.js';
+import { type DeltaOutline, findReader, type ParsedDelta } from '../formats/index.js';
 import { type OpenDatabase, openDatabase, type ReadableDb } from '../store/index.js';
 import { type Seal, sealOfProcess } from '../trust/index.js';
 import type { Access } from './access.js';
@@ -95,7 +95,7 @@ export interface ContentReading {
 }
 
 /** Reads all formats. */
-export const allContents: ContentReading = { reader: readerOf, remake: remakeSnapshot };
+export const allContents: ContentReading = { reader: findReader, remake: remakeSnapshot };
 
 /** What the chains of one project have in common. */
 export interface ChainPlace {
@@ -114,7 +114,7 @@ export interface ChainPlace {
 }
 
 /** The parts of a chain beside its database and objects. */
-function partsOf(
+function openParts(
   {
     project,
     clock,
@@ -145,7 +145,7 @@ function partsOf(
 
 /** The chain of a connection that writes. */
 export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
-  const parts = partsOf(place, db);
+  const parts = openParts(place, db);
   const remake = (artifact: ArtifactNo): Uint8Array | undefined => place.contents.remake(chain, artifact);
   const { blocks } = place.caches;
   const artifacts = openArtifacts({ db, newName: randomUUID, ...place, blocks, remake, onGone: place.forget });
@@ -158,7 +158,7 @@ export function readChain(db: ReadableDb, place: ChainPlace): ReadChain {
   const remake = (artifact: ArtifactNo): Uint8Array | undefined => place.contents.remake(chain, artifact);
   const { blocks } = place.caches;
   const artifacts = openReadArtifacts({ db, newName: randomUUID, ...place, blocks, remake });
-  const chain: ReadChain = { db, artifacts, ...partsOf(place, db) };
+  const chain: ReadChain = { db, artifacts, ...openParts(place, db) };
   return chain;
 }
 

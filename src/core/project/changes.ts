@@ -16,9 +16,9 @@ function marksOf({ db, project }: ReadChain): Marks {
 }
 
 /** Where the changes of a project stand, as text. `changes` continues from it. */
-export const standOf = (chain: ReadChain): string => textOf(marksOf(chain));
+export const standOf = (chain: ReadChain): string => writeMarks(marksOf(chain));
 
-const textOf = (marks: Marks): string => areas.map((area) => marks[area] ?? 0).join('.');
+const writeMarks = (marks: Marks): string => areas.map((area) => marks[area] ?? 0).join('.');
 
 /** Another text than ours, or one of an earlier version, is older than everything: then every list counts as changed. */
 function marksIn(stand: string): Marks {
@@ -39,13 +39,13 @@ export async function* changes(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ProjectChange> {
   let chain = chainNow();
-  let state = stateOf(chain);
+  let state = readState(chain);
   let marks = since === undefined ? marksOf(chain) : marksIn(since);
   let cursor = after ?? lastCommit(chain);
   let first = true;
   const hasChanged = (): boolean => {
     const now = chainNow();
-    const isSame = now === chain && stateOf(now) === state;
+    const isSame = now === chain && readState(now) === state;
     chain = now;
     return !isSame;
   };
@@ -67,19 +67,19 @@ export async function* changes(
     const now = marksOf(chain);
     const changed = areas.filter((area) => (now[area] ?? 0) !== (marks[area] ?? 0) || (area === 'commits' && commits.length > 0));
     marks = now;
-    if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed, stand: textOf(now) };
+    if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed, stand: writeMarks(now) };
     first = false;
     if (commits.length === maxAtOnce) {
       chain = chainNow();
       continue;
     }
     while (!signal?.aborted && !look()) await pause(lookMs, signal);
-    state = stateOf(chain);
+    state = readState(chain);
   }
 }
 
 /** A value that changes with each commit: `data_version` for other connections, `total_changes` for this one. */
-const stateOf = (chain: ReadChain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
+const readState = (chain: ReadChain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
 
 const lastCommit = ({ db, project }: ReadChain): number =>
   db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', project)?.seq ?? 0;

@@ -15,12 +15,12 @@ export function resolveLink(session: Session, url: string): OutputOf<'desktop.li
       `${inWords(url)} is no link of Stemma. Links have the form stemma://commit/ctx-…?project=ID, stemma://session/ID?project=ID or stemma://share?link=https://….`,
     );
   if (link.kind === 'share') return link;
-  const dir = placeOf(session, link.project);
+  const dir = findFolder(session, link.project);
   return link.kind === 'commit' ? { kind: 'commit', dir, commit: link.commit } : { kind: 'session', dir, session: link.session };
 }
 
 /** The folder of the project of a link. */
-function placeOf({ engine, openProject }: Session, projectId: string | undefined): string {
+function findFolder({ engine, openProject }: Session, projectId: string | undefined): string {
   if (projectId === undefined) {
     const open = openProject();
     if (open) return open.dir;

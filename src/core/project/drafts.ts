@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Clock, isObject, timestampOf } from '../base/index.js';
+import { type Clock, isObject, toTimestamp } from '../base/index.js';
 import type { SavedDraft } from '../contract/index.js';
 import { fileErrorCode, readInside, replaceFile } from '../files/index.js';
 
@@ -29,7 +29,7 @@ export function openDrafts(dataDir: string, clock: Clock): Drafts {
     list,
     save: (key, text) => {
       const others = list().filter((draft) => draft.key !== key);
-      const drafts = text === null ? others : [{ key, text, savedAt: timestampOf(clock()) }, ...others];
+      const drafts = text === null ? others : [{ key, text, savedAt: toTimestamp(clock()) }, ...others];
       replaceFile(file, `${JSON.stringify(drafts.slice(0, maxDrafts))}\n`);
     },
   };

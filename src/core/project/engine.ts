@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { layerSources } from '../assist/index.js';
-import { type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
+import { type Clock, isObject, parseJson, stringAt, systemClock, toTimestamp } from '../base/index.js';
 import type { Git } from '../blame/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
@@ -270,16 +270,16 @@ function ensureProject(dir: string, make: (dir: string) => Project): string {
   return isProject(dir) ? dir : make(dir).dir;
 }
 
-const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+const readIfThere = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 
 function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
-  const text = textOf(file);
+  const text = readIfThere(file);
   const stored = text === undefined ? [] : parseJson(text);
   return (Array.isArray(stored) ? stored : []).flatMap((item) => {
     const dir = stringAt(item, 'dir');
     const openedAt = stringAt(item, 'openedAt');
     return isObject(item) && dir !== undefined && openedAt !== undefined
-      ? [{ dir, name: stringAt(item, 'name') ?? dir, openedAt: timestampOf(Date.parse(openedAt) || 0) }]
+      ? [{ dir, name: stringAt(item, 'name') ?? dir, openedAt: toTimestamp(Date.parse(openedAt) || 0) }]
       : [];
   });
 }
@@ -295,6 +295,6 @@ function noteRecent(file: string, project: Project, clock: Clock): void {
   const age = first ? clock() - Date.parse(first.openedAt) : Number.POSITIVE_INFINITY;
   if (first?.dir === project.dir && first.name === project.name && age >= 0 && age < recentFor) return;
   const others = known.filter(({ dir }) => comparable(dir) !== comparable(project.dir));
-  const list = [{ dir: project.dir, name: project.name, openedAt: timestampOf(clock()) }, ...others].slice(0, recentKept);
+  const list = [{ dir: project.dir, name: project.name, openedAt: toTimestamp(clock()) }, ...others].slice(0, recentKept);
   unlessRefused(() => replaceFile(file, `${JSON.stringify(list, null, 2)}\n`));
 }

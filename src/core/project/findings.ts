@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { builtInRules, byTime, keptCounts, keptFindings, type RuleResults, ruleOf, type SqlRule, uncheckedSessions } from '../analysis/index.js';
-import { textOf } from '../base/index.js';
+import { builtInRules, byTime, keptCounts, keptFindings, parseRule, type RuleResults, type SqlRule, uncheckedSessions } from '../analysis/index.js';
+import { decodeText } from '../base/index.js';
 import type { Finding } from '../contract/index.js';
 import { listIfExists, readInside } from '../files/index.js';
 import { analystMs, askProject, prepareFindings, requireFile } from './analyst.js';
@@ -17,7 +17,7 @@ export function rulesIn(dataDir: string): SqlRule[] {
   const folder = rulesFolder(dataDir);
   const own = listIfExists(dataDir, folder)
     .filter((entry) => entry.isFile() && entry.name.endsWith('.sql'))
-    .map(({ name }) => ruleOf(name.slice(0, -'.sql'.length), textOf(readInside(dataDir, join(folder, name), { limit: maxRuleBytes })), false));
+    .map(({ name }) => parseRule(name.slice(0, -'.sql'.length), decodeText(readInside(dataDir, join(folder, name), { limit: maxRuleBytes })), false));
   const names = new Set(own.map(({ rule }) => rule));
   return [...builtInRules.filter(({ rule }) => !names.has(rule)), ...own];
 }

@@ -313,9 +313,11 @@ function restoreProjectRow(db: OpenDatabase, projectId: string): void {
 
 function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {
   return (
-    numberOf(db, projectId) ??
+    findProjectRow(db, projectId) ??
     db.transaction(
-      () => numberOf(db, projectId) ?? db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId,
+      () =>
+        findProjectRow(db, projectId) ??
+        db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId,
     )
   );
 }
@@ -324,7 +326,7 @@ function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt:
  * The number of the project's row; undefined for a new database. It does not use the index: a damaged index would cause a
  * second project row, and the rows of the first would be lost. @throws CORRUPT if the database belongs to another project.
  */
-export function numberOf(db: OpenDatabase, projectId: string): number | undefined {
+export function findProjectRow(db: OpenDatabase, projectId: string): number | undefined {
   const projects = db.all<{ no: number; projectId: string }>('SELECT no, projectId FROM project NOT INDEXED');
   const own = projects.find((project) => project.projectId === projectId);
   const [other] = projects;

@@ -8,7 +8,7 @@ import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { pendingAmong, type UnstoredWindows } from '../usage/index.js';
 import { deniedWrite, readWrite } from './access.js';
 import { type OpenedForReading, readingFrom } from './chains.js';
-import { numberOf } from './folder.js';
+import { findProjectRow } from './folder.js';
 import { database, findProjectIn, objects, requireRegularDatabase } from './manifest.js';
 import { ownUsageSettings } from './own-prices.js';
 
@@ -56,7 +56,7 @@ function openAtAGlance(path: string, dataDir: string): OpenedForReading | undefi
   if (isRecovered || !isTrusted || !existsSync(join(dir, objects)) || deniedWrite(dir, own)) return undefined;
   requireRegularDatabase(dir);
   const db = openDatabase(join(dir, database), { readonly: true, mark: openSeal(dataDir)(`derived\0${said.projectId}`) });
-  const project = numberOf(db, said.projectId);
+  const project = findProjectRow(db, said.projectId);
   if (project === undefined) {
     db.close();
     return undefined;

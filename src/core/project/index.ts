@@ -4,7 +4,7 @@
 
 export type { Git } from '../blame/index.js';
 export type { Offer } from '../chain/index.js';
-export { changeSettings, settingsOf } from '../chain/index.js';
+export { changeSettings, readSettings } from '../chain/index.js';
 export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../import/index.js';
 export type { CheckResult } from '../integrity/index.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { badRequest, corrupt, isObject, notFound, parseJson, stringAt, timestampOf } from '../base/index.js';
+import { badRequest, corrupt, isObject, notFound, parseJson, stringAt, toTimestamp } from '../base/index.js';
 import { absolutePath, FileRefused, fileErrorCode, readInside, replaceFile, statInside, writeNew } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { copyForReading, formatVersion, openDatabase } from '../store/index.js';
@@ -96,13 +96,13 @@ function recoverManifest(dir: string): ProjectManifest {
 }
 
 /** Writes the manifest of a project whose folder is being created. */
-export const writeManifest = (dir: string, content: ProjectManifest): void => writeNew(join(dir, manifest), textOf(content));
+export const writeManifest = (dir: string, content: ProjectManifest): void => writeNew(join(dir, manifest), writeText(content));
 
 /** Replaces a damaged manifest by a recovered one. */
-export const repairManifest = (dir: string, content: ProjectManifest): void => replaceFile(join(dir, manifest), textOf(content));
+export const repairManifest = (dir: string, content: ProjectManifest): void => replaceFile(join(dir, manifest), writeText(content));
 
-const textOf = ({ projectId, name, createdAt, tokenizer }: ProjectManifest): string =>
-  `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer }, null, 2)}\n`;
+const writeText = ({ projectId, name, createdAt, tokenizer }: ProjectManifest): string =>
+  `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: toTimestamp(createdAt), tokenizer }, null, 2)}\n`;
 
 /** Requires regular files for the database and its log, because SQLite follows links and waits for pipes. @throws BAD_REQUEST */
 export function requireRegularDatabase(dir: string): void {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { textOf } from '../base/index.js';
+import { decodeText } from '../base/index.js';
 import { makeFolders, readInside, replaceFile } from '../files/index.js';
 import { type OwnPrices, withPrices } from '../usage/index.js';
 
@@ -9,7 +9,7 @@ const longest = 16 * 1024 * 1024;
 /** The text of a person's own prices, windows and budgets: `usage.json` in Stemma's data folder. Undefined if there is none. */
 export function ownUsageSettings(dataDir: string): string | undefined {
   const file = join(dataDir, 'usage.json');
-  return existsSync(file) ? textOf(readInside(dataDir, file, { limit: longest })) : undefined;
+  return existsSync(file) ? decodeText(readInside(dataDir, file, { limit: longest })) : undefined;
 }
 
 /** Changes a person's own prices. @throws BAD_REQUEST if the file is not valid. */

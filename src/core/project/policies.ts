@@ -18,17 +18,17 @@ const schema = runnerContract.setPolicy['~orpc'].inputSchema;
 /** Opens the policies in Stemma's data folder: one file for each project. A file that is not valid allows nothing. */
 export function openPolicies(dataDir: string): Policies {
   const folder = join(dataDir, 'policies');
-  const fileOf = (projectId: string, dir: string): string =>
+  const policyFile = (projectId: string, dir: string): string =>
     join(folder, `${createHash('sha256').update(`${projectId}\0${dir}`).digest('hex')}.json`);
   return {
     get: (projectId, dir) => {
-      const file = fileOf(projectId, dir);
+      const file = policyFile(projectId, dir);
       const stored = existsSync(file) ? schema?.safeParse(parseJson(readInside(folder, file, { limit: longest }).toString('utf8'))) : undefined;
       return stored?.success ? stored.data : nothing;
     },
     set: (projectId, dir, policy) => {
       makeFolders(folder);
-      replaceFile(fileOf(projectId, dir), `${JSON.stringify(policy, null, 2)}\n`);
+      replaceFile(policyFile(projectId, dir), `${JSON.stringify(policy, null, 2)}\n`);
       return policy;
     },
   };

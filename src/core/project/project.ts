@@ -1,5 +1,5 @@
 import { openSummarizer, type Summarizer, type SummarizerSettings, unsavedSummarizer } from '../assist/index.js';
-import { type Clock, type ContextId, timestampOf } from '../base/index.js';
+import { type Clock, type ContextId, toTimestamp } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type ReadableDb } from '../store/index.js';
@@ -131,7 +131,7 @@ export function projectInfo(project: ReadProject): ProjectInfo {
     projectId: project.projectId,
     name: project.name,
     dir: project.dir,
-    createdAt: timestampOf(project.createdAt),
+    createdAt: toTimestamp(project.createdAt),
     access: project.access,
     trusted: !isUntrusted(project.access),
     counts: {

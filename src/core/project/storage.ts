@@ -6,7 +6,7 @@ import { database } from './manifest.js';
 import type { ReadProject } from './reading.js';
 
 /** Sizes of all files of a project's folder, by relative path. A file that disappears counts as 0. */
-function filesOf(dir: string): { readonly path: string; readonly bytes: number }[] {
+function measureFiles(dir: string): { readonly path: string; readonly bytes: number }[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => {
@@ -31,7 +31,7 @@ const databaseBytes = (db: ReadableDb): number =>
 
 /** The size of a project, caches included, without the journal. */
 export const storedBytes = ({ dir, db }: Pick<ReadProject, 'dir' | 'db'>): number =>
-  filesOf(dir)
+  measureFiles(dir)
     .filter(({ path }) => !isOfDatabase(path))
     .reduce((sum, { bytes }) => sum + bytes, databaseBytes(db));
 
@@ -42,7 +42,7 @@ export const storedBytes = ({ dir, db }: Pick<ReadProject, 'dir' | 'db'>): numbe
 export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
   const weights = new Map<DiskArea, number>();
   const add = (area: DiskArea, bytes: number): void => void weights.set(area, (weights.get(area) ?? 0) + bytes);
-  for (const { path, bytes } of filesOf(dir)) if (path !== database && path !== derivedName) add(areaOfFile(path), bytes);
+  for (const { path, bytes } of measureFiles(dir)) if (path !== database && path !== derivedName) add(areaOfFile(path), bytes);
   add('free', databaseBytes(db));
   for (const schema of schemasOf(db))
     for (const { name } of db.all<{ name: string }>(

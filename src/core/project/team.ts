@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { badRequest, StemmaError } from '../base/index.js';
-import { commitOf } from '../chain/index.js';
+import { findCommit } from '../chain/index.js';
 import type { InputOf, TeamStatus } from '../contract/index.js';
 import type { Redaction } from '../export/index.js';
 import {
@@ -34,13 +34,13 @@ interface Connected {
 
 /** @throws BAD_REQUEST if the project is not connected, or the engine was started without hubs. */
 async function connected(engine: Engine, project: Project): Promise<Connected> {
-  const address = await addressOf(engine, project);
+  const address = await findAddress(engine, project);
   if (!address) throw badRequest('hub', 'This project is not connected to a hub. Connect it with `stemma push --hub HUB/PROJECT --token TOKEN`.');
   return { address, hub: reach(engine, address) };
 }
 
 /** A restricted project has no hub here: it may have copied the id of a project that has one. */
-const addressOf = async ({ hubs }: Engine, { access, projectId }: Project): Promise<HubAddress | undefined> =>
+const findAddress = async ({ hubs }: Engine, { access, projectId }: Project): Promise<HubAddress | undefined> =>
   isUntrusted(access) ? undefined : hubs.of(projectId);
 
 function reach({ options }: Engine, address: HubAddress): ManagedHub {
@@ -57,7 +57,7 @@ export async function connectTeam(
   project: Project,
   given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>,
 ): Promise<TeamStatus> {
-  const before = await addressOf(engine, project);
+  const before = await findAddress(engine, project);
   const address = { token: undefined, onDemand: before?.onDemand, ...given };
   const hub = reach(engine, address);
   await hub.hello().catch(async (error: unknown) => {
@@ -95,7 +95,7 @@ export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | '
   const dir = join(engine.options.dataDir, opened, `${given.project}-${name}.stemma`);
   const project = isProject(dir) ? engine.open(dir) : engine.create({ dir, name: given.project });
   await engine.hubs.set(project.projectId, address);
-  await pull(project.chain, hub, { onDemand: true, place: placeOf(address) });
+  await pull(project.chain, hub, { onDemand: true, place: hubAddressText(address) });
   return project;
 }
 
@@ -106,7 +106,7 @@ export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | '
 export async function fetchForRead(engine: Engine, project: Project, refusal: unknown): Promise<boolean> {
   const ref = heldByHub(project.chain, refusal);
   if (ref === undefined) return false;
-  const address = await addressOf(engine, project);
+  const address = await findAddress(engine, project);
   if (!address)
     throw new StemmaError('UNAVAILABLE', `${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, {
       id: ref,
@@ -125,7 +125,7 @@ const troubleOf = ({ code, message }: StemmaError) => ({ problem: message, refus
 
 /** Counts the items that a push would send and a pull would read. If the hub does not answer, the result says so; this is no error. */
 export async function teamStatus(engine: Engine, project: Project): Promise<TeamStatus> {
-  const address = await addressOf(engine, project);
+  const address = await findAddress(engine, project);
   if (!address) return { hub: null, project: null, role: null, name: null, retention: null, toPush: {}, toPull: null };
   const place = { hub: address.hub, project: address.project };
   try {
@@ -140,7 +140,7 @@ export async function teamStatus(engine: Engine, project: Project): Promise<Team
 
 /** Counts new items on the project's hub and lists the people there. If the hub does not answer, the result says so; this is no error. */
 export async function teamNews(engine: Engine, project: Project) {
-  const address = await addressOf(engine, project);
+  const address = await findAddress(engine, project);
   if (!address) return { hub: null, onDemand: false, toPull: null, me: null, people: [] };
   const onDemand = address.onDemand === true;
   try {
@@ -179,12 +179,12 @@ const leavesWith =
     item.kind === 'source' ? sources && own === undefined : own === undefined || own(item);
 
 /** The project on a hub as a person writes it. */
-const placeOf = ({ hub, project }: Pick<HubAddress, 'hub' | 'project'>): string => `${hub.replace(/\/+$/, '')}/${project}`;
+const hubAddressText = ({ hub, project }: Pick<HubAddress, 'hub' | 'project'>): string => `${hub.replace(/\/+$/, '')}/${project}`;
 
 /** Pulls new items from the hub of the project. @throws as `connected` and `pull`. */
 export async function pullTeam(engine: Engine, project: Project): Promise<Pulled> {
   const { hub, address } = await connected(engine, project);
-  return pull(project.chain, hub, { onDemand: address.onDemand, place: placeOf(address) });
+  return pull(project.chain, hub, { onDemand: address.onDemand, place: hubAddressText(address) });
 }
 
 /** The hub of a project, to manage its members. @throws as `connected`. */
@@ -193,8 +193,8 @@ export const teamHub = async (engine: Engine, project: Project): Promise<Managed
 /** Makes a link. First pushes the commits and their ancestors to the hub. @throws as `connected`, `push` and the hub. */
 export async function shareCommit(engine: Engine, project: Project, { commit, against, role, expiresAt }: InputOf<'team.share'>) {
   const { hub, address } = await connected(engine, project);
-  const row = commitOf(project.chain, commit, 'commit');
-  const other = against === undefined ? undefined : commitOf(project.chain, against, 'against');
+  const row = findCommit(project.chain, commit, 'commit');
+  const other = against === undefined ? undefined : findCommit(project.chain, against, 'against');
   for (const each of other ? [row, other] : [row]) await push(project.chain, hub, { leaves: selected(project.chain, { branch: each.id }) });
   const name = other ? `Link to ${row.id} against ${other.id}` : `Link to ${row.id}`;
   const { id, token } = await hub.share({ commit: row.digest.toString('hex'), against: other?.digest.toString('hex'), name, role, expiresAt });

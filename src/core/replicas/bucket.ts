@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { StemmaError } from '../base/index.js';
 import { type StoredCredentials, unsealKeys, type Vault } from './credentials.js';
-import { type BackingStore, type BucketPlace, keyOf } from './store.js';
+import { type BackingStore, type BucketPlace, objectKey } from './store.js';
 
 /** Milliseconds to wait for a connection, and for a response, before a server counts as unreachable. */
 const connectMs = 5_000;
@@ -41,7 +41,7 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
     const { GetObjectCommand, NoSuchKey } = await sdk();
     try {
       const { Body } = await (await connected()).send(new GetObjectCommand({ Bucket: bucket, Key: prefix + key }));
-      return Body && (await beginningOf(Body as AsyncIterable<Uint8Array>, most + 1));
+      return Body && (await readBeginning(Body as AsyncIterable<Uint8Array>, most + 1));
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
       throw error;
@@ -64,24 +64,24 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
     });
   return {
     putFile,
-    put: (hash, bytes) => putFile(keyOf(hash), bytes),
+    put: (hash, bytes) => putFile(objectKey(hash), bytes),
     get: (hash) =>
       answered(async () => {
-        const bytes = await read(keyOf(hash), maxReadBytes);
+        const bytes = await read(objectKey(hash), maxReadBytes);
         if (bytes && bytes.length > maxReadBytes) throw new RangeError(`it answers with more than ${maxReadBytes} bytes`);
         return bytes;
       }),
     remove: (hash) =>
       answered(async () => {
         const { DeleteObjectCommand } = await sdk();
-        await (await connected()).send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + keyOf(hash) }));
+        await (await connected()).send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + objectKey(hash) }));
       }),
     close: () => void client?.then((one) => one.destroy()).catch(() => {}),
   };
 }
 
 /** The first bytes of an answer. The connection ends when there are more. */
-async function beginningOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+async function readBeginning(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of body) {
@@ -97,7 +97,7 @@ const sdk = () => import('@aws-sdk/client-s3');
 
 async function connect(name: string, place: BucketPlace, credentials: StoredCredentials | undefined, vault: Vault | undefined): Promise<S3Client> {
   const { endpoint, region = 'us-east-1' } = place;
-  const identity = await identityOf(name, credentials, vault);
+  const identity = await requireIdentity(name, credentials, vault);
   const { S3Client } = await sdk();
   return new S3Client({
     region,
@@ -115,7 +115,7 @@ async function connect(name: string, place: BucketPlace, credentials: StoredCred
 }
 
 /** Without this, the client would search the whole machine for credentials. @throws UNAVAILABLE if none were chosen. */
-async function identityOf(name: string, credentials: StoredCredentials | undefined, vault: Vault | undefined): Promise<Identity> {
+async function requireIdentity(name: string, credentials: StoredCredentials | undefined, vault: Vault | undefined): Promise<Identity> {
   switch (credentials?.from) {
     case undefined:
       throw new StemmaError(

@@ -2,7 +2,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
 import { absolutePath, FileRefused, fileErrorCode, privateFile, privateFolder, readSafely, statInside, syncFolderLater } from '../files/index.js';
-import { type BackingStore, type FolderPlace, keyOf } from './store.js';
+import { type BackingStore, type FolderPlace, objectKey } from './store.js';
 
 /** Opens a folder as a backing store, for example on another disk or one that another program synchronizes. */
 export function openFolderStore(name: string, place: FolderPlace, newName: () => string): BackingStore {
@@ -52,18 +52,18 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
     });
   return {
     putFile: (name, bytes) => write(name, bytes, false),
-    put: (hash, bytes) => write(keyOf(hash), bytes, true),
+    put: (hash, bytes) => write(objectKey(hash), bytes, true),
     get: (hash) =>
       answered(async () => {
         try {
-          return await readObject(dir, keyOf(hash));
+          return await readObject(dir, objectKey(hash));
         } catch (error) {
           // If the folder itself is missing (unmounted), it is unknown whether it holds the object.
           if (fileErrorCode(error) === 'ENOENT' && (await folderExists(dir))) return undefined;
           throw error;
         }
       }),
-    remove: (hash) => answered(() => rm(join(root, keyOf(hash)), { force: true })),
+    remove: (hash) => answered(() => rm(join(root, objectKey(hash)), { force: true })),
     close: () => {},
   };
 }

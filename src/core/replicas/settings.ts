@@ -39,9 +39,9 @@ export function openMachineReplicas(dataDir: string): MachineReplicas {
   const folder = join(dataDir, 'replicas');
   const remembered = new Map<string, { readonly stamp: string; readonly replicas: ReplicasByName }>();
   // A project names its own id, so the id must not become a path.
-  const fileOf = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
+  const settingsFile = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
   const of = (projectId: string): ReplicasByName => {
-    const file = fileOf(projectId);
+    const file = settingsFile(projectId);
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
     if (!stat) return nothing;
     const stamp = stampOf(stat);
@@ -57,7 +57,7 @@ export function openMachineReplicas(dataDir: string): MachineReplicas {
       const next = new Map(of(projectId));
       if (settings) next.set(name, settings);
       else next.delete(name);
-      const file = fileOf(projectId);
+      const file = settingsFile(projectId);
       if (next.size === 0) return rmSync(file, { force: true });
       makeFolders(folder);
       const text = JSON.stringify({ projectId, replicas: Object.fromEntries([...next].sort(([a], [b]) => (a < b ? -1 : 1))) }, null, 2);

@@ -20,4 +20,4 @@ export type FolderPlace = Extract<ReplicaPlace, { kind: 'folder' }>;
 export type BucketPlace = Extract<ReplicaPlace, { kind: 's3' }>;
 
 /** The key of an object in a backing store. The first two digits make folders, because one folder of many small files is slow to list. */
-export const keyOf = (hash: string): string => `blake3/${hash.slice(0, 2)}/${hash}`;
+export const objectKey = (hash: string): string => `blake3/${hash.slice(0, 2)}/${hash}`;

@@ -40,5 +40,5 @@ export type { StoredRange } from './record/texts.js';
 export { callFormats, storeTravelingCall, type TravelingCall, travelingCalls, travelingFields } from './record/travel.js';
 export { contentBefore } from './runtimes/before.js';
 export { callsOfDelta } from './runtimes/counts.js';
-export { unknownUsage, windowOf } from './runtimes/runtime.js';
+export { sentSize, unknownUsage } from './runtimes/runtime.js';
 export { wireOf, wordsOf } from './shared/words.js';

@@ -6,7 +6,7 @@ import { reads, writes, writesIf } from './procedure.js';
 /** The procedures of `agent`. */
 export const agentRouter = {
   register: writes.agent.register.handler(({ input, context }) => handover.registerAgent(context.chain, input)),
-  get: reads.agent.get.handler(({ input, context }) => handover.toAgent(handover.agentOf(context.chain, input.agentId))),
+  get: reads.agent.get.handler(({ input, context }) => handover.toAgent(handover.requireAgent(context.chain, input.agentId))),
   turns: reads.agent.turns.handler(({ input, context }) => handover.turnsOf(context.chain, input.agentId)),
   input: writesIf<{ preview?: unknown }>(({ preview }) => preview === undefined || preview === false).agent.input.handler(({ input, context }) =>
     readTurnInput(context.chain, layerSources(context.project), input),

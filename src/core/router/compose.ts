@@ -1,12 +1,12 @@
 import { compactContext, composedRows, composition, restoreState, saveState } from '../assist/index.js';
 import * as composer from '../composer/index.js';
-import { type Reading, settingsOf } from '../project/index.js';
+import { type Reading, readSettings } from '../project/index.js';
 import { machine, reads, scans, searches, writes } from './procedure.js';
 
 /** The call with the project's switch for sharing, unless the call has its own. */
 const shared = <Input extends { enableShareContext?: boolean | undefined }>(input: Input, { reading }: { readonly reading: Reading }): Input => {
   const project = reading.openProject();
-  return input.enableShareContext === undefined && project ? { ...input, ...settingsOf(project.chain) } : input;
+  return input.enableShareContext === undefined && project ? { ...input, ...readSettings(project.chain) } : input;
 };
 
 /** The procedures of `compose`. */

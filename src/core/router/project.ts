@@ -7,10 +7,10 @@ import {
   conversionOf,
   inSteps,
   projectInfo,
+  readSettings,
   repairProject,
   reportBackups,
   setBackups,
-  settingsOf,
   storageOf,
 } from '../project/index.js';
 import { live, machine, reads, scans, writes, writesIf } from './procedure.js';
@@ -34,7 +34,7 @@ export const projectRouter = {
     };
     return changes(() => now().chain, input, signal);
   }),
-  settings: reads.project.settings.handler(({ context }) => settingsOf(context.chain)),
+  settings: reads.project.settings.handler(({ context }) => readSettings(context.chain)),
   setSettings: writes.project.setSettings.handler(({ input, context }) => changeSettings(context.chain, input)),
   storage: reads.project.storage.handler(({ context }) => inSteps(storageOf(context.project))),
   backups: live.project.backups.handler(({ context: { session } }) => reportBackups(session.project())),

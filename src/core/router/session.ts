@@ -6,8 +6,8 @@ import {
   changeSession,
   deleteSession,
   diagnose,
+  findPlace,
   listSessions,
-  placeOf,
   repairSession,
   type SessionFacts,
   storedSessions,
@@ -30,7 +30,7 @@ export const sessionRouter = {
   }),
   place: counts.session.place.handler(async ({ input, context }) => {
     await loadPrices();
-    return { ...placeOf(context.chain, input), handed: handedAt(context.chain, input.id) };
+    return { ...findPlace(context.chain, input), handed: handedAt(context.chain, input.id) };
   }),
   rename: writes.session.rename.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
   archive: writes.session.archive.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),

@@ -1,4 +1,4 @@
-import { commitOf } from '../chain/index.js';
+import { findCommit } from '../chain/index.js';
 import {
   askContext,
   commonBase,
@@ -60,7 +60,7 @@ export const turnRouter = {
     return {};
   }),
   request: reads.turn.request.handler(({ input, context }) =>
-    turnRequest(context.chain, commitOf(context.chain, input.turnId, 'turnId'), input.wire ?? 'anthropic'),
+    turnRequest(context.chain, findCommit(context.chain, input.turnId, 'turnId'), input.wire ?? 'anthropic'),
   ),
   ask: acts.turn.ask.handler(({ input, context, signal }) =>
     askContext(context.chain, input, context.session.engine.options.providers ?? [], signal),

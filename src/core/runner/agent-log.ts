@@ -1,7 +1,7 @@
 import type { ContextId } from '../base/index.js';
-import { checkpoint, commitOf, type WriteChain } from '../chain/index.js';
+import { checkpoint, findCommit, type WriteChain } from '../chain/index.js';
 import { readInside, removeInside, statInside } from '../files/index.js';
-import { formatOf } from '../formats/index.js';
+import { requireFormat } from '../formats/index.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 
@@ -29,7 +29,7 @@ export function commitsOf(chain: WriteChain, { from, as, moved }: AgentWork) {
   return {
     tip: () => tip,
     add(format: string, text: string): void {
-      const { sessionId, template } = commitOf(chain, tip);
+      const { sessionId, template } = findCommit(chain, tip);
       chain.artifacts.transaction(() => {
         tip = checkpoint(chain, {
           parent: tip,
@@ -49,7 +49,7 @@ export function commitsOf(chain: WriteChain, { from, as, moved }: AgentWork) {
 
 /** Commits the entries that an agent adds to its session file. After the signal aborts, only a new piece or the end commits. */
 export function followSession(chain: WriteChain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
-  const format = formatOf(`${program.agent}-v1`);
+  const format = requireFormat(`${program.agent}-v1`);
   const commits = commitsOf(chain, work);
   let file: AgentSessionFile | undefined;
   let done = 0;

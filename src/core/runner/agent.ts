@@ -146,7 +146,7 @@ function noteSession(chain: WriteChain, jobId: string, sessionId: string): void 
 }
 
 /** The folder in which an agent stores its sessions on this machine. */
-export const rootOf = ({ agentRoots }: Pick<RunnerParts, 'agentRoots'>, { agent }: AgentPerformer): string | undefined =>
+export const findRoot = ({ agentRoots }: Pick<RunnerParts, 'agentRoots'>, { agent }: AgentPerformer): string | undefined =>
   agentRoots.find((one) => one.agent === agent)?.root;
 
 /** The file of the session that the agent writes. */
@@ -158,7 +158,7 @@ function sessionAt(
   { sessionId, path }: Extract<AgentPiece, { kind: 'session' }>,
 ): AgentSessionFile | undefined {
   const { agent, folder } = performer;
-  const root = rootOf(parts, performer);
+  const root = findRoot(parts, performer);
   const file = path ?? (begun.resume?.sessionId === sessionId ? begun.resume.path : root && sessionFile(agent, { root, cwd: folder, sessionId }));
   noteSession(parts.chain, jobId, sessionId);
   return root === undefined || file === undefined ? undefined : { root, path: file };

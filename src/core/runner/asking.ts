@@ -1,4 +1,4 @@
-import { notFound, timestampOf } from '../base/index.js';
+import { notFound, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Job } from '../contract/index.js';
 
@@ -57,4 +57,4 @@ export const questionsOf = (chain: ReadChain, job: number): Job['questions'] =>
       'SELECT requestId, toolName, arguments, askedAt FROM jobQuestion WHERE job = ? AND allow IS NULL ORDER BY askedAt, requestId',
       job,
     )
-    .map(({ askedAt, ...question }) => ({ ...question, askedAt: timestampOf(askedAt) }));
+    .map(({ askedAt, ...question }) => ({ ...question, askedAt: toTimestamp(askedAt) }));

@@ -7,7 +7,7 @@ import { type Actor, type Tool, text, tool } from './tool.js';
 export const waitsFor = (name: string): boolean => name === 'fork_join' || name === 'ask_expert';
 
 /** The agent that hands out turns. Actors of spaces and tickets become agents when they first delegate. */
-function agentOf(chain: WriteChain, { who }: Actor): string {
+function ensureAgent(chain: WriteChain, { who }: Actor): string {
   if (!agentNamed(chain, who)) registerAgent(chain, { agentId: who });
   return who;
 }
@@ -25,7 +25,7 @@ const taskOf = ({ target_strategy: targetStrategy, target_ref: targetRef, instru
 /** Tools that hand work to other agents. */
 export const handoverTools: readonly Tool[] = [
   tool('delegate_async', 'Hands an instruction to another agent and continues without its answer.', task, (chain, actor, input) => {
-    const { status, agentId, agentTurnId, turns } = delegate(chain, { sourceAgentId: agentOf(chain, actor), ...taskOf(input) });
+    const { status, agentId, agentTurnId, turns } = delegate(chain, { sourceAgentId: ensureAgent(chain, actor), ...taskOf(input) });
     return { result: { status, agent_id: agentId, agent_turn_id: agentTurnId }, handed: { turns, wait: false } };
   }),
   tool(
@@ -38,7 +38,7 @@ export const handoverTools: readonly Tool[] = [
     }),
     (chain, actor, input) => {
       const { turns, batchId } = forkJoin(chain, {
-        sourceAgentId: agentOf(chain, actor),
+        sourceAgentId: ensureAgent(chain, actor),
         tasks: input.tasks.map(taskOf),
         failFast: input.fail_fast,
         deadlineSeconds: input.deadline_seconds,
@@ -56,7 +56,7 @@ export const handoverTools: readonly Tool[] = [
     }),
     (chain, actor, input) => {
       const { turns } = askExpert(chain, {
-        sourceAgentId: agentOf(chain, actor),
+        sourceAgentId: ensureAgent(chain, actor),
         profileName: input.profile_name,
         question: input.question,
         includeHistory: input.include_history,
@@ -70,7 +70,7 @@ export const handoverTools: readonly Tool[] = [
     z.strictObject({ profile_name: text('The profile.'), instruction: text('What to do.') }),
     (chain, actor, input) => {
       const { status, agentId, agentTurnId, turns } = launchPrincipal(chain, {
-        sourceAgentId: agentOf(chain, actor),
+        sourceAgentId: ensureAgent(chain, actor),
         profileName: input.profile_name,
         instruction: input.instruction,
       });

@@ -1,4 +1,4 @@
-import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, timestampOf } from '../base/index.js';
+import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
@@ -64,8 +64,8 @@ const storedJob = (chain: ReadChain, row: JobRow): Job => ({
   used: { calls: row.calls, tokens: row.tokens, cost: row.cost },
   error: row.error,
   commits: parseJson(row.commits) as unknown as ContextId[],
-  startedAt: timestampOf(row.startedAt),
-  endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
+  startedAt: toTimestamp(row.startedAt),
+  endedAt: row.endedAt === null ? null : toTimestamp(row.endedAt),
 });
 
 /** The target of a job: who it works for, and the space and ticket that it belongs to. */
@@ -239,7 +239,7 @@ export function endJob(chain: WriteChain, jobId: string, status: Exclude<JobStat
 }
 
 /** @throws NOT_FOUND */
-function rowOf(chain: ReadChain, jobId: string): JobRow {
+function readJob(chain: ReadChain, jobId: string): JobRow {
   const row = chain.db.one<JobRow>(`SELECT ${columns} FROM job WHERE project = ? AND jobId = ?`, chain.project, jobId);
   if (!row) throw notFound(jobId, `This project has no job ${jobId}.`);
   return row;
@@ -264,12 +264,12 @@ const hasExpired = (chain: ReadChain): boolean =>
 
 /** The stored status of a job, or `expired` for a running one whose lease has ended. */
 export function leaseOf(chain: ReadChain, jobId: string): JobStatus | 'expired' {
-  const row = rowOf(chain, jobId);
+  const row = readJob(chain, jobId);
   return isDead(chain, row) ? 'expired' : row.status;
 }
 
 /** Reads a job. @throws NOT_FOUND */
-export const jobNamed = (chain: ReadChain, jobId: string): Job => toJob(chain, rowOf(chain, jobId));
+export const jobNamed = (chain: ReadChain, jobId: string): Job => toJob(chain, readJob(chain, jobId));
 
 /** The newest jobs, at most 1,000. */
 export const listJobs = (chain: ReadChain, status: JobStatus | undefined): Job[] =>
@@ -295,19 +295,19 @@ export function noteEvent(chain: WriteChain, jobId: string, number: number, happ
   const at = chain.clock();
   chain.db.run(
     'INSERT OR REPLACE INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)',
-    rowOf(chain, jobId).no,
+    readJob(chain, jobId).no,
     number,
     at,
     JSON.stringify(happening),
   );
-  return { jobId, number, at: timestampOf(at) as Timestamp, ...happening };
+  return { jobId, number, at: toTimestamp(at) as Timestamp, ...happening };
 }
 
 const defaultEvents = 1_000;
 
 /** The events of a job, oldest first. @throws NOT_FOUND */
 export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
-  const row = rowOf(chain, input.jobId);
+  const row = readJob(chain, input.jobId);
   const events = chain.db
     .all<{ number: number; at: number; event: string }>(
       'SELECT number, at, event FROM jobEvent WHERE job = ? AND number >= ? ORDER BY number LIMIT ?',
@@ -319,7 +319,7 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
       ({ number, at, event }): JobEvent => ({
         jobId: row.jobId,
         number,
-        at: timestampOf(at),
+        at: toTimestamp(at),
         ...(parseJson(event) as unknown as Happening),
       }),
     );

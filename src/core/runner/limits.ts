@@ -135,7 +135,7 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn:
     let size = 0;
     try {
       for await (const piece of provider.stream(request, signal)) {
-        size += sizeOf(piece);
+        size += measurePiece(piece);
         meter.check(size, request.model, call);
         if (piece.kind === 'usage') {
           tokens = mergedTokens(tokens, piece.tokens);
@@ -153,7 +153,7 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn:
 });
 
 /** The characters of a piece that count toward the size of a reply. */
-function sizeOf(piece: ReplyPiece): number {
+function measurePiece(piece: ReplyPiece): number {
   if (piece.kind === 'text' || piece.kind === 'thinking') return piece.delta.length;
   return piece.kind === 'tool_call' ? JSON.stringify(piece.arguments ?? {}).length : 0;
 }

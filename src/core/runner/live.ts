@@ -10,7 +10,7 @@ import { endJob, GivenBack, type JobTarget, jobNamed, leaseOf, lookMs, renewLeas
 import { LimitReached } from './limits.js';
 import type { LiveJob, LiveJobs, Performing, RunnerParts, StartInput } from './parts.js';
 import { perform, performerOf } from './perform.js';
-import { targetOf } from './target.js';
+import { findTarget } from './target.js';
 
 /** Opens the set of live jobs of an engine. */
 export function openLiveJobs(): LiveJobs {
@@ -37,7 +37,7 @@ const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stop
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
   const { what, performer, limits = {}, rule = null } = input;
-  const target = tried(targetOf(chain, what, input.who), input.try);
+  const target = tried(findTarget(chain, what, input.who), input.try);
   const chosen = performerOf(parts, what, performer);
   const job = takeJob(chain, {
     ...target,

@@ -10,12 +10,12 @@ import type { Tool } from './tool.js';
 /** The kinds of work for which tools are offered. */
 export type OfferedFor = 'turn' | 'run' | 'ticket';
 
-const namesOf = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);
-const own = namesOf([...handoverTools, ...cardTools, ...spaceTools]);
-const project = namesOf(readingTools);
-const tickets = namesOf(ticketTools);
+const toolNames = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);
+const own = toolNames([...handoverTools, ...cardTools, ...spaceTools]);
+const project = toolNames(readingTools);
+const tickets = toolNames(ticketTools);
 /** All tools, in the order in which they are offered. */
-const all = [...namesOf(handoverTools), ...project, ...namesOf(spaceTools), ...namesOf(cardTools), ...tickets, finalTool];
+const all = [...toolNames(handoverTools), ...project, ...toolNames(spaceTools), ...toolNames(cardTools), ...tickets, finalTool];
 
 /** The tools of work without permissions of a profile: those for the own turn, boxes, spaces, delegation, and the ticket at hand. */
 const byDefault: Readonly<Record<OfferedFor, readonly string[]>> = {
@@ -26,12 +26,12 @@ const byDefault: Readonly<Record<OfferedFor, readonly string[]>> = {
 
 /** The groups of tools that a policy can name, as Stemma's MCP server does. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  history: namesOf(readingTools),
+  history: toolNames(readingTools),
   tickets,
-  spaces: namesOf(spaceTools),
-  runs: namesOf(spaceTools),
-  cards: [...namesOf(cardTools), 'read_cards'],
-  handover: namesOf(handoverTools),
+  spaces: toolNames(spaceTools),
+  runs: toolNames(spaceTools),
+  cards: [...toolNames(cardTools), 'read_cards'],
+  handover: toolNames(handoverTools),
 };
 
 /**

@@ -1,9 +1,9 @@
 import { badRequest, type ContextId, StemmaError, stringAt } from '../base/index.js';
-import { commitOf, type WriteChain } from '../chain/index.js';
+import { findCommit, type WriteChain } from '../chain/index.js';
 import type { AgentPerformer, Performer, Work } from '../contract/index.js';
 import { invokeRun } from '../timeline/index.js';
 import { answerContext, composeContext, type ModelProvider, providerOf } from '../turns/index.js';
-import { performAgent, rootOf } from './agent.js';
+import { findRoot, performAgent } from './agent.js';
 import type { PersonAnswer } from './asking.js';
 import type { CalledTool } from './call.js';
 import { checkCasePerformer, runCase } from './case.js';
@@ -75,7 +75,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   if (!start) return nothingLeft(diary);
   const { from, who, runId, permitted, as, moved } = start;
   let tip = from;
-  removeLeftSessions(chain, work.target.work, rootOf(parts, work.performer as AgentPerformer));
+  removeLeftSessions(chain, work.target.work, findRoot(parts, work.performer as AgentPerformer));
   try {
     // If the process of an earlier job died, it may already have committed the agent's last message. Work on a commit always starts at that commit.
     const isTakenOver = !('commit' in work.what) && lastOfOthers(chain, work.target.work, jobId) === 'interrupted';
@@ -130,7 +130,7 @@ async function converse({ chain, layers }: RunnerParts, work: Performing, own: O
         sharing: work.enableShareContext,
         compose: (commit) => {
           if (runId === null)
-            return composeContext(chain, commitOf(chain, commit), {
+            return composeContext(chain, findCommit(chain, commit), {
               ...startCall(chain, as.ticketId, isAnswer),
               sharing: work.enableShareContext,
             });
@@ -192,7 +192,7 @@ async function answerCommit(
   commit: ContextId,
   provider: ModelProvider | undefined,
 ): Promise<Outcome> {
-  const { id } = commitOf(chain, commit);
+  const { id } = findCommit(chain, commit);
   const named = isAgent(performer) ? '' : performer.provider;
   const reply = answerContext(chain, { id, provider: named, model: performer.model }, provider ? [provider] : [], signal);
   for (;;) {

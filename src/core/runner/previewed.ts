@@ -1,9 +1,9 @@
 import { StemmaError } from '../base/index.js';
-import { type ContextRow, commitOf, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
+import { type ContextRow, findCommit, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
-import { formatOf, type WritableEntry } from '../formats/index.js';
-import { type AgentTurnRow, inputOf, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
+import { requireFormat, type WritableEntry } from '../formats/index.js';
+import { type AgentTurnRow, makeTurnInput, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
 import { eventNamed } from '../tickets/index.js';
 import { composeContext, composedBody, stepBody } from '../turns/index.js';
 import { type Decided, decidedBy, givenOr, tipOfWork } from './jobs.js';
@@ -12,7 +12,7 @@ import type { RunnerParts } from './parts.js';
 import { workOfStart, workOfTurnId } from './target.js';
 import { conversationTools } from './tools.js';
 import { optionsOf } from './turn.js';
-import { beginningOf, openFormat, startCall, whoStarts, writtenTask } from './work.js';
+import { findBeginning, openFormat, startCall, whoStarts, writtenTask } from './work.js';
 
 /** The input of a turn's model now (`agent.input`), with the body of the request if the call names a wire. @throws NOT_FOUND */
 export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], given: InputOf<'agent.input'>): OutputOf<'agent.input'> {
@@ -21,7 +21,7 @@ export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], 
   const options = { ...optionsOf({ chain, layers, ...job }, turn), ...given };
   const input = turnInput(chain, options);
   if (given.wire === undefined) return input;
-  const { composed, sent } = inputOf(chain, turn, options);
+  const { composed, sent } = makeTurnInput(chain, turn, options);
   const model = String(sent.parameters.model ?? 'MODEL');
   return { ...input, body: composedBody(composed.messages, given.wire, { model, tools: (sent.tools ?? []) as never, parameters: sent.parameters }) };
 }
@@ -72,9 +72,9 @@ function firstCall(chain: ReadChain, no: number, sharing: boolean | undefined): 
     });
   const who = whoStarts(event);
   const tip = tipOfWork(chain, workOfStart(no));
-  const { base: from, text } = tip === undefined ? beginningOf(chain, event, who) : { base: tip, text: undefined };
-  const base = from === null ? undefined : commitOf(chain, from);
-  const added = text === undefined ? [] : formatOf(openFormat).parse(writtenTask(chain, text)).entries;
+  const { base: from, text } = tip === undefined ? findBeginning(chain, event, who) : { base: tip, text: undefined };
+  const base = from === null ? undefined : findCommit(chain, from);
+  const added = text === undefined ? [] : requireFormat(openFormat).parse(writtenTask(chain, text)).entries;
   if (base) {
     const call = startCall(chain, event.ticketId, event.task === 'answer' && base.threadId !== null);
     return { base, added, composed: composeContext(chain, base, { ...call, sharing, query: text }) };

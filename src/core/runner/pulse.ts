@@ -11,7 +11,7 @@ import { startJob } from './live.js';
 import type { RunnerParts, StartInput } from './parts.js';
 import { covers } from './received.js';
 import { rightsFor } from './rights.js';
-import { targetOf } from './target.js';
+import { findTarget } from './target.js';
 
 /**
  * Carries out due work: ends expired waits, starts plans, applies batch deadlines, and then starts the turns, runs and ticket starts that the policy
@@ -77,7 +77,7 @@ function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, how: Pic
   const { who } = rule;
   try {
     if (!covers(parts.chain, rule, what)) return;
-    const target = targetOf(parts.chain, what, who);
+    const target = findTarget(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
     // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;

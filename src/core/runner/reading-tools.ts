@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ContextId, StemmaError, textOf } from '../base/index.js';
+import { type ContextId, decodeText, StemmaError } from '../base/index.js';
 import { batchCards, boxCards, getCard } from '../cards/index.js';
 import { entries, materializedBytes, type ReadChain } from '../chain/index.js';
 import { catchUpIndex, query } from '../search/index.js';
@@ -72,7 +72,7 @@ export const readingTools: readonly Tool[] = [
     }),
     (chain, _actor, { id, max_tokens: maxTokens = 10_000 }) => {
       const { bytes } = materializedBytes(chain, { id: id as ContextId, format: 'narrative', maxTokens });
-      return { result: textOf(bytes) };
+      return { result: decodeText(bytes) };
     },
   ),
 ];

@@ -4,7 +4,7 @@ import { turnNamed } from '../handover/index.js';
 import { allowStart, receivedStart } from '../tickets/index.js';
 
 /** The row that makes a work one of another machine, if one did; undefined for work that is never sent. */
-function rowOf(chain: ReadChain, what: Work): { readonly kind: StartKind; readonly no: number } | undefined {
+function receivedRow(chain: ReadChain, what: Work): { readonly kind: StartKind; readonly no: number } | undefined {
   if ('turnId' in what) return { kind: 'agentTurn', no: turnNamed(chain, what.turnId).no };
   if (!('caseId' in what)) return undefined;
   const newest = chain.db.one<{ no: number | null }>(
@@ -18,7 +18,7 @@ function rowOf(chain: ReadChain, what: Work): { readonly kind: StartKind; readon
 /** Who sent this work from another machine; null if this machine recorded it. @throws NOT_FOUND for an unknown turn */
 export function receivedWork(chain: ReadChain, what: Work): Received | null {
   if ('eventId' in what) return receivedStart(chain, what.eventId);
-  const row = rowOf(chain, what);
+  const row = receivedRow(chain, what);
   return row ? receivedAt(chain, row.kind, row.no) : null;
 }
 
@@ -28,7 +28,7 @@ export function allowWork(chain: WriteChain, what: Work): Received | null {
     allowStart(chain, what.eventId);
     return receivedStart(chain, what.eventId);
   }
-  const row = rowOf(chain, what);
+  const row = receivedRow(chain, what);
   if (!row) return null;
   allowReceived(chain, row.kind, row.no);
   const { turnId } = what as { turnId?: string };

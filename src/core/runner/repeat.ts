@@ -1,6 +1,6 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import { projectIdOf } from '../cards/index.js';
-import { commitOf, contextEntries, hiddenCommits, show, update } from '../chain/index.js';
+import { readProjectId } from '../cards/index.js';
+import { contextEntries, findCommit, hiddenCommits, show, update } from '../chain/index.js';
 import { defaultParallel, type InputOf, type JobEvent, type JobStatus, type Try } from '../contract/index.js';
 import { allJobs, jobNamed } from './jobs.js';
 import { followJob, startJob } from './live.js';
@@ -18,7 +18,7 @@ export type RepeatInput = InputOf<'runner.repeat'>;
  */
 export async function* repeatWork(parts: RunnerParts, input: RepeatInput, signal?: AbortSignal): AsyncGenerator<JobEvent, { tries: Try[] }> {
   const { times, parallel = defaultParallel } = input;
-  commitOf(parts.chain, input.commit, 'commit');
+  findCommit(parts.chain, input.commit, 'commit');
   performerOf(parts, { commit: input.commit }, input.performer);
   if (isAgent(input.performer) || input.check !== undefined) workshopOf(parts);
   await removeLeftTries(parts);
@@ -60,7 +60,7 @@ async function attempt(parts: RunnerParts, input: RepeatInput, number: number, t
   const { chain } = parts;
   const { commit, limits, tools, otherTools, check } = input;
   // The names of a project's try folders begin with its id.
-  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, `${projectIdOf(chain)}-${chain.newId()}`) : undefined;
+  const own = isAgent(input.performer) ? await workshopOf(parts).make(input.performer.folder, `${readProjectId(chain)}-${chain.newId()}`) : undefined;
   const performer = own === undefined ? input.performer : { ...input.performer, folder: own };
   const jobId = await started(parts, { what: { commit }, performer, limits, tools, otherTools, try: number }, own);
   for await (const event of followJob(parts, jobId)) tell(event);
@@ -99,13 +99,13 @@ export async function removeDiscarded({ chain, workshop }: Pick<RunnerParts, 'ch
   const hidden = hiddenCommits(chain, { archived: true });
   for (const { status, performer, commits } of allJobs(chain)) {
     const tip = commits.at(-1);
-    if (status !== 'running' && 'agent' in performer && tip && hidden.has(commitOf(chain, tip).seq)) await workshop.remove(performer.folder);
+    if (status !== 'running' && 'agent' in performer && tip && hidden.has(findCommit(chain, tip).seq)) await workshop.remove(performer.folder);
   }
 }
 
 /** Removes the folders of tries that ended, or whose process died, before they made a commit, because no branch leads to these folders. */
 export async function removeLeftTries({ chain, workshop }: Pick<RunnerParts, 'chain' | 'workshop'>): Promise<void> {
-  for (const { folder, isHeld } of (await workshop?.made(projectIdOf(chain))) ?? []) {
+  for (const { folder, isHeld } of (await workshop?.made(readProjectId(chain))) ?? []) {
     const job = chain.db.one<{ status: JobStatus; commits: string }>(
       "SELECT status, commits FROM job WHERE project = ? AND performer ->> 'folder' = ? ORDER BY no DESC LIMIT 1",
       chain.project,

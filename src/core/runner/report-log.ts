@@ -1,7 +1,7 @@
-import { textOf, timestampOf } from '../base/index.js';
+import { decodeText, toTimestamp } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { removeInside, statInside } from '../files/index.js';
-import { formatOf, type WritableEntry } from '../formats/index.js';
+import { requireFormat, type WritableEntry } from '../formats/index.js';
 import { type AgentLog, type AgentSessionFile, commitsOf } from './agent-log.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece } from './programs.js';
@@ -9,7 +9,7 @@ import { openFormat } from './work.js';
 
 /** Commits the reports of an agent, for agents that do not write their session to a growing file. */
 export function recordReports(chain: WriteChain, begun: Begun, work: AgentWork): AgentLog {
-  const format = formatOf(openFormat);
+  const format = requireFormat(openFormat);
   const commits = commitsOf(chain, work);
   const waiting: WritableEntry[] = [];
   const words = { thinking: '', text: '' };
@@ -23,7 +23,7 @@ export function recordReports(chain: WriteChain, begun: Begun, work: AgentWork):
   const take = (): void => {
     closeWords();
     if (waiting.length === 0) return;
-    commits.add(openFormat, textOf(format.write(waiting.splice(0), { newId: chain.newId, now: timestampOf(chain.clock()) })));
+    commits.add(openFormat, decodeText(format.write(waiting.splice(0), { newId: chain.newId, now: toTimestamp(chain.clock()) })));
   };
   const add = (piece: AgentPiece): void => {
     if (piece.kind === 'thinking' && words.text !== '') closeWords();

@@ -1,6 +1,6 @@
 import { type ContextId, stringAt } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
-import { commitOf, type ReadChain } from '../chain/index.js';
+import { findCommit, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { Card, InputOf, OutputOf, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
@@ -51,7 +51,7 @@ export function composeRun(options: RunOptions, runId: string, tip: ContextId | 
   if (tip === undefined)
     return sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) });
   const rules = profileRules(profile);
-  return composeContext(chain, commitOf(chain, tip), {
+  return composeContext(chain, findCommit(chain, tip), {
     kind: 'run',
     systemPrompt: system?.content,
     permitted: rules.permitted,
@@ -69,7 +69,7 @@ export function previewRun(given: RunOptions, runId: string): OutputOf<'run.time
   const { profile, tools, budget } = shownRun(options, run.entityId);
   const timeline = runTimeline(chain, runId, { budget, tools });
   const tip = run.status === 'running' ? tipOfWork(chain, work) : undefined;
-  return { ...timeline, ...callOf(options, { profile, tools, tip }, composeRun(options, runId, tip)) };
+  return { ...timeline, ...prepareCall(options, { profile, tools, tip }, composeRun(options, runId, tip)) };
 }
 
 /**
@@ -86,7 +86,7 @@ export function previewStart(options: RunOptions, input: InputOf<'run.preview'>)
   const sources = layers && (() => layers(contextBefore(chain, input.entityId), input.entityId));
   const call = { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) } as const;
   const composed = sharedCall(chain, { profile, sharing, sources }, call);
-  return { ...timeline, ...callOf(options, { profile, tools, tip: undefined }, composed), runId: null, note: next.note };
+  return { ...timeline, ...prepareCall(options, { profile, tools, tip: undefined }, composed), runId: null, note: next.note };
 }
 
 /** The context on which the snapshot of a call is committed: that of the run's earlier call, else of the agent's last run. */
@@ -99,7 +99,7 @@ interface Previewed {
   readonly tip: ContextId | undefined;
 }
 
-function callOf({ chain, wire, model }: RunOptions, { profile, tools, tip }: Previewed, composed: ComposedCall) {
+function prepareCall({ chain, wire, model }: RunOptions, { profile, tools, tip }: Previewed, composed: ComposedCall) {
   const offered = conversationTools(tools);
   const parameters = parametersOf(profile);
   const step = wire && { wire, model: model ?? stringAt(parameters, 'model'), tools: offered, parameters, composed, isOwn: true };
@@ -107,7 +107,7 @@ function callOf({ chain, wire, model }: RunOptions, { profile, tools, tip }: Pre
     role === 'human' || role === 'ai' ? [{ role: role === 'ai' ? 'assistant' : 'user', kind: 'text', text: content }] : [],
   );
   return {
-    ...(step && { body: tip === undefined ? stepBody(chain, undefined, step, said) : stepBody(chain, commitOf(chain, tip), step) }),
+    ...(step && { body: tip === undefined ? stepBody(chain, undefined, step, said) : stepBody(chain, findCommit(chain, tip), step) }),
     messages: toMessages(composed, []),
     layers: composed.messages.map(({ layer }) => layer),
     tools: offered.length > 0 ? offered : null,

@@ -28,7 +28,7 @@ const shownRun = ({ runId, status, trigger, activeSpaceId, createdAt, waiting }:
 });
 
 /** @throws BAD_REQUEST outside of a run */
-function runOf({ runId }: Actor, name: string): string {
+function requireRun({ runId }: Actor, name: string): string {
   if (runId === null) throw badRequest('run', `${name} needs a run in a space, and this work has none.`);
   return runId;
 }
@@ -53,7 +53,7 @@ export const spaceTools: readonly Tool[] = [
     (chain, actor, { text: said, messageId: replyTo, wait: until, spaceId: space }) => {
       const waits = until === true ? {} : until || undefined;
       if (actor.runId === null) {
-        if (waits) runOf(actor, 'send_message with wait');
+        if (waits) requireRun(actor, 'send_message with wait');
         const { message } = post(chain, { spaceId: named(space), senderId: actor.who, text: said, replyTo });
         return { result: { messageId: message.messageId } };
       }
@@ -74,7 +74,7 @@ export const spaceTools: readonly Tool[] = [
     },
   ),
   tool('enter_space', 'Goes to another space of yours.', z.strictObject({ spaceId: text('The space.') }), (chain, actor, { spaceId: space }) => ({
-    result: shownRun(enterSpace(chain, runOf(actor, 'enter_space'), space)),
+    result: shownRun(enterSpace(chain, requireRun(actor, 'enter_space'), space)),
   })),
   tool('get_my_runs', 'Lists your runs, newest first, with those that wait.', z.strictObject({}), (chain, { who }) => ({
     result: { runs: listRuns(chain, { entityId: who }).slice(0, maxResults).map(shownRun) },

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { commitOf, contextEntries, fork, type ReadChain } from '../chain/index.js';
+import { contextEntries, findCommit, fork, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { AgentTurn, Entry } from '../contract/index.js';
 import { stepContext } from '../turns/index.js';
@@ -7,7 +7,7 @@ import type { CalledTool } from './call.js';
 import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer } from './tools.js';
-import { allowedTurns, carryOut, handedBefore, isOpen, resultOf, type TurnCallParts, textOfResult } from './turn.js';
+import { allowedTurns, carryOut, giveAnswer, handedBefore, isOpen, type TurnCallParts, textOfResult } from './turn.js';
 
 /** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnCallParts {
@@ -136,7 +136,7 @@ async function answerCall(
     return id;
   };
   const handed = (): ToolAnswer | undefined => handedBefore(call.name, handedSince(chain, actor.who, tip), resultsIn(chain, tip).join('\n'));
-  const answer = await resultOf(parts, call, left, { actor, offered: parts.offered, handed, keep });
+  const answer = await giveAnswer(parts, call, left, { actor, offered: parts.offered, handed, keep });
   parts.signal.throwIfAborted();
   const commit = made ?? chain.artifacts.transaction(() => keep(answer));
   tell({ kind: 'result', text: textOfResult(answer.result), toolName: call.name });
@@ -156,6 +156,6 @@ const resultsIn = (chain: ReadChain, tip: ContextId): string[] =>
 
 /** The turns that an agent handed out since a commit. */
 function handedSince(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
-  const since = commitOf(chain, tip).createdAt;
+  const since = findCommit(chain, tip).createdAt;
   return allowedTurns(chain).filter(({ sourceAgentId, createdAt }) => sourceAgentId === who && Date.parse(createdAt) >= since);
 }

@@ -1,6 +1,6 @@
 import { sha256Of } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
-import { commitOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Run, Work } from '../contract/index.js';
 import { caseNamed } from '../experiments/index.js';
 import { handoverMap, turnNamed } from '../handover/index.js';
@@ -15,9 +15,9 @@ const nowhere = { space: null, ticketId: null };
  * Finds the target of a job. Only one job at a time works for an agent or answers the same context. `named` takes a start that has no assignee.
  * @throws NOT_FOUND; CONFLICT if the work has ended or waits
  */
-export function targetOf(chain: WriteChain, what: Work, named?: string): JobTarget {
+export function findTarget(chain: WriteChain, what: Work, named?: string): JobTarget {
   if ('commit' in what) {
-    const { id, summary } = commitOf(chain, what.commit, 'what.commit');
+    const { id, summary } = findCommit(chain, what.commit, 'what.commit');
     return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, maxTitleLength), who: null, ...nowhere };
   }
   if ('caseId' in what) return caseTarget(chain, what.experimentId, what.caseId);

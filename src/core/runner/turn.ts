@@ -12,7 +12,7 @@ import {
   finishTurn,
   handoverMap,
   type InputOptions,
-  inputOf,
+  makeTurnInput,
   recordCall,
   recordReply,
   submitTurn,
@@ -61,7 +61,7 @@ export async function performTurn(parts: TurnCallParts, agentTurnId: string): Pr
   const { chain } = parts;
   const left: Promise<unknown>[] = [];
   try {
-    const model = await modelOf(parts, agentTurnId);
+    const model = await chooseModel(parts, agentTurnId);
     if (read(chain, agentTurnId).status === 'dispatched') beginTurn(chain, { agentTurnId });
     else await takeOver(parts, agentTurnId, left);
     while (read(chain, agentTurnId).status === 'running') await step(parts, agentTurnId, model, left);
@@ -91,8 +91,8 @@ async function takeOver(parts: TurnCallParts, agentTurnId: string, left: Promise
 }
 
 /** The model of the job, else of the agent's profile, else the first model of the provider. @throws BAD_REQUEST if the provider has no model */
-async function modelOf({ chain, provider, model }: TurnCallParts, agentTurnId: string): Promise<string> {
-  const named = model ?? stringAt(inputOf(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
+async function chooseModel({ chain, provider, model }: TurnCallParts, agentTurnId: string): Promise<string> {
+  const named = model ?? stringAt(makeTurnInput(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
   if (named !== undefined) return named;
   const [first] = (await provider.models()).models;
   if (first === undefined) throw badRequest('performer.model', `${provider.title} does not list its models: name the one that answers.`);
@@ -107,7 +107,7 @@ async function step(parts: TurnCallParts, agentTurnId: string, model: string, le
   const { chain } = parts;
   const row = turnNamed(chain, agentTurnId);
   const { callNo, call } = chain.db.transaction(() => {
-    const { composed, sent } = inputOf(chain, row, { ...optionsOf(parts, row), model });
+    const { composed, sent } = makeTurnInput(chain, row, { ...optionsOf(parts, row), model });
     const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
     return { callNo, call: { messages: composed.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });
@@ -236,7 +236,7 @@ async function answerCall(parts: TurnCallParts, agentTurnId: string, call: Calle
     });
     isKept = true;
   };
-  const answer = await resultOf(parts, call, left, {
+  const answer = await giveAnswer(parts, call, left, {
     actor: actorOf(chain, agentTurnId),
     offered: offered(parts, agentTurnId),
     handed: () => handedBy(chain, agentTurnId, call),
@@ -275,7 +275,7 @@ interface Answering {
  * Answers a call. For its own tools, Stemma stores the answer in the same transaction as their effect. The agents of a delegation, or a person,
  * answer later, and the caller stores that answer.
  */
-export async function resultOf(
+export async function giveAnswer(
   parts: TurnCallParts,
   call: CalledTool,
   left: Promise<unknown>[],

@@ -1,8 +1,8 @@
-import { type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
-import { checkpoint, commitOf, fork, personOf, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ContextId, decodeText, StemmaError, toTimestamp } from '../base/index.js';
+import { checkpoint, findCommit, fork, personOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { untrusted } from '../composer/index.js';
 import type { TicketEvent, TicketTask } from '../contract/index.js';
-import { formatOf } from '../formats/index.js';
+import { requireFormat } from '../formats/index.js';
 import { adoptCommit, beginTurn, deliver, finishTurn, turnCards, turnNamed } from '../handover/index.js';
 import { acknowledge, eventNamed, findingText, ticketOf } from '../tickets/index.js';
 import { commitTimeline, finishRun, getRun } from '../timeline/index.js';
@@ -56,7 +56,7 @@ export function workOfRun(chain: WriteChain, { jobId, target, tools: limit }: Pe
           noteTip(chain, jobId, made);
           return made;
         });
-      const { template, threadId } = commitOf(chain, from);
+      const { template, threadId } = findCommit(chain, from);
       const permitted = servedTo(profileOfEntity(chain, entityId), 'run');
       return { from, who: entityId, runId, permitted, as: { template, principal: entityId, ...(threadId !== null && { threadId }) } };
     },
@@ -90,7 +90,7 @@ export function workOfEvent(chain: WriteChain, { jobId, target, who: named }: Pe
         acknowledge(chain, { event: no, by: who, as: 'taken' });
         const from = tipOfWork(chain, target.work) ?? askedFor(chain, event, who);
         noteTip(chain, jobId, from);
-        const { threadId, template } = commitOf(chain, from);
+        const { threadId, template } = findCommit(chain, from);
         const isAnswer = event.task === 'answer' && threadId !== null;
         const permitted = servedTo(undefined, 'ticket');
         return { from, who, runId: null, permitted, as: { template, principal: who, ticketId: event.ticketId, ...(isAnswer && { threadId }) } };
@@ -117,7 +117,7 @@ const tasks: Readonly<Record<TicketTask, string>> = {
 type Beginning = { readonly base: ContextId; readonly text: undefined } | { readonly base: ContextId | null; readonly text: string };
 
 /** The beginning of a start. The answer of a thread continues the thread itself. */
-export function beginningOf(chain: ReadChain, { task, ticketId, contextId, known }: TicketEvent, who: string): Beginning {
+export function findBeginning(chain: ReadChain, { task, ticketId, contextId, known }: TicketEvent, who: string): Beginning {
   const base = known && contextId !== null ? (contextId as ContextId) : null;
   if (task === 'answer' && base !== null) return { base, text: undefined };
   const { title, type, status, body, parent } = ticketOf(chain, ticketId);
@@ -132,11 +132,11 @@ export function beginningOf(chain: ReadChain, { task, ticketId, contextId, known
 
 /** The message of a beginning as a delta in the format of its commit. */
 export const writtenTask = (chain: ReadChain, text: string): Uint8Array =>
-  formatOf(openFormat).write([{ role: 'user', kind: 'text', text }], { newId: chain.newId, now: timestampOf(chain.clock()) });
+  requireFormat(openFormat).write([{ role: 'user', kind: 'text', text }], { newId: chain.newId, now: toTimestamp(chain.clock()) });
 
 /** Stores the beginning of a start. */
 function askedFor(chain: WriteChain, event: TicketEvent, who: string): ContextId {
-  const { base, text } = beginningOf(chain, event, who);
+  const { base, text } = findBeginning(chain, event, who);
   if (text === undefined) return base;
   const { task, ticketId, title } = event;
   const summary = `${task.replaceAll('_', ' ')}: ${title}`.slice(0, 200).toWellFormed();
@@ -146,8 +146,8 @@ function askedFor(chain: WriteChain, event: TicketEvent, who: string): ContextId
     parent: base,
     type: 'delta',
     format: openFormat,
-    text: textOf(writtenTask(chain, text)),
-    template: commitOf(chain, base).template,
+    text: decodeText(writtenTask(chain, text)),
+    template: findCommit(chain, base).template,
     principal: who,
     ticketId,
     checkpoint: 'explicit',
@@ -171,7 +171,7 @@ export function workOfTurn(chain: WriteChain, turnId: string): OwnWork {
         if (from === null) throw new Error(`The turn ${turnId} has no commit.`);
         const moved = (commit: ContextId): void => adoptCommit(chain, turnId, commit);
         const permitted = servedTo(turnCards(chain, turnNamed(chain, turnId)).profile, 'turn');
-        return { from, who: agentId, runId: null, permitted, as: { template: commitOf(chain, from).template, principal: agentId }, moved };
+        return { from, who: agentId, runId: null, permitted, as: { template: findCommit(chain, from).template, principal: agentId }, moved };
       }),
     end: ({ status, text }) => {
       if (status === 'completed') deliver(chain, turnId, text);
@@ -183,7 +183,7 @@ export function workOfTurn(chain: WriteChain, turnId: string): OwnWork {
 /** A context that an agent continues as a branch of the person at this machine. */
 export const workOfCommit = (chain: ReadChain, commit: ContextId): OwnWork => ({
   start: () => {
-    const { id, template } = commitOf(chain, commit);
+    const { id, template } = findCommit(chain, commit);
     const principal = personOf(chain);
     return { from: id, who: principal, runId: null, permitted: undefined, as: { template, principal } };
   },

@@ -1,6 +1,6 @@
 import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
 import { outlineVersion, type ReadChain, saveOutline, type WriteChain } from '../chain/index.js';
-import { encodeOutline, outlineOfParsed, type ParsedDelta, type ParsedEntry, readerOf } from '../formats/index.js';
+import { encodeOutline, findReader, outlineOfParsed, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
 import { indexable } from './words.js';
 
 /** Maximum number of indexed characters of a text: the words of huge outputs are mostly numbers. */
@@ -63,10 +63,10 @@ function indexBatch(chain: WriteChain): void {
     // Parses the whole batch before the inserts, because parsing between them would push the index out of the cache.
     const entries = contentsOf(chain, wanted).flatMap((content, at) => {
       const row = wanted[at] as Row;
-      const parsed = content && readerOf(row.format).parse(content);
+      const parsed = content && findReader(row.format).parse(content);
       // An import stores the outlines. They are missing if derived data was begun anew.
       if (parsed && !row.hasOutline) saveOutline(chain, row.artifact, row.format, encodeOutline(outlineOfParsed(parsed)));
-      return parsed ? entriesOf(row, parsed) : [];
+      return parsed ? indexEntries(row, parsed) : [];
     });
     const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
     for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
@@ -125,7 +125,7 @@ interface IndexedEntry {
 const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
 const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
 
-const entriesOf = ({ seq }: Row, { entries }: ParsedDelta): IndexedEntry[] =>
+const indexEntries = ({ seq }: Row, { entries }: ParsedDelta): IndexedEntry[] =>
   entries
     .map((entry, place) => ({
       seq,

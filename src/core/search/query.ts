@@ -1,5 +1,5 @@
-import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
-import { contextColumns, hiddenCommits, parsedOf, type ReadChain } from '../chain/index.js';
+import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, toTimestamp } from '../base/index.js';
+import { contextColumns, hiddenCommits, type ReadChain, readParsed } from '../chain/index.js';
 import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
 import { pendingOf, searchableText } from './indexing.js';
@@ -15,7 +15,7 @@ interface Found {
   readonly no: number;
   readonly place: number;
   readonly id: ContextId;
-  readonly artifact: Parameters<typeof parsedOf>[1];
+  readonly artifact: Parameters<typeof readParsed>[1];
   readonly format: string;
   readonly createdAt: number;
   readonly sessionId: string | null;
@@ -87,7 +87,7 @@ function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq
 }
 
 function hitOf(chain: ReadChain, row: Found | undefined, score: number, patterns: readonly Pattern[]): SearchHit | undefined {
-  const entry = row && parsedOf(chain, row.artifact, row.format).entries[row.place];
+  const entry = row && readParsed(chain, row.artifact, row.format).entries[row.place];
   // A damaged index may return an entry without the words, which is no hit.
   if (!entry || lacksWords(searchableText(entry), patterns)) return undefined;
   return {
@@ -97,7 +97,7 @@ function hitOf(chain: ReadChain, row: Found | undefined, score: number, patterns
     score,
     role: entry.role,
     kind: entry.kind,
-    at: entry.at ?? timestampOf(row.createdAt),
+    at: entry.at ?? toTimestamp(row.createdAt),
     ...(row.sessionId !== null && { sessionId: row.sessionId }),
     ...(row.summary !== null && { summary: row.summary }),
   };

@@ -19,12 +19,12 @@ export function phrasesOf(query: string): Phrase[] {
   const parts = [...query.matchAll(/"([^"]*)"|([^\s"]+)/g)];
   return parts.flatMap((part, at): Phrase[] => {
     const isQuoted = part[1] !== undefined;
-    const words = wordsOf(part[1] ?? part[2] ?? '');
+    const words = splitWords(part[1] ?? part[2] ?? '');
     return words.length ? [{ words, isOpen: !isQuoted && at === parts.length - 1 && !/\s$/.test(query) }] : [];
   });
 }
 
-const wordsOf = (text: string): string[] => indexable(text).match(/[\p{L}\p{N}_\p{M}]+/gu) ?? [];
+const splitWords = (text: string): string[] => indexable(text).match(/[\p{L}\p{N}_\p{M}]+/gu) ?? [];
 
 /** The query in the syntax of FTS5. Every word is quoted, so that none is an operator. */
 export const matchOf = (phrases: readonly Phrase[]): string =>

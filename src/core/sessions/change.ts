@@ -1,9 +1,9 @@
 import { type ContextId, notFound, StemmaError } from '../base/index.js';
-import { commitOf, earlierParent, type ReadChain, type WriteChain } from '../chain/index.js';
+import { earlierParent, findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { OutputOf, SessionRow } from '../contract/index.js';
 import { clustersOf } from './clusters.js';
 import { branchCommits, branchStart, type Forest, type ForestNode, forestAt, forestOf } from './forest.js';
-import { mainPathOf, rowsAround, type SessionFacts, sessionOf } from './list.js';
+import { mainPathOf, readSession, rowsAround, type SessionFacts } from './list.js';
 import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
 import { bringBack } from './release.js';
 
@@ -18,7 +18,7 @@ export interface SessionEdit {
 /** Changes the title, tags, pin or archive of a session. @throws NOT_FOUND */
 export function changeSession(chain: WriteChain, { sessionId, title, tags, pinned, archived }: SessionEdit, facts: SessionFacts): SessionRow {
   return chain.db.transaction(() => {
-    sessionOf(chain, sessionId);
+    readSession(chain, sessionId);
     const change: Partial<SessionMark> = {
       ...(title !== undefined && { title }),
       ...(tags !== undefined && { tags: [...new Set(tags)] }),
@@ -26,7 +26,7 @@ export function changeSession(chain: WriteChain, { sessionId, title, tags, pinne
       ...(archived !== undefined && { archivedAt: archived ? chain.clock() : null }),
     };
     markSession(chain, sessionId, change);
-    return sessionOf(chain, sessionId, facts);
+    return readSession(chain, sessionId, facts);
   });
 }
 
@@ -41,11 +41,11 @@ export function deleteSession(chain: WriteChain, { sessionId, deleted }: { sessi
       bringBack(chain, `the session ${mark.title ?? sessionId}`, sessionId, () => {
         for (const [id] of together) markSession(chain, id, { deletedAt: null });
       });
-      const { title } = sessionOf(chain, sessionId);
+      const { title } = readSession(chain, sessionId);
       return { sessionId, title, deleted, commits: countOf(chain, [sessionId, ...together.map(([id]) => id)]) };
     }
     if (mark?.deletedAt) return { sessionId, title: mark.title ?? sessionId, deleted, commits: 0 };
-    const { title } = sessionOf(chain, sessionId);
+    const { title } = readSession(chain, sessionId);
     const started = startedBy(rowsAround(chain, sessionId), sessionId);
     const forests = forestsOf(chain, [sessionId]);
     const ids = [sessionId, ...started].flatMap((id) => [id, ...forests.flatMap(({ continuedAs }) => continuedAs.get(id) ?? [])]);
@@ -82,9 +82,9 @@ export interface BranchChange {
 /** Names, archives or deletes the branch of a commit. @throws NOT_FOUND; CONFLICT for the main branch of a session. */
 export function changeBranch(chain: WriteChain, { commit, title, archived, deleted }: BranchChange): BranchState {
   return chain.db.transaction(() => {
-    const { seq, id, summary } = commitOf(chain, commit, 'commit');
+    const { seq, id, summary } = findCommit(chain, commit, 'commit');
     const forest = forestAt(chain, seq);
-    const start = forest.at.get(seq) ? startOf(forest, seq) : deletedStart(chain, seq);
+    const start = forest.at.get(seq) ? findStart(forest, seq) : deletedStart(chain, seq);
     if (start === undefined)
       throw notFound(id, `The commit ${id} belongs to a session that was deleted. Bring the session back first.`, { field: 'commit' });
     const isMain = start.parent === null || mainPathOf(forest, start).has(start);
@@ -110,7 +110,7 @@ export function changeBranch(chain: WriteChain, { commit, title, archived, delet
   });
 }
 
-function startOf(forest: Forest, seq: ForestNode['seq']): ForestNode | undefined {
+function findStart(forest: Forest, seq: ForestNode['seq']): ForestNode | undefined {
   const node = forest.at.get(seq);
   return node && branchStart(forest, node, mainPathOf(forest, node));
 }

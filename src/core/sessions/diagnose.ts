@@ -1,5 +1,5 @@
 import { type ContextId, type EntryKey, type Json, notFound } from '../base/index.js';
-import { commitOf, contextEntries, fork, graft, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
+import { contextEntries, findCommit, fork, graft, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, EntryDraft, InputOf, OutputOf, SessionChange, SessionProblem, SessionProblemKind } from '../contract/index.js';
 import { isTooLarge, maxImageBytes, type ParsedEntry } from '../formats/index.js';
 import { type FileFlaw, fileFlaws } from '../import/index.js';
@@ -61,7 +61,7 @@ function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly SessionPro
   const flaws = fileFlaws(chain, sessionId).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const onto = flaws.some(({ kind }) => kind === 'broken_parent') ? precedingOf(chain, sessionId, id) : undefined;
   const entries = [...(onto === undefined ? [] : contextEntries(chain, { id: onto })), ...contextEntries(chain, { id })];
-  return { id, onto, flaws, faults: faultsIn(entries, commitOf(chain, id).format) };
+  return { id, onto, flaws, faults: faultsIn(entries, findCommit(chain, id).format) };
 }
 
 /**
@@ -69,7 +69,7 @@ function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly SessionPro
  * beginning.
  */
 function precedingOf(chain: ReadChain, sessionId: string, id: ContextId): ContextId | undefined {
-  const steps = lineage(chain, commitOf(chain, id));
+  const steps = lineage(chain, findCommit(chain, id));
   const [root] = steps;
   if (!root || steps.some(({ type }) => type !== 'delta')) return undefined;
   return chain.db.one<{ id: ContextId }>(

@@ -8,7 +8,7 @@ import {
   kept,
   noParts,
   type ReadChain,
-  runsOf,
+  runList,
   type TurnParts,
   turnPartsIn,
 } from '../chain/index.js';
@@ -70,7 +70,7 @@ export function forestAt(chain: ReadChain, seq: CommitSeq): Forest {
 }
 
 function readForest(chain: ReadChain, cluster: Cluster): Forest {
-  const runs = runsOf(cluster.families);
+  const runs = runList(cluster.families);
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = chain.db.all<ForestNode>(

@@ -5,9 +5,9 @@
 export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';
 export { titledGraph } from './graph.js';
-export { mainTitles, namelessTitle, type SessionFacts, sessionOf } from './list.js';
+export { mainTitles, namelessTitle, readSession, type SessionFacts } from './list.js';
 export { listSessions, storedSessions } from './pages.js';
-export { placeOf } from './place.js';
+export { findPlace } from './place.js';
 export { releaseDeleted } from './release.js';
 export { type SessionSpan, spansOf, staleSpans } from './spans.js';
 export { forgetClusters, forgetClustersOf, type StatedCluster, sessionsAreDue, storeCluster, storedProgress, storedState } from './stored.js';

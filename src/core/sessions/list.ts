@@ -1,5 +1,5 @@
-import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
-import { intactColumn, kept, type ReadChain, recalled, runsOf, startedSql } from '../chain/index.js';
+import { type CommitSeq, type ContextId, notFound, toTimestamp } from '../base/index.js';
+import { intactColumn, kept, type ReadChain, recalled, runList, startedSql } from '../chain/index.js';
 import { runtimes, type SessionRow } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { builtInMappings } from '../formats/index.js';
@@ -20,7 +20,7 @@ export interface SessionFacts {
 }
 
 /** The row of one session. @throws NOT_FOUND */
-export function sessionOf(chain: ReadChain, sessionId: string, facts: SessionFacts = {}): SessionRow {
+export function readSession(chain: ReadChain, sessionId: string, facts: SessionFacts = {}): SessionRow {
   const clusters = clustersOf(chain).of([sessionId]);
   const row = rowsIn(chain, clusters, facts).find((one) => one.sessionId === sessionId);
   if (!row) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
@@ -34,10 +34,10 @@ export const rowsAround = (chain: ReadChain, sessionId: string): SessionRow[] =>
 const bytesPerRow = 1_500;
 
 /** The rows of the sessions in clusters. */
-const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => rowsOf(chain, [...clusters], facts).flat();
+const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => clusterRows(chain, [...clusters], facts).flat();
 
 /** The rows of the sessions in each of these clusters. */
-export const rowsOf = (chain: ReadChain, clusters: readonly Cluster[], facts: SessionFacts): (readonly SessionRow[])[] =>
+export const clusterRows = (chain: ReadChain, clusters: readonly Cluster[], facts: SessionFacts): (readonly SessionRow[])[] =>
   completed(
     chain,
     madeOf(chain, clusters).map(({ rows }) => rows),
@@ -118,7 +118,7 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   const numbers = numbersOf(chain, cluster, forest, parents);
   const drifts = driftsOf(chain, [...commits.keys()]);
   const rows = [...commits].map(([sessionId, own]) =>
-    rowOf(chain, forest, {
+    makeRow(chain, forest, {
       sessionId,
       own,
       files: files.get(sessionId),
@@ -153,7 +153,7 @@ interface Gathered {
   readonly numbers: SessionNumbers;
 }
 
-function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers }: Gathered): SessionRow {
+function makeRow(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers }: Gathered): SessionRow {
   const ends = tipsOf(forest, own);
   const recorded = own.filter(({ forked }) => forked === 0);
   const main = mainTip(forest, own);
@@ -162,11 +162,11 @@ function rowOf(chain: ReadChain, forest: Forest, { sessionId, own, files, parent
   const tips = ends.map(({ id }) => id);
   return {
     sessionId,
-    agent: agentOf(first),
+    agent: recognizeAgent(first),
     ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
-    title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
+    title: mark?.title ?? sessionTitle(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
     repository: files?.cwd == null ? null : repositoryAt(files.cwd),
-    lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
+    lastAt: toTimestamp((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
     turns: main ? turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length : 0,
     branches: ends.length,
     ...numbers,
@@ -225,12 +225,12 @@ function titlesIn(
     const [first] = own;
     if (!main || !wanted.has(main.id)) return [];
     const isSubagent = first !== undefined && forest.subagentOf.has(first.seq);
-    return [[main.id, marks.get(key)?.title ?? titleOf(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)]];
+    return [[main.id, marks.get(key)?.title ?? sessionTitle(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)]];
   });
 }
 
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
-function titleOf(chain: ReadChain, own: readonly ForestNode[], titles: readonly string[], isSubagent: boolean): string | undefined {
+function sessionTitle(chain: ReadChain, own: readonly ForestNode[], titles: readonly string[], isSubagent: boolean): string | undefined {
   if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
   return (
     writtenTitle(titles, own) ??
@@ -288,14 +288,14 @@ export function mainPathOf(forest: Forest, node: ForestNode): ReadonlySet<Forest
 }
 
 /** The agent that wrote a commit: by its format, else the beginning of its template. */
-function agentOf(node: ForestNode | undefined): string {
+function recognizeAgent(node: ForestNode | undefined): string {
   if (!node) return '';
   return runtimes.find((agent) => formatOfAgent(agent)?.id === node.format) ?? node.template.split(/[/@]/, 1)[0] ?? node.template;
 }
 
 /** Whether the session was read by a mapping that is not part of Stemma. A history has the name of its mapping. */
 const isOwnMapping = (node: ForestNode | undefined): boolean =>
-  node?.format === mappedFormat && !builtInMappings.some(({ name }) => name === agentOf(node));
+  node?.format === mappedFormat && !builtInMappings.some(({ name }) => name === recognizeAgent(node));
 
 interface SessionFiles {
   readonly count: number;
@@ -333,7 +333,7 @@ function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subage
   const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(
     startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))'),
     chain.project,
-    runsOf(families),
+    runList(families),
   );
   const found = new Map<string, string>();
   const set = (node: ForestNode | undefined, starter: string | null | undefined): void => {

@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import { type ReadChain, runsOf } from '../chain/index.js';
+import { type ReadChain, runList } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { callsByCommit, moneyOf, windowOfCall } from '../usage/index.js';
 import type { Cluster } from './clusters.js';
@@ -38,7 +38,7 @@ export function numbersOf(
     sums.set(key, sum);
     return sum;
   };
-  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain, runsOf(families))) {
+  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain, runList(families))) {
     const node = at.get(context);
     const key = node && keyOf(node);
     if (key === undefined) continue;
@@ -58,7 +58,7 @@ export function numbersOf(
     }
   }
   const onHub = new Set<string>();
-  for (const seq of commitsOnHub(chain, runsOf(families))) {
+  for (const seq of commitsOnHub(chain, runList(families))) {
     const node = at.get(seq);
     const key = node && keyOf(node);
     if (key !== undefined) for (const one of withStarters(key, parents)) onHub.add(one);

@@ -1,8 +1,8 @@
-import { timestampOf } from '../base/index.js';
+import { toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { InputOf, SessionRow, SessionSort } from '../contract/index.js';
 import { type Cluster, clustersOf } from './clusters.js';
-import { completed, rowsOf, type SessionFacts } from './list.js';
+import { clusterRows, completed, type SessionFacts } from './list.js';
 import { type SessionSketch, storedAt, storedSketches } from './stored.js';
 
 type SessionFilter = NonNullable<InputOf<'session.list'>['filter']>;
@@ -39,18 +39,18 @@ function pageOfCommits(chain: ReadChain, query: InputOf<'session.list'>, facts: 
   const alone = limit !== undefined && sort === 'lastAt' && needsNoRows(filter) ? aloneIn(chain, all) : new Set<Cluster>();
   const others = all.filter((cluster) => !alone.has(cluster));
   const sketches = [...alone].map((cluster) => ({ ...unknown, ...sketchOf(cluster), found: cluster }));
-  const rows = rowsOf(chain, others, facts).flat();
+  const rows = clusterRows(chain, others, facts).flat();
   const wanted = ordered<Sketch & { readonly found?: Cluster }>([...rows, ...sketches], query);
   const page = pageOf(wanted, query);
   const unread = page.flatMap(({ found }) => found ?? []);
-  const read = new Map(rowsOf(chain, unread, facts).map((own, at) => [unread[at], own] as const));
+  const read = new Map(clusterRows(chain, unread, facts).map((own, at) => [unread[at], own] as const));
   return { total: wanted.length, sessions: page.flatMap((row) => (row.found ? (read.get(row.found) ?? []) : [row as SessionRow])) };
 }
 
 const unknown = { title: '', agent: '', repository: null, turns: 0, branches: 0, peakTokens: null, errors: 0, cost: null };
 const sketchOf = ({ families: [family], sessions }: Cluster): Pick<Sketch, 'sessionId' | 'pinned' | 'archived' | 'tags' | 'lastAt'> => ({
   ...{ sessionId: [...sessions][0] ?? '', pinned: false, archived: false, tags: [] },
-  lastAt: timestampOf(family?.newest ?? 0),
+  lastAt: toTimestamp(family?.newest ?? 0),
 });
 
 const pageOf = <Row>(rows: readonly Row[], { offset = 0, limit }: InputOf<'session.list'>): readonly Row[] =>

@@ -1,21 +1,21 @@
-import { commitOf, type ReadChain } from '../chain/index.js';
+import { findCommit, type ReadChain } from '../chain/index.js';
 import { type CommitPlace, type InputOf, nearTurns } from '../contract/index.js';
 import { branchStart, type Forest, type ForestNode, forestAt, pathTo, turnsOn } from './forest.js';
-import { mainTip, sessionOf, tipsOf } from './list.js';
+import { mainTip, readSession, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
 /**
  * The session, branch and turn of a commit, each with its siblings. Sessions may begin with the same turns, which belong to the session
  * that was imported first. `session` is the one that the person has selected, if it also contains the commit. @throws NOT_FOUND
  */
-export function placeOf(chain: ReadChain, { id, session: chosen, turns: asked }: InputOf<'session.place'>): Omit<CommitPlace, 'handed'> {
-  const { seq, id: full } = commitOf(chain, id);
+export function findPlace(chain: ReadChain, { id, session: chosen, turns: asked }: InputOf<'session.place'>): Omit<CommitPlace, 'handed'> {
+  const { seq, id: full } = findCommit(chain, id);
   const forest = forestAt(chain, seq);
   const node = forest.at.get(seq);
   const owner = node && forest.keyOf(node);
   const key = node && chosen !== undefined && chosen !== owner && goesThrough(forest, chosen, node) ? chosen : owner;
-  const row = key === undefined ? undefined : sessionOf(chain, key);
-  const own = node ? (key === undefined ? familyOf(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
+  const row = key === undefined ? undefined : readSession(chain, key);
+  const own = node ? (key === undefined ? findFamily(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
   const tips = tipsOf(forest, own);
   const main = mainTip(forest, own);
   const through = node ? tips.filter((end) => isOn(forest, node, end, false)) : [];
@@ -74,7 +74,7 @@ function isOn({ at }: Forest, node: ForestNode, end: ForestNode, sameRun: boolea
 }
 
 /** All commits with the same root: a chain that belongs to no session. */
-function familyOf(forest: Forest, node: ForestNode): ForestNode[] {
+function findFamily(forest: Forest, node: ForestNode): ForestNode[] {
   const [root] = pathTo(forest, node);
   return root ? branchNodes(forest, root).sort((a, b) => a.seq - b.seq) : [];
 }

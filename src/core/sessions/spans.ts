@@ -1,5 +1,5 @@
 import type { CommitSeq } from '../base/index.js';
-import { type ReadChain, runsOf } from '../chain/index.js';
+import { type ReadChain, runList } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { clusterName, clustersOf } from './clusters.js';
 import { forestOf } from './forest.js';
@@ -41,7 +41,7 @@ export function staleSpans(chain: ReadChain): ReturnType<typeof staleClusters> {
 export function spansOf(chain: ReadChain, { cluster }: StatedCluster): SessionSpans {
   const spans = new Map<string, { first: number; last: number; machine: string | null; branch: string | null }>();
   const elsewhere = new Map<CommitSeq, string | null>();
-  const runs = runsOf(cluster.families);
+  const runs = runList(cluster.families);
   const facts = new Map(
     chain.db
       .all<{ seq: CommitSeq; machine: string | null; branch: string | null }>(

@@ -1,9 +1,9 @@
 // The sessions of clusters in derived data: the writer stores them while the project is idle, so that a list of many sessions reads no commits.
 import { sha256Of } from '../artifacts/index.js';
-import { type CommitSeq, type ContextId, timestampOf } from '../base/index.js';
-import { intactColumn, type ReadChain, runsOf, type WriteChain } from '../chain/index.js';
+import { type CommitSeq, type ContextId, toTimestamp } from '../base/index.js';
+import { intactColumn, type ReadChain, runList, type WriteChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { forgetSums, settingsState } from '../usage/index.js';
 import { type Cluster, clusterName, clustersOf } from './clusters.js';
 import type { Linked } from './links.js';
@@ -86,7 +86,7 @@ export function storeCluster({ db, project }: WriteChain, { cluster, state }: St
   const [name, mark] = [clusterName(cluster), markOf(state)];
   db.run(
     'INSERT OR REPLACE INTO sessionCluster (project, run, runs, mark, data) VALUES (?, ?, ?, ?, ?)',
-    ...[project, name, runsOf(cluster.families), mark, JSON.stringify(made)],
+    ...[project, name, runList(cluster.families), mark, JSON.stringify(made)],
   );
 }
 
@@ -112,7 +112,7 @@ export function storedState(chain: ReadChain): number {
 }
 
 /** Whether the stored sessions are out of date. */
-export const sessionsAreDue = (chain: ReadChain): boolean => derivedProgressOf(chain, storedProgress) !== storedState(chain);
+export const sessionsAreDue = (chain: ReadChain): boolean => readDerivedProgress(chain, storedProgress) !== storedState(chain);
 
 /** What a list is sorted and filtered by. */
 export type SessionSketch = Pick<
@@ -167,7 +167,7 @@ export function storedSketches(chain: ReadChain): SessionSketch[] | undefined {
     .map(({ parent, endedAt, tags, cost, pinned, archived, ...row }) => ({
       ...row,
       ...(parent !== null && { parentSessionId: parent }),
-      lastAt: timestampOf(endedAt),
+      lastAt: toTimestamp(endedAt),
       cost: cost === null ? null : { amount: cost },
       pinned: Boolean(pinned),
       archived: Boolean(archived),

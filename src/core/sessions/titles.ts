@@ -1,4 +1,4 @@
-import { commitAt, parsedOf, type ReadChain } from '../chain/index.js';
+import { commitAt, type ReadChain, readParsed } from '../chain/index.js';
 import { planHeading } from '../formats/index.js';
 import type { ForestNode } from './forest.js';
 
@@ -37,6 +37,6 @@ const beginsPlan = (summary: string): boolean => /^Implement the following plan\
 /** The heading of the plan in a prompt; undefined if it has none. */
 function planOf(chain: ReadChain, { seq }: ForestNode): string | undefined {
   const { artifact, format } = commitAt(chain, seq);
-  const prompt = parsedOf(chain, artifact, format).entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
+  const prompt = readParsed(chain, artifact, format).entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
   return planHeading(prompt?.text ?? '');
 }

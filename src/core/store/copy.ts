@@ -55,7 +55,7 @@ export function copyForReading(file: string, kept?: string): DatabaseCopy {
       if (!isWithoutRoom(error)) throw error;
       full = error;
     }
-  return { folder: undefined, database: bytesOf(file, full), release: () => {}, discard: undefined };
+  return { folder: undefined, database: readDatabase(file, full), release: () => {}, discard: undefined };
 }
 
 const isWithoutRoom = (error: unknown): boolean =>
@@ -117,7 +117,7 @@ function copyPrivately(file: string, copy: string): void {
 function keptCopy(file: string, kept: string): DatabaseCopy {
   makeFolders(kept);
   removeUnused(kept);
-  const state = stateOf(file);
+  const state = readState(file);
   const folder = join(kept, `${hash(realPath(file))}-${state}`);
   const isNew = !existsSync(join(folder, nameInCopy));
   if (isNew) makeKeptCopy(file, state, folder);
@@ -143,7 +143,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
     requireRoom(file, part);
     copyPrivately(file, database);
     writeFileSync(join(part, nameOfOriginal), realPath(file), { mode: privateFile });
-    if (stateOf(file) !== state)
+    if (readState(file) !== state)
       throw new StemmaError('UNAVAILABLE', `${file} changes while it is read; try again when its program is idle`, { path: file });
     // After a power cut, a part of the copy could be missing.
     syncFile(database);
@@ -156,7 +156,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
 }
 
 /** A value that changes whenever the database or its log changes. It includes `ctime`, which no program can set back. */
-function stateOf(file: string): string {
+function readState(file: string): string {
   const stats = ['', '-wal'].map((ending) => statSync(`${file}${ending}`, { bigint: true, throwIfNoEntry: false }));
   return hash([formatVersion, ...stats.map((stat) => stat && stampOf(stat))].join(' '));
 }
@@ -177,7 +177,7 @@ export function removeUnused(kept: string): void {
 /** Whether the original has changed since the copy was made. */
 function isStale(folder: string): boolean {
   try {
-    return !folder.endsWith(`-${stateOf(readFileSync(join(folder, nameOfOriginal), 'utf8'))}`);
+    return !folder.endsWith(`-${readState(readFileSync(join(folder, nameOfOriginal), 'utf8'))}`);
   } catch (error) {
     if (fileErrorCode(error) === undefined) throw error;
     return true;
@@ -193,7 +193,7 @@ const isFree = (folder: string): boolean => namesIn(folder).every((name) => !nam
 const maxBytes = 1024 * 1024 * 1024;
 
 /** The database, log included, in the form of a database in memory. */
-function bytesOf(file: string, full: unknown): Buffer {
+function readDatabase(file: string, full: unknown): Buffer {
   const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (statSync(file).size > maxBytes)
     throw new StemmaError('UNAVAILABLE', `Cannot read ${file}: no disk has room for a copy. Free some space on the disk of ${tmpdir()}.`, {

@@ -166,7 +166,7 @@ function opened<T>(
       raw.pragma('query_only = ON');
       if (file === path) raw.exec('BEGIN');
     });
-    return work({ rows: rowsOf(raw, path, size), files });
+    return work({ rows: openRows(raw, path, size), files });
   } finally {
     raw.close();
   }
@@ -225,7 +225,7 @@ function copyLog(log: string, copy: string): string | undefined {
   }
 }
 
-function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows {
+function openRows(raw: Database.Database, path: string, size: number): ForeignRows {
   const tables = inWords(path, () => tablesOf(raw));
   let left = size * maxReadings;
   const spend = (row: ForeignRow): void => {

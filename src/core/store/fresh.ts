@@ -24,11 +24,11 @@ export function rememberFresh(raw: Database.Database): void {
   const hasRows = ({ kind, name }: (typeof own)[number]): boolean => kind === 'table' && raw.prepare(`SELECT 1 FROM "${name}"`).get() !== undefined;
   if (own.some(hasRows)) return;
   const definition = raw.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck();
-  statements = [...own.map(({ name }) => definition.get(name) as string), ...virtual.flatMap((name) => settingsOf(raw, name))];
+  statements = [...own.map(({ name }) => definition.get(name) as string), ...virtual.flatMap((name) => readIndexSettings(raw, name))];
 }
 
 /** The statements that give a full-text index its settings. */
-function settingsOf(raw: Database.Database, index: string): string[] {
+function readIndexSettings(raw: Database.Database, index: string): string[] {
   const settings = raw.prepare(`SELECT k, v FROM "${index}_config" WHERE k <> 'version'`).raw().all() as [string, string | number][];
   return settings.map(([name, value]) => `INSERT INTO "${index}" ("${index}", rank) VALUES ('${name}', ${JSON.stringify(value)})`);
 }

@@ -56,7 +56,7 @@ export function openGuard(db: Confinable, { refusing, functions, plainTables }: 
         if (!taken.has(name) && !name.startsWith('sqlite_')) db.exec(`CREATE TEMP VIEW ${quoted(name)} AS SELECT ${quoted(refusing + name)}()`);
     },
     refusal: (sql) => {
-      const tokens = tokensOf(sql);
+      const tokens = tokenize(sql);
       if (typeof tokens === 'string') return tokens;
       const first = tokens[0]?.name ?? '';
       if (tokens.length > 0 && !/^(select|with|values)$/.test(first)) return `begins with ${first.toUpperCase() || 'a sign'}`;
@@ -72,7 +72,7 @@ export function openGuard(db: Confinable, { refusing, functions, plainTables }: 
     hiddenIn: (sql, error) => {
       const missing = error instanceof Error ? error.message.split(refusing)[1] : undefined;
       if (missing !== undefined) return missing;
-      const tokens = tokensOf(sql);
+      const tokens = tokenize(sql);
       if (typeof tokens === 'string') return undefined;
       const reads = tokens.find(({ name }, at) => {
         const before = tokens[at - 1];
@@ -95,7 +95,7 @@ const token =
   /[ \t\n\f\r]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(?<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|\[[^\]]*\])|(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|(?<sign>[0-9][\w$]*|[-+*/%<>=!|&~(),;.?])/y;
 
 /** Divides a statement into words and signs as SQLite does. Returns what is wrong with a statement that SQLite could divide otherwise. */
-function tokensOf(sql: string): readonly Token[] | string {
+function tokenize(sql: string): readonly Token[] | string {
   // SQLite ends at a zero byte, and takes a byte order mark as a space.
   if (/[\0\ufeff]/.test(sql)) return 'contains a zero byte or a byte order mark';
   const tokens: Token[] = [];

@@ -1,7 +1,7 @@
 import type { ReadableDb, WritableDb } from './database.js';
 
 /** Reads how far work on what was recorded has come, such as packing objects or pulling from a hub; 0 at first. */
-export const progressOf = ({ db, project }: { readonly db: ReadableDb; readonly project: number }, work: string): number =>
+export const readProgress = ({ db, project }: { readonly db: ReadableDb; readonly project: number }, work: string): number =>
   db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', project, work)?.value ?? 0;
 
 /** Stores how far work on what was recorded has come. */
@@ -9,7 +9,7 @@ export const setProgress = ({ db, project }: { readonly db: WritableDb; readonly
   void db.run('INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', project, work, value);
 
 /** Reads how far the work that fills derived data has come; 0 at first, and after derived data was begun anew. */
-export const derivedProgressOf = ({ db, project }: { readonly db: ReadableDb; readonly project: number }, work: string): number =>
+export const readDerivedProgress = ({ db, project }: { readonly db: ReadableDb; readonly project: number }, work: string): number =>
   db.one<{ value: number }>('SELECT value FROM derivedProgress WHERE project = ? AND name = ?', project, work)?.value ?? 0;
 
 /** Stores how far the work that fills derived data has come. */

@@ -46,11 +46,11 @@ export interface TableShape {
 
 /** The ordinary tables, without the internal ones of a full-text index. */
 export const tablesOf = (raw: Database.Database): TableShape[] =>
-  (raw.prepare(`${selectTables} AND name NOT LIKE 'sqlite_%' ORDER BY name`).all() as ListedTable[]).map((table) => shapeOf(raw, table));
+  (raw.prepare(`${selectTables} AND name NOT LIKE 'sqlite_%' ORDER BY name`).all() as ListedTable[]).map((table) => readShape(raw, table));
 
 function tableOf(raw: Database.Database, name: string): TableShape | undefined {
   const table = raw.prepare(`${selectTables} AND name = ?`).get(name) as ListedTable | undefined;
-  return table && shapeOf(raw, table);
+  return table && readShape(raw, table);
 }
 
 const selectTables = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'";
@@ -61,7 +61,7 @@ interface ListedTable {
   readonly wr: number;
 }
 
-function shapeOf(raw: Database.Database, { name, wr }: ListedTable): TableShape {
+function readShape(raw: Database.Database, { name, wr }: ListedTable): TableShape {
   const columns = raw.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY cid').all(name) as {
     name: string;
     type: string;
@@ -121,7 +121,7 @@ const ownColumns = ({ columns }: TableShape): readonly string[] => columns.filte
 
 const quoted = (name: string): string => `"${name}"`;
 
-function sumOf(table: TableShape, value = quoted): string {
+function checksumSql(table: TableShape, value = quoted): string {
   const large = verifiedByHash[table.name] ?? [];
   return `${functionName}(${ownColumns(table)
     .map((name) => (large.includes(name) ? `length(${value(name)})` : value(name)))
@@ -131,7 +131,7 @@ function sumOf(table: TableShape, value = quoted): string {
 /** The triggers that update the checksums of a table. They are temporary: a database file has no triggers (schema.ts). */
 function triggersOf(table: TableShape): string[] {
   const where = table.key.map((name) => `${name} = new.${name}`).join(' AND ');
-  const set = `BEGIN UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
+  const set = `BEGIN UPDATE "${table.name}" SET ${sumColumn} = ${checksumSql(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
   const columns = ownColumns(table)
     .map((name) => `"${name}"`)
     .join(', ');
@@ -166,7 +166,7 @@ export function addSums(raw: Database.Database, before: readonly TableShape[]): 
   for (const table of tablesOf(raw).filter(isSummed)) {
     const isNew = !table.columns.includes(sumColumn);
     if (isNew) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${sumColumn} INTEGER`);
-    if (isNew || counts.get(table.name) !== ownColumns(table).length) raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table)}`);
+    if (isNew || counts.get(table.name) !== ownColumns(table).length) raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${checksumSql(table)}`);
   }
 }
 
@@ -244,7 +244,7 @@ export const fitsSql = ({ columns, types }: TableShape, value = quoted): string 
 
 /** SQL that is true for a row that matches its checksum. */
 export const matchesSql = (table: TableShape, value = quoted): string =>
-  hasSums(table) ? `(${sumColumn} IS ${sumOf(table, value)} AND ${fitsSql(table, value)})` : `(${fitsSql(table, value)})`;
+  hasSums(table) ? `(${sumColumn} IS ${checksumSql(table, value)} AND ${fitsSql(table, value)})` : `(${fitsSql(table, value)})`;
 
 /**
  * SQL that is true for a row of `alias` that matches its checksum, for queries that must not return changed rows. `columns` are all columns

@@ -1,6 +1,6 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, timestampOf } from '../base/index.js';
-import { addCommit, type ContextRow, commitAt, digestOf, outlineOf, type ReadChain, rememberAll, type WriteChain } from '../chain/index.js';
+import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, toTimestamp } from '../base/index.js';
+import { addCommit, type ContextRow, commitAt, digestCommit, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { RowFinder, SentItem } from './rows.js';
 
@@ -23,7 +23,7 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
   const parent = parentNo === null ? null : commitAt(chain, parentNo as CommitSeq);
   const artifact = required(places, 'artifact', commit.artifact);
   const ref = refOfHash(Buffer.from(commit.artifact, 'hex'));
-  const digest = digestOf({ parent: parent?.id ?? null, ref, createdAt: commit.createdAt, template: commit.template }).toString('hex');
+  const digest = digestCommit({ parent: parent?.id ?? null, ref, createdAt: commit.createdAt, template: commit.template }).toString('hex');
   if (digest !== key) throw corrupt(key, `The received commit ${key} does not match its digest: its content, parent, time or template has changed.`);
   const row = addCommit(chain, {
     parent,
@@ -45,7 +45,7 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
     errors: commit.errors,
     entries: commit.entries,
     forked: commit.forked === 1,
-    createdAt: timestampOf(commit.createdAt),
+    createdAt: toTimestamp(commit.createdAt),
   });
   if (isHere) rememberRecords(chain, [row]);
   return row.seq;
@@ -108,7 +108,7 @@ export const rememberRecords = (chain: WriteChain, commits: readonly Pick<Contex
       .filter(({ format }) => findFormat(format))
       .map(({ seq, artifact, format }) => ({
         seq,
-        records: new Set(outlineOf(chain, artifact, format).entries.map(({ key }) => recordOfKey(key))),
+        records: new Set(readOutline(chain, artifact, format).entries.map(({ key }) => recordOfKey(key))),
       })),
   );
 

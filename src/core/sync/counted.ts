@@ -2,7 +2,7 @@ import { catchUpTools, countTools } from '../analysis/index.js';
 import { type Held, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, CommitSeq } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { countCalls, prepareUsage } from '../usage/index.js';
 import type { Hub } from './hub.js';
 import { fetchObjectsOf } from './on-demand.js';
@@ -18,8 +18,8 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
   for (const _ of catchUpTools(chain)) await undefined;
   const { db, project } = chain;
   // Facts that were begun anew, or by another version, have counted nothing of what was freed.
-  const progress = `on hub ${derivedProgressOf(chain, 'usage version')} ${derivedProgressOf(chain, 'usage tools version')}`;
-  const from = derivedProgressOf(chain, progress);
+  const progress = `on hub ${readDerivedProgress(chain, 'usage version')} ${readDerivedProgress(chain, 'usage tools version')}`;
+  const from = readDerivedProgress(chain, progress);
   const sessions = db.all<{ session: string | null; last: CommitSeq }>(
     'SELECT sessionId AS session, MAX(seq) AS last FROM context WHERE project = ? AND seq > ? GROUP BY sessionId ORDER BY MIN(seq)',
     project,

@@ -8,11 +8,11 @@ export type { Hub, HubRole, ManagedHub, ObjectFacts, PendingSignIn, WholeObject 
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
 export { inOrder, type Reference, referencesOf } from './order.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
-export { keyOf, type Pulled, pull } from './pull.js';
+export { itemKey, type Pulled, pull } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { redactedCopies } from './redacted.js';
 export { objectsOf, type Sender, type SentItem } from './rows.js';
-export { isFixed, ruleOf, ticketKinds } from './rules.js';
-export { checkItem, checkMediaType, itemSchemas, problemOf } from './schemas.js';
+export { findRule, isFixed, ticketKinds } from './rules.js';
+export { checkItem, checkMediaType, itemSchemas, validateItem } from './schemas.js';
 export { onlyCommits, selected, selectedCommits } from './select.js';
 export { type HubAddress, type MachineHubs, openMachineHubs } from './settings.js';

@@ -1,5 +1,5 @@
 import type { WriteChain } from '../chain/index.js';
-import { progressOf, setProgress } from '../store/index.js';
+import { readProgress, setProgress } from '../store/index.js';
 import type { SentItem } from './rows.js';
 
 /** The state of the exchange with a hub: for each item the digest that both sides hold, and the last item read from the hub's list. */
@@ -37,7 +37,7 @@ export function openKnown(chain: WriteChain, hub: string): Known {
         row ?? null,
       );
     },
-    pulled: () => progressOf(chain, progress),
+    pulled: () => readProgress(chain, progress),
     setPulled: (seq) => setProgress(chain, progress, seq),
     forget: () => {
       db.run('DELETE FROM teamItem WHERE project = ? AND hub = ?', project, hub);

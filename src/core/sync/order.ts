@@ -1,6 +1,6 @@
 import type { Json } from '../base/index.js';
 import type { SentItem } from './rows.js';
-import { ruleOf } from './rules.js';
+import { findRule } from './rules.js';
 
 /** A row that an item refers to, by its kind and name. Objects are not among them: `objectsOf` returns these. */
 export interface Reference {
@@ -10,7 +10,7 @@ export interface Reference {
 
 /** The rows that an item refers to. */
 export function referencesOf({ kind, body }: Pick<SentItem, 'kind' | 'body'>): Reference[] {
-  const { refs = {}, lists = {} } = ruleOf(kind) ?? {};
+  const { refs = {}, lists = {} } = findRule(kind) ?? {};
   const named = (table: string, value: Json | undefined): Reference[] =>
     table !== 'artifact' && typeof value === 'string' ? [{ kind: table, key: value }] : [];
   return [

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { blake3Of } from '../artifacts/index.js';
 import { badRequest, isBounded, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
-import { digestOf, type Sender, type SentItem } from './rows.js';
+import { digestItem, type Sender, type SentItem } from './rows.js';
 import { checkMediaType } from './schemas.js';
 
 /** The content of an object in a parcel. */
@@ -73,7 +73,7 @@ export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: Jso
   const items = header.items.map((item): SentItem => {
     const [kind, body, sender] = Array.isArray(item) ? item : [];
     if (typeof kind !== 'string' || !isObject(body)) throw badRequest('parcel', 'An item of the parcel has no kind or no content.');
-    return { kind, key: keyOf(kind, body), digest: digestOf(kind, body), body, sender: senderIn(sender) };
+    return { kind, key: keyOf(kind, body), digest: digestItem(kind, body), body, sender: senderIn(sender) };
   });
   let at = end;
   const objects = header.objects.map((object): SentObject => {

@@ -12,8 +12,8 @@ import { unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 import { openRefused, type RefusedItems } from './refused.js';
 import { isEmpty, nameIn, objectsOf, openPlaces, openRows, type RowFinder, type Rows, renamed, type SentItem, type SqliteRow } from './rows.js';
-import { isFixed, type RowRule, ruleOf, tableOf, ticketKinds } from './rules.js';
-import { problemOf } from './schemas.js';
+import { findRule, isFixed, type RowRule, tableOf, ticketKinds } from './rules.js';
+import { validateItem } from './schemas.js';
 import { readRecordedCalls } from './sources.js';
 
 /** The result of a pull. */
@@ -39,7 +39,7 @@ interface Pull {
 }
 
 /** The key of an item in a parcel. For a kind that this version does not know, it is the digest of the content. */
-export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(kind) ?? { kind }, body);
+export const itemKey = (kind: string, body: JsonObject): string => nameIn(findRule(kind) ?? { kind }, body);
 
 /**
  * Stores the items of the hub's project that this project lacks. Each is checked by its schema first; objects are verified by their hashes and
@@ -67,7 +67,7 @@ export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => fals
     const from = known.pulled();
     const page = await hub.items(from);
     if (!Number.isSafeInteger(page.seq) || page.seq < from || (page.seq === from && !page.isLast)) throw stuck(from, page.seq);
-    const { items } = unpackParcel(page.parcel, keyOf, maxPageBytes);
+    const { items } = unpackParcel(page.parcel, itemKey, maxPageBytes);
     if (items.length === 0 && !page.isLast) throw stuck(from, page.seq);
     await storePage(work, hub, items, () => known.setPulled(page.seq));
     if (page.isLast) break;
@@ -104,9 +104,9 @@ async function storePage(work: Pull, hub: Hub, items: readonly SentItem[], then:
 
 /** Why an item is refused before anything is fetched for it. */
 function problemWith({ kind, body, sender }: SentItem): string | undefined {
-  if (!ruleOf(kind)) return unknownKind;
+  if (!findRule(kind)) return unknownKind;
   if (sender?.isLink && !ticketKinds.has(kind)) return `It came through the share link ${sender.name}, which sends tickets only.`;
-  return problemOf(kind, body)?.message;
+  return validateItem(kind, body)?.message;
 }
 
 const unknownKind = 'This version of Stemma does not know the kind. Update Stemma.';
@@ -170,7 +170,7 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
   let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
   while (missing.length > 0) {
     const asked = new Set(missing.slice(0, objectsAtOnce));
-    const objects = unpackParcel(await hub.objects([...asked]), keyOf, maxObjectBytes).objects.filter(({ hash }) => asked.has(hash));
+    const objects = unpackParcel(await hub.objects([...asked]), itemKey, maxObjectBytes).objects.filter(({ hash }) => asked.has(hash));
     if (objects.length === 0) return;
     const got = new Set(objects.map(({ hash }) => hash));
     chain.artifacts.transaction(() => {
@@ -186,7 +186,7 @@ async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: rea
 /** Stores one item. Returns the reason if that is impossible; then it changes nothing. */
 function storeItem(work: Pull, item: SentItem): string | undefined {
   const { chain, known, places, total } = work;
-  const rule = ruleOf(item.kind) as RowRule;
+  const rule = findRule(item.kind) as RowRule;
   const store = (): void => {
     const here = places.numberOf(rule.kind, item.key);
     if (here !== undefined && isChangedHere(work, rule, item, here)) {
@@ -263,7 +263,7 @@ function storeRow({ chain, rows, places }: Pull, rule: RowRule, item: SentItem, 
     if (rule.kind === 'source') chain.db.run('UPDATE source SET recorded = NULL WHERE no = ?', here);
     return here;
   }
-  const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }), ...placeOf(chain, rule, values) };
+  const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }), ...nextPosition(chain, rule, values) };
   const { rowId } = chain.db.run(
     `INSERT INTO "${tableOf(rule)}" (${Object.keys(all)
       .map((name) => `"${name}"`)
@@ -276,7 +276,7 @@ function storeRow({ chain, rows, places }: Pull, rule: RowRule, item: SentItem, 
 }
 
 /** The position of a new row among those of its owner. */
-function placeOf({ db }: ReadChain, rule: RowRule, values: SqliteRow): SqliteRow {
+function nextPosition({ db }: ReadChain, rule: RowRule, values: SqliteRow): SqliteRow {
   if (!rule.counts) return {};
   const { column, of } = rule.counts;
   const last = db.one<{ last: number | null }>(`SELECT MAX("${column}") AS last FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null)?.last;

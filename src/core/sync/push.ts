@@ -104,7 +104,7 @@ interface Push {
   readonly refused: Map<string, RefusedItem>;
 }
 
-const nameOf = ({ kind, key }: Pick<SentItem, 'kind' | 'key'>): string => `${kind} ${key}`;
+const itemName = ({ kind, key }: Pick<SentItem, 'kind' | 'key'>): string => `${kind} ${key}`;
 
 /** What a hub names by its places in a list, each once. @throws UNAVAILABLE for a place that the list does not have */
 function namedBy<T>(asked: readonly T[], places: readonly number[]): T[] {
@@ -138,21 +138,21 @@ async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
   }
   const missing = all.filter(({ size }) => size <= partSize);
   const items = namedBy(batch, lack.items).map(({ item }) => item);
-  for (const item of items) refused.delete(nameOf(item));
+  for (const item of items) refused.delete(itemName(item));
   // The items are sent with the last group of their objects, so that the hub never holds an item without its objects.
   const groups = [...inGroups(missing)];
   for (const [i, group] of groups.entries()) await sendParcel(work, readObjects(chain, group), i === groups.length - 1 ? items : []);
   if (groups.length === 0 && items.length > 0) await sendParcel(work, [], items);
-  for (const item of items) if (!refused.has(nameOf(item))) total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
+  for (const item of items) if (!refused.has(itemName(item))) total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
   chain.db.transaction(() => {
-    for (const { item, row } of batch) if (!refused.has(nameOf(item))) known.note(item, row);
+    for (const { item, row } of batch) if (!refused.has(itemName(item))) known.note(item, row);
   });
 }
 
 async function sendParcel({ hub, known, total, refused }: Push, objects: readonly SentObject[], items: readonly SentItem[]): Promise<void> {
   const parcel = packParcel({ objects, items });
   const answer = await hub.send(parcel);
-  for (const each of answer.refused ?? []) refused.set(nameOf(each), each);
+  for (const each of answer.refused ?? []) refused.set(itemName(each), each);
   // If no other client has sent items, a pull does not have to read these items.
   if (known.pulled() + answer.stored === answer.seq) known.setPulled(answer.seq);
   total.sent += parcel.length;

@@ -1,5 +1,5 @@
-import { type CommitSeq, timestampOf } from '../base/index.js';
-import { addCommit, type ContextRow, commitAt, outlineOf, type ReadChain, rememberAll, type WriteChain } from '../chain/index.js';
+import { type CommitSeq, toTimestamp } from '../base/index.js';
+import { addCommit, type ContextRow, commitAt, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
 import { type Redaction, redactor, replacedIn, textsOf } from '../export/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import { openKnown } from './known.js';
@@ -28,7 +28,7 @@ export async function redactedCopies(chain: WriteChain, originals: readonly Comm
   // Searches all commits first: a secret that is recognized in one commit is removed from all.
   for (const seq of rest) {
     const row = commitAt(chain, seq);
-    await redact.look([...textsOf(contentOf(chain, row), typeOf(chain, row)), ...(row.summary === null ? [] : [{ text: row.summary }])]);
+    await redact.look([...textsOf(readContent(chain, row), readContentType(chain, row)), ...(row.summary === null ? [] : [{ text: row.summary }])]);
   }
   chain.artifacts.transaction(() => {
     for (const seq of rest) {
@@ -41,8 +41,8 @@ export async function redactedCopies(chain: WriteChain, originals: readonly Comm
   return { commits: originals.map((seq) => copyOf(seq) ?? seq), redactions: rest.length === 0 ? [] : redact.made() };
 }
 
-const contentOf = ({ artifacts }: ReadChain, { artifact }: ContextRow): Uint8Array => artifacts.read(artifact);
-const typeOf = ({ artifacts }: ReadChain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
+const readContent = ({ artifacts }: ReadChain, { artifact }: ContextRow): Uint8Array => artifacts.read(artifact);
+const readContentType = ({ artifacts }: ReadChain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
 
 /** Returns the commit itself if redaction changes neither it nor an ancestor. Otherwise copies it as a child of `parent`. */
 function copyWith(
@@ -52,7 +52,7 @@ function copyWith(
   changed: (bytes: Uint8Array, contentType: string) => Uint8Array,
   replace: (text: string) => string,
 ): ContextRow {
-  const [bytes, contentType] = [contentOf(chain, row), typeOf(chain, row)];
+  const [bytes, contentType] = [readContent(chain, row), readContentType(chain, row)];
   const left = changed(bytes, contentType);
   const summary = row.summary === null ? null : replace(row.summary);
   if (left === bytes && parent === row.parent && summary === row.summary) return row;
@@ -74,10 +74,10 @@ function copyWith(
     entries: chain.db.one<{ entries: number }>('SELECT entries FROM context WHERE seq = ?', row.seq)?.entries ?? 0,
     forked: row.forked === 1,
     // Parent, content and time determine a commit's id. A copy that differs in its summary only needs another time.
-    createdAt: timestampOf(row.createdAt + (left === bytes && parent === row.parent ? 1 : 0)),
+    createdAt: toTimestamp(row.createdAt + (left === bytes && parent === row.parent ? 1 : 0)),
   });
   if (findFormat(row.format)) {
-    const { entries } = outlineOf(chain, copy.artifact, copy.format);
+    const { entries } = readOutline(chain, copy.artifact, copy.format);
     rememberAll(chain, [{ seq: copy.seq, records: new Set(entries.map(({ key }) => recordOfKey(key))) }]);
   }
   return copy;

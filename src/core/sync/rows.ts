@@ -2,7 +2,7 @@ import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { travelingCalls, travelingFields } from '../requests/index.js';
-import { type RowRule, ruleOf, tableOf } from './rules.js';
+import { findRule, type RowRule, tableOf } from './rules.js';
 
 /** A row in the form that is sent. Equal bodies have the same digest. Two edits of one row have two digests and the same key. */
 export interface SentItem {
@@ -61,7 +61,7 @@ export function openRows(chain: WriteChain): Rows {
   const shapes = new Map<string, Shape>();
   const names = new Map<string, string>();
   const shape = (rule: RowRule): Shape => {
-    const known = shapes.get(rule.kind) ?? shapeOf(db, rule);
+    const known = shapes.get(rule.kind) ?? readShape(db, rule);
     shapes.set(rule.kind, known);
     return known;
   };
@@ -78,7 +78,7 @@ export function openRows(chain: WriteChain): Rows {
     if (table === 'artifact') name = hex(db.one<{ hash: Buffer }>('SELECT hash FROM artifact WHERE no = ?', no)?.hash);
     else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE seq = ?', no)?.digest);
     else {
-      const rule = ruleOf(table) as RowRule;
+      const rule = findRule(table) as RowRule;
       // Reads only its key, because agents and their turns refer to each other.
       name = nameIn(rule, bodyOf(rule, rowAt(rule, no), rule.key));
     }
@@ -102,7 +102,7 @@ export function openRows(chain: WriteChain): Rows {
     nameOf,
     item: (rule, row) => {
       const body = bodyOf(rule, row);
-      const item = { kind: rule.kind, key: nameIn(rule, body), digest: digestOf(rule.kind, body), body };
+      const item = { kind: rule.kind, key: nameIn(rule, body), digest: digestItem(rule.kind, body), body };
       const { number } = shape(rule);
       if (number !== undefined) names.set(`${rule.kind} ${row[number]}`, item.key);
       return item;
@@ -132,7 +132,7 @@ export function openRows(chain: WriteChain): Rows {
   };
 }
 
-function shapeOf(db: ReadChain['db'], rule: RowRule): Shape {
+function readShape(db: ReadChain['db'], rule: RowRule): Shape {
   if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: travelingFields };
   const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
@@ -162,12 +162,12 @@ export function renamed(list: string, change: (member: Json) => Json): Json {
 }
 
 /** SHA-256 of an item's kind and body, in hexadecimal. */
-export const digestOf = (kind: string, body: JsonObject): string => sha256Of(`${kind}\0${canonicalJson(body)}`).toString('hex');
+export const digestItem = (kind: string, body: JsonObject): string => sha256Of(`${kind}\0${canonicalJson(body)}`).toString('hex');
 
 /** The name of a row with this body, which is the same in every project. */
 export function nameIn(rule: RowRule, body: JsonObject): string {
   if (rule.kind === 'context') return String(body.digest);
-  if (!rule.key) return digestOf(rule.kind, body);
+  if (!rule.key) return digestItem(rule.kind, body);
   return JSON.stringify(rule.key.map((column) => body[column] ?? null));
 }
 
@@ -177,15 +177,15 @@ export const isEmpty = ({ unlessNull }: RowRule, { body }: SentItem, held: strin
 
 /** The hashes of the objects that an item needs. */
 export function objectsOf({ kind, body }: SentItem): string[] {
-  const { refs = {}, lists = {} } = ruleOf(kind) ?? {};
+  const { refs = {}, lists = {} } = findRule(kind) ?? {};
   const single = Object.keys(refs).filter((column) => refs[column] === 'artifact');
   const listed = Object.keys(lists).filter((column) => lists[column] === 'artifact');
-  return [...single.map((column) => body[column]), ...listed.flatMap((column) => membersOf(body[column]))].filter(
+  return [...single.map((column) => body[column]), ...listed.flatMap((column) => firstMembers(body[column]))].filter(
     (name): name is string => typeof name === 'string',
   );
 }
 
-const membersOf = (list: Json | undefined): Json[] =>
+const firstMembers = (list: Json | undefined): Json[] =>
   Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
 
 /** Finds the rows of this project by their names. */
@@ -223,7 +223,7 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
   const find = (table: string, name: string): number | undefined => {
     if (table === 'artifact') return objectAt(artifacts, name);
     if (table === 'context') return commitWith(chain, name);
-    const rule = ruleOf(table);
+    const rule = findRule(table);
     if (!rule) return undefined;
     if (!rule.key) return known(table, name);
     const values = keyValues(rule, name);

@@ -148,7 +148,7 @@ export const tableOf = ({ kind, table = kind }: RowRule): string => table;
 export const isFixed = ({ fixed }: RowRule, column: string): boolean => fixed === true || fixed?.includes(column) === true;
 
 /** The rule of a kind; undefined for a kind that is not sent. */
-export const ruleOf = (kind: string): RowRule | undefined => byKind.get(kind);
+export const findRule = (kind: string): RowRule | undefined => byKind.get(kind);
 const byKind = new Map(rules.map((rule) => [rule.kind, rule]));
 
 /** Kinds that belong to tickets: a reviewer may send these. */

@@ -17,12 +17,12 @@ export function checkMediaType(given: string, hash: string): void {
  * @throws BAD_REQUEST that names the kind, the column and the rule
  */
 export function checkItem({ kind, body }: Pick<SentItem, 'kind' | 'body'>): void {
-  const problem = problemOf(kind, body);
+  const problem = validateItem(kind, body);
   if (problem) throw badRequest(problem.field, `The item of the kind ${kind} is refused: ${problem.message}`, { kind });
 }
 
 /** What is wrong with an item; undefined if it is valid. Its kind must be known. */
-export function problemOf(kind: string, body: JsonObject): { readonly field: string; readonly message: string } | undefined {
+export function validateItem(kind: string, body: JsonObject): { readonly field: string; readonly message: string } | undefined {
   const schema = itemSchemas.get(kind);
   if (!schema) return { field: 'kind', message: `the kind ${kind.slice(0, 64)} is unknown.` };
   const found = schema.safeParse(body);

@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId } from '../base/index.js';
-import { commitAt, commitOf, type ReadChain } from '../chain/index.js';
+import { commitAt, findCommit, type ReadChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { Known } from './known.js';
 import { objectsOf, type SentItem } from './rows.js';
@@ -55,7 +55,7 @@ export function selectedCommits(chain: ReadChain, selection: PushSelection): Com
     for (const { seq } of chain.db.all<{ seq: CommitSeq }>(sql, ...values)) tips.add(seq);
   };
   const { project } = chain;
-  if (branch !== undefined) tips.add(commitOf(chain, branch as ContextId, 'branch').seq);
+  if (branch !== undefined) tips.add(findCommit(chain, branch as ContextId, 'branch').seq);
   if (repository !== undefined)
     add(
       'SELECT seq FROM context WHERE project = ? AND sessionId IN (SELECT sessionId FROM source WHERE project = ? AND cwd = ?)',
@@ -74,11 +74,11 @@ export function selectedCommits(chain: ReadChain, selection: PushSelection): Com
     );
   if (tips.size === 0) throw badRequest('select', 'No commit of this project is selected. Check the repository, tag or branch.');
   const all = new Set<CommitSeq>();
-  for (const tip of tips) for (let at: CommitSeq | null = tip; at !== null && !all.has(at); at = parentOf(chain, at)) all.add(at);
+  for (const tip of tips) for (let at: CommitSeq | null = tip; at !== null && !all.has(at); at = findParent(chain, at)) all.add(at);
   return [...all].sort((a, b) => a - b);
 }
 
-const parentOf = ({ db }: ReadChain, seq: CommitSeq): CommitSeq | null =>
+const findParent = ({ db }: ReadChain, seq: CommitSeq): CommitSeq | null =>
   db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', seq)?.parent ?? null;
 
 /** Adds to a filter: excludes items whose content was freed with deleted sessions. Versions that the hub holds stay there. */

@@ -26,10 +26,10 @@ export interface MachineHubs {
 export function openMachineHubs(dataDir: string, vault: Vault | undefined): MachineHubs {
   const folder = join(dataDir, 'hubs');
   // A project names its own id, so the id must not become a path.
-  const fileOf = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
+  const settingsFile = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
   return {
     of: async (projectId) => {
-      const file = fileOf(projectId);
+      const file = settingsFile(projectId);
       const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
       const [hub, project, sealed, plain] = ['hub', 'project', 'sealed', 'token'].map((key) => stringAt(stored, key));
       if (!isObject(stored) || stored.projectId !== projectId || hub === undefined || project === undefined) return undefined;
@@ -39,13 +39,13 @@ export function openMachineHubs(dataDir: string, vault: Vault | undefined): Mach
       return token === undefined ? undefined : { ...place, token };
     },
     set: async (projectId, address) => {
-      if (!address) return rmSync(fileOf(projectId), { force: true });
+      if (!address) return rmSync(settingsFile(projectId), { force: true });
       const { token, ...place } = address;
       // Without a keyring the token stays in a file that only this person can read.
       const sealed = token === undefined ? undefined : await vault?.seal(token).catch(() => undefined);
       const secret = token === undefined ? { isSignedIn: true } : sealed === undefined ? { token } : { sealed };
       makeFolders(folder);
-      replaceFile(fileOf(projectId), `${JSON.stringify({ projectId, ...place, ...secret }, null, 2)}\n`);
+      replaceFile(settingsFile(projectId), `${JSON.stringify({ projectId, ...place, ...secret }, null, 2)}\n`);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Environment, pathsOf, type System, variableOf } from './system.js';
+import { type Environment, pathRules, type System, variableOf } from './system.js';
 
 /** The person whose folders are meant: the home folder and the variables that move others. */
 export interface FolderOwner {
@@ -17,7 +17,7 @@ export interface Folders {
 
 /** The folders of a person. An empty variable counts as not set; the XDG rules ignore a relative path, so Stemma does too. */
 export function foldersOf({ env, home, system }: FolderOwner): Folders {
-  const { join, isAbsolute } = pathsOf(system);
+  const { join, isAbsolute } = pathRules(system);
   const named = (name: string): string | undefined => {
     const value = variableOf(env, name, system);
     return value && isAbsolute(value) ? value : undefined;

@@ -1,19 +1,19 @@
 import { nameProblem } from './names.js';
-import { pathsOf, type System, thisSystem } from './system.js';
+import { pathRules, type System, thisSystem } from './system.js';
 
 /** Whether names that differ only in case mean the same file, as the disks of a system usually have it. */
 export const ignoresCase = (system: System): boolean => system !== 'linux';
 
 /** A path in the form in which a system compares it: two paths of one file have the same form, unless a link or a short name is between them. */
 export function comparable(path: string, system: System = thisSystem): string {
-  const plain = pathsOf(system).resolve(path);
+  const plain = pathRules(system).resolve(path);
   // macOS stores names in composed or decomposed form and finds both.
   return ignoresCase(system) ? plain.normalize('NFC').toLowerCase() : plain;
 }
 
 /** Whether a path is the folder or lies below it. */
 export function isWithin(path: string, folder: string, system: System = thisSystem): boolean {
-  const { sep } = pathsOf(system);
+  const { sep } = pathRules(system);
   const [inner, outer] = [comparable(path, system), comparable(folder, system)];
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
@@ -23,7 +23,7 @@ export const lastName = (path: string): string => path.slice(Math.max(path.lastI
 
 /** Why a path below a folder cannot be used on a system: it leaves the folder, or a part of it is no name there. Undefined if it can be used. */
 export function outsideProblem(root: string, path: string, system: System): string | undefined {
-  const { isAbsolute, relative, resolve, sep } = pathsOf(system);
+  const { isAbsolute, relative, resolve, sep } = pathRules(system);
   const folder = resolve(root);
   const below = relative(folder, resolve(folder, path));
   if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) || path.includes('\0')) return `is not inside ${folder}`;
@@ -58,5 +58,5 @@ const longestPath = 247;
  */
 export function longPath(path: string, system: System = thisSystem): string {
   if (system !== 'windows' || path.length <= longestPath) return path;
-  return pathsOf(system).toNamespacedPath(path);
+  return pathRules(system).toNamespacedPath(path);
 }

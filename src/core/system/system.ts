@@ -13,7 +13,7 @@ export const thisPlatform: string = process.platform;
 export const thisSystem: System = systemOf(thisPlatform);
 
 /** The functions for paths of a system. */
-export const pathsOf = (system: System): PlatformPath => (system === 'windows' ? win32 : posix);
+export const pathRules = (system: System): PlatformPath => (system === 'windows' ? win32 : posix);
 
 /** Environment variables, as a process has them or as a copy. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,11 +1,11 @@
 import { badRequest, type ContextId, StemmaError } from '../base/index.js';
-import { type ContextRow, commitOf, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ContextRow, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
 import { findingText } from './finding.js';
-import { answererOf, recordOf, write } from './rows.js';
-import { messageOf } from './thread.js';
+import { answererOf, readTicket, write } from './rows.js';
+import { readMessage } from './thread.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
 const maxSummaryLength = 200;
@@ -17,7 +17,7 @@ const maxSummaryLength = 200;
  */
 export function discuss(chain: WriteChain, input: InputOf<'ticket.discuss'>): OutputOf<'ticket.discuss'> {
   return chain.artifacts.transaction(() => {
-    const row = recordOf(chain, input.ticketId);
+    const row = readTicket(chain, input.ticketId);
     const threadId = row.threadId ?? `thr-${chain.newId()}`;
     const answers = answererOf(chain, row);
     const isAnswer = input.principal !== undefined && input.principal === answers;
@@ -46,13 +46,13 @@ export async function* answer(
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): AsyncGenerator<ReplyPart, { threadId: string; commit: ContextId | null; from: ContextId | null }> {
-  const row = recordOf(chain, input.ticketId);
+  const row = readTicket(chain, input.ticketId);
   const tip = discussionTip(chain, row);
   if (row.threadId === null || tip === undefined) throw badRequest('ticketId', `The thread of ${row.ticketId} has no message. Add a message first.`);
-  if (messageOf(chain, commitOf(chain, tip), () => true).role === 'assistant')
+  if (readMessage(chain, findCommit(chain, tip), () => true).role === 'assistant')
     throw new StemmaError('CONFLICT', `The last message in the thread of ${row.ticketId} is an answer. Add a message first.`, { tip });
   const from = knownContext(chain, standpoint(chain, row));
-  const { template, principal } = commitOf(chain, from ?? tip);
+  const { template, principal } = findCommit(chain, from ?? tip);
   const speaker = answererOf(chain, row) ?? principal ?? template;
   const { commits, from: found } = yield* answerContext(
     chain,
@@ -73,7 +73,7 @@ export async function* answer(
 export function discussedIn(chain: ReadChain, { id, ticketId, threadId }: ContextRow): string | undefined {
   if (ticketId === null || threadId === null) return undefined;
   const isLast = discussionTip(chain, { threadId }) === id && threadOf(chain, ticketId) === threadId;
-  return isLast && messageOf(chain, commitOf(chain, id), () => true).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
+  return isLast && readMessage(chain, findCommit(chain, id), () => true).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
 }
 
 const threadOf = (chain: ReadChain, ticketId: string): string | null | undefined =>

@@ -1,7 +1,7 @@
-import { notFound, StemmaError, timestampOf } from '../base/index.js';
+import { notFound, StemmaError, toTimestamp } from '../base/index.js';
 import { allowReceived, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { EventState, InputOf, Received, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
-import { recordOf } from './rows.js';
+import { readTicket } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
 interface Asked {
@@ -90,7 +90,7 @@ export function events(chain: ReadChain, { after = 0, ticketId, who, state, newe
       {
         project: chain.project,
         after,
-        ticket: ticketId === undefined ? null : recordOf(chain, ticketId).no,
+        ticket: ticketId === undefined ? null : readTicket(chain, ticketId).no,
         who: who ?? null,
         states: state === undefined ? null : JSON.stringify([state].flat()),
         limit: limit ?? -1,
@@ -174,7 +174,7 @@ export function allowStart(chain: WriteChain, no: number): void {
 /** The context to start from: the current one while the start waits, and the recorded one afterwards. */
 function contextOf(chain: ReadChain, { ticketId, who, task, state, contextId }: EventRow): string | null {
   if (who === null || (state !== 'waiting' && state !== 'taken')) return contextId;
-  return startNow(chain, recordOf(chain, ticketId), { who, task });
+  return startNow(chain, readTicket(chain, ticketId), { who, task });
 }
 
 function toEvent(chain: ReadChain, event: EventRow): TicketEvent {
@@ -183,12 +183,12 @@ function toEvent(chain: ReadChain, event: EventRow): TicketEvent {
   const received = senderOf(chain, event);
   return {
     event: no,
-    at: timestampOf(at),
+    at: toTimestamp(at),
     ...row,
     contextId,
     known: knownContext(chain, contextId) !== null,
     move: moveFrom !== null && moveTo !== null ? { from: moveFrom, to: moveTo } : null,
-    answeredAt: answeredAt === null ? null : timestampOf(answeredAt),
+    answeredAt: answeredAt === null ? null : toTimestamp(answeredAt),
     ...(received && { received }),
   };
 }

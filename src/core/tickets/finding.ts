@@ -1,5 +1,5 @@
 import type { ReadChain } from '../chain/index.js';
-import { recordOf } from './rows.js';
+import { readTicket } from './rows.js';
 import { thread } from './thread.js';
 import { ticketOf } from './tickets.js';
 
@@ -9,7 +9,7 @@ import { ticketOf } from './tickets.js';
  */
 export function findingText(chain: ReadChain, ticketId: string): string {
   const { title, type, status, body, parent, resolution } = ticketOf(chain, ticketId);
-  const { threadId } = recordOf(chain, ticketId);
+  const { threadId } = readTicket(chain, ticketId);
   const about = parent === null ? undefined : ticketOf(chain, parent);
   const said = threadId === null ? [] : thread(chain, ticketId).messages;
   return [

@@ -82,7 +82,7 @@ type Item = { readonly [key: string]: Json };
 /** Parses GitHub's JSON (REST or `gh --json`): issues, pull requests, reviews and comments, single, in lists or nested. */
 export function fromGitHub(value: Json | undefined): ForeignTickets {
   const items = (Array.isArray(value) ? value : [value]).flatMap((item): Item[] => (isObject(item) ? [item] : []));
-  const all = items.flatMap((item) => [{ item, under: addressOf(stringAt(item, 'pull_request_url')) }, ...nestedIn(item, originOf(item))]);
+  const all = items.flatMap((item) => [{ item, under: pageAddress(stringAt(item, 'pull_request_url')) }, ...nestedIn(item, findOrigin(item))]);
   const replies = all.flatMap(({ item, under }) => replyOf(item, under, all));
   const tickets = all
     .flatMap(({ item, under }) => issueOf(item) ?? findingOf(item, under) ?? [])
@@ -126,7 +126,7 @@ function issueOf(item: Item): ForeignTicket | undefined {
     at: timeIn(item, 'created_at', 'createdAt'),
     closed: state === 'closed' || state === 'merged',
     closedAt: timeIn(item, 'closed_at', 'closedAt', 'merged_at', 'mergedAt'),
-    origin: originOf(item),
+    origin: findOrigin(item),
     under: undefined,
     awaited: [...list(item.requested_reviewers), ...list(item.reviewRequests)].flatMap((each) => loginOf(each) ?? []),
   };
@@ -151,7 +151,7 @@ function findingOf(item: Item, under: string | undefined): ForeignTicket | undef
     author: authorOf(item),
     at: timeIn(item, 'created_at', 'createdAt', 'submitted_at', 'submittedAt'),
     closed: item.isResolved === true,
-    origin: originOf(item),
+    origin: findOrigin(item),
     under,
   };
 }
@@ -176,17 +176,17 @@ function replyOf(item: Item, under: string | undefined, all: readonly Placed[]):
   if (!body || stringAt(item, 'title') !== undefined) return [];
   const answered = item.in_reply_to_id;
   const begun = answered === undefined || answered === null ? undefined : all.find((each) => each.item.id === answered);
-  const to = begun ? originOf(begun.item) : stringAt(item, 'path') === undefined && stringAt(item, 'state') === undefined ? under : undefined;
+  const to = begun ? findOrigin(begun.item) : stringAt(item, 'path') === undefined && stringAt(item, 'state') === undefined ? under : undefined;
   return to === undefined ? [] : [{ under: to, author: authorOf(item), at: stringAt(item, 'created_at') ?? stringAt(item, 'createdAt'), body }];
 }
 
 const asText = ({ author, at, body }: Reply): string => `**${author ?? 'somebody'}**${at === undefined ? '' : `, ${at}`}:\n\n${body}`;
 
-const originOf = (item: Item): string =>
-  addressOf(stringAt(item, 'html_url') ?? stringAt(item, 'url')) ?? `github:${String(item.id ?? item.number ?? stringAt(item, 'title') ?? '')}`;
+const findOrigin = (item: Item): string =>
+  pageAddress(stringAt(item, 'html_url') ?? stringAt(item, 'url')) ?? `github:${String(item.id ?? item.number ?? stringAt(item, 'title') ?? '')}`;
 
 /** Normalizes web and API addresses of the same item. */
-const addressOf = (url: string | undefined): string | undefined =>
+const pageAddress = (url: string | undefined): string | undefined =>
   url?.replace(/^https:\/\/api\.([^/]+)\/repos\/([^/]+\/[^/]+)\/pulls\/(\d+)$/, 'https://$1/$2/pull/$3');
 
 const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

@@ -1,8 +1,8 @@
-import { type ContextId, defined, timestampOf } from '../base/index.js';
+import { type ContextId, defined, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type TicketStatus, ticketStatuses } from '../contract/index.js';
 import { waitingCount } from './events.js';
-import { fromStored, isReady, recordOf, type StoredTicket } from './rows.js';
+import { fromStored, isReady, readTicket, type StoredTicket } from './rows.js';
 
 const defaultLimit = 500;
 
@@ -29,7 +29,7 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
   const given = {
     project: chain.project,
     ...defined({ type: filter.type, assignee: filter.assignee, label: filter.label }),
-    ...(filter.parent !== undefined && { parent: recordOf(chain, filter.parent).no }),
+    ...(filter.parent !== undefined && { parent: readTicket(chain, filter.parent).no }),
     ...(filter.ids !== undefined && { ids: JSON.stringify(filter.ids) }),
     ...(filter.ready !== undefined && { ready: Number(filter.ready) }),
     ...(filter.text?.trim() && { text: filter.text.trim() }),
@@ -65,8 +65,8 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
         ready: stored.ready === 1,
         findings: { open: stored.openFindings, total: stored.findings },
         resolved: row.resolution?.slice(0, maxResolvedLength) ?? null,
-        createdAt: timestampOf(row.createdAt),
-        updatedAt: timestampOf(stored.updatedAt),
+        createdAt: toTimestamp(row.createdAt),
+        updatedAt: toTimestamp(stored.updatedAt),
       };
     }),
     counts,
@@ -105,5 +105,5 @@ export function ticketsOfContexts(chain: ReadChain, { ids }: { readonly ids: rea
         ORDER BY 7`,
       { project: chain.project, ids: JSON.stringify(ids) },
     )
-    .map((row) => ({ ...row, at: timestampOf(row.at) }));
+    .map((row) => ({ ...row, at: toTimestamp(row.at) }));
 }

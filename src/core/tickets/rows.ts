@@ -1,4 +1,4 @@
-import { type ContextId, notFound, timestampOf } from '../base/index.js';
+import { type ContextId, notFound, toTimestamp } from '../base/index.js';
 import { newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Ticket, TicketStatus, TicketVersion } from '../contract/index.js';
 
@@ -54,7 +54,7 @@ export interface Changing extends Occasion {
 }
 
 /** Reads a ticket by its id. @throws NOT_FOUND */
-export function recordOf(chain: ReadChain, ticketId: string): TicketRecord {
+export function readTicket(chain: ReadChain, ticketId: string): TicketRecord {
   const stored = chain.db.one<StoredTicket>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
   if (!stored) throw notFound(ticketId, `This project has no ticket ${ticketId}.`);
   return fromStored(stored);
@@ -73,7 +73,7 @@ export const fromStored = (row: StoredTicket): TicketRecord => ({
 
 /** Converts a row to the ticket of the contract. */
 export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
-  const waitsFor = idsOf(chain, `${dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER")}`, row.no);
+  const waitsFor = readIds(chain, `${dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER")}`, row.no);
   return {
     ticketId: row.ticketId,
     title: row.title,
@@ -84,15 +84,15 @@ export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
     reviewers: [...row.reviewers],
     labels: [...row.labels],
     parent: ticketIdAt(chain, row.parent),
-    children: idsOf(chain, 'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? ORDER BY no', row.no),
-    dependsOn: idsOf(chain, dependencies, row.no),
+    children: readIds(chain, 'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? ORDER BY no', row.no),
+    dependsOn: readIds(chain, dependencies, row.no),
     contextId: row.contextId,
     contextFound: row.contextFound,
     resolution: row.resolution,
     threadId: row.threadId,
     ready: row.status === 'open' && waitsFor.length === 0,
     findings: findingsOf(chain, row.no),
-    createdAt: timestampOf(row.createdAt),
+    createdAt: toTimestamp(row.createdAt),
     versions: versionsOf(chain, row),
   };
 }
@@ -106,7 +106,7 @@ const findingsOf = (chain: ReadChain, no: number): Ticket['findings'] =>
 
 const ticketIdAt = (chain: ReadChain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
 
-const idsOf = (chain: ReadChain, sql: string, no: number): string[] =>
+const readIds = (chain: ReadChain, sql: string, no: number): string[] =>
   chain.db.all<{ ticketId: string }>(sql, no, chain.project).map((row) => row.ticketId);
 
 /** SQLite runs a CROSS JOIN in the written order: from the few given ids to their tickets, not from all tickets. */
@@ -131,7 +131,7 @@ function versionsOf(chain: ReadChain, row: TicketRecord): TicketVersion[] {
       chain.project,
     )
     .map((version) => ({
-      at: timestampOf(version.at),
+      at: toTimestamp(version.at),
       by: version.by,
       changes: JSON.parse(version.changes) as TicketVersion['changes'],
       ...(version.reason !== null && { reason: version.reason }),
@@ -165,12 +165,12 @@ export function write(chain: WriteChain, row: TicketRecord, change: Change, occa
     at,
     row.no,
   );
-  const before = dependsOn && idsOf(chain, dependencies, row.no);
+  const before = dependsOn && readIds(chain, dependencies, row.no);
   if (dependsOn) {
     chain.db.run('DELETE FROM ticketDependency WHERE ticket = ?', row.no);
     for (const other of new Set(dependsOn)) chain.db.run('INSERT INTO ticketDependency (ticket, dependsOn) VALUES (?, ?)', row.no, other);
   }
-  const changes = differences(chain, row, next, before && { from: before, to: idsOf(chain, dependencies, row.no) });
+  const changes = differences(chain, row, next, before && { from: before, to: readIds(chain, dependencies, row.no) });
   chain.db.run(
     'INSERT INTO ticketVersion (project, ticket, at, by, changes, reason, contextId, contextFound) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     chain.project,

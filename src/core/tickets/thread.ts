@@ -1,14 +1,14 @@
-import { timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, entries, isAncestor, type ReadChain } from '../chain/index.js';
+import { toTimestamp } from '../base/index.js';
+import { type ContextRow, commitAt, entries, findCommit, isAncestor, type ReadChain } from '../chain/index.js';
 import type { Entry, TicketThread } from '../contract/index.js';
-import { answererOf, recordOf } from './rows.js';
+import { answererOf, readTicket } from './rows.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
 /** The messages of a ticket's thread, oldest first. */
 export function thread(chain: ReadChain, ticketId: string): TicketThread {
-  const row = recordOf(chain, ticketId);
+  const row = readTicket(chain, ticketId);
   const tip = discussionTip(chain, row);
-  const last = tip && commitOf(chain, tip);
+  const last = tip && findCommit(chain, tip);
   const said =
     row.threadId === null
       ? []
@@ -22,12 +22,12 @@ export function thread(chain: ReadChain, ticketId: string): TicketThread {
     from: knownContext(chain, standpoint(chain, row)),
     tip: tip ?? null,
     answers: answererOf(chain, row),
-    messages: said.map(({ seq }) => messageOf(chain, commitAt(chain, seq), (commit) => last !== undefined && isAncestor(chain, commit, last))),
+    messages: said.map(({ seq }) => readMessage(chain, commitAt(chain, seq), (commit) => last !== undefined && isAncestor(chain, commit, last))),
   };
 }
 
 /** What a commit of a thread says. */
-export function messageOf(chain: ReadChain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
+export function readMessage(chain: ReadChain, commit: ContextRow, isCurrent: (commit: ContextRow) => boolean): TicketThread['messages'][number] {
   const own: Entry[] = entries(chain, { id: commit.id, stop: commit.id }).entries;
   const role = own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user';
   // A command-line agent records its environment as entries of the user, which are no part of its answer.
@@ -39,7 +39,7 @@ export function messageOf(chain: ReadChain, commit: ContextRow, isCurrent: (comm
     role,
     text: spoken.map((entry) => entry.text ?? '').join('\n\n'),
     tools: own.flatMap((entry) => (entry.kind === 'tool_call' ? (entry.toolName ?? []) : [])),
-    at: timestampOf(commit.createdAt),
+    at: toTimestamp(commit.createdAt),
     current: isCurrent(commit),
   };
 }

@@ -10,8 +10,8 @@ import {
   isReady,
   type Occasion,
   type Reviewer,
+  readTicket,
   recordAt,
-  recordOf,
   type StoredTicket,
   type TicketRecord,
   toTicket,
@@ -34,10 +34,10 @@ export function createTicket(chain: WriteChain, input: NewTicket): Ticket {
   if (input.type === finding && input.parent === undefined) throw badRequest('parent', noParent);
   return chain.db.transaction(() => {
     const at = input.at ?? chain.clock();
-    const parent = input.parent === undefined ? null : recordOf(chain, input.parent);
+    const parent = input.parent === undefined ? null : readTicket(chain, input.parent);
     // An imported finding may belong to a closed ticket: it is closed together with it.
     if (input.type === finding && input.at === undefined) refuseOpenFindingOf(parent);
-    const dependsOn = (input.dependsOn ?? []).map((id) => recordOf(chain, id).no);
+    const dependsOn = (input.dependsOn ?? []).map((id) => readTicket(chain, id).no);
     const { rowId } = chain.db.run(
       `INSERT INTO ticket (project, ticketId, title, body, type, status, reviewers, labels, createdAt, updatedAt) VALUES (?, ?, '', '', '', 'open', '[]', '[]', ?, ?)`,
       chain.project,
@@ -80,12 +80,12 @@ export type TicketUpdate = Changing & Partial<Omit<NewTicket, keyof Changing>>;
  */
 export function updateTicket(chain: WriteChain, input: TicketUpdate): Ticket {
   return chain.db.transaction(() => {
-    const row = recordOf(chain, input.ticketId);
-    const parent = input.parent === undefined ? undefined : recordOf(chain, input.parent);
+    const row = readTicket(chain, input.ticketId);
+    const parent = input.parent === undefined ? undefined : readTicket(chain, input.parent);
     if (parent && isBelow(chain, parent, row)) throw badRequest('parent', `${input.parent} is below ${row.ticketId}, so it cannot be its parent.`);
     if (row.type === finding) refuseSlipping(row, parent, input.type);
     else if (input.type === finding) refuseBecomingFinding(chain, row, parent, input.resolution);
-    const dependsOn = input.dependsOn?.map((id) => recordOf(chain, id));
+    const dependsOn = input.dependsOn?.map((id) => readTicket(chain, id));
     const looped = dependsOn?.find((other) => dependsUpon(chain, other.no, row.no));
     if (looped) throw badRequest('dependsOn', `${looped.ticketId} already depends on ${row.ticketId}, so each would wait for the other.`);
     const reviewers = input.reviewers && changedReviewers(row, input.reviewers);
@@ -134,23 +134,23 @@ function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer
 function requestNewStarts(chain: WriteChain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const known = new Set(before.reviewers.map((reviewer) => reviewer.name));
   for (const { name } of after.reviewers)
-    if (!known.has(name)) ask(chain, after.no, { who: name, task: 'review', contextId: startOf(chain, after, name), by });
+    if (!known.has(name)) ask(chain, after.no, { who: name, task: 'review', contextId: startContext(chain, after, name), by });
   if (after.status === 'in_progress' && after.assignee !== null && after.assignee !== before.assignee)
     ask(chain, after.no, {
       who: after.assignee,
       task: after.reviewers.length > 0 ? 'address_findings' : 'work',
-      contextId: startOf(chain, after, after.assignee),
+      contextId: startContext(chain, after, after.assignee),
       by,
       move: { from: before.status, to: after.status },
     });
 }
 
 /** The context to start from on the ticket now. */
-export const startOf = (chain: ReadChain, row: TicketRecord, who: string): string | null =>
+export const startContext = (chain: ReadChain, row: TicketRecord, who: string): string | null =>
   startFrom(chain, { ticketId: row.ticketId, who }).contextId;
 
 /** Reads a ticket with its versions. @throws NOT_FOUND */
-export const ticketOf = (chain: ReadChain, ticketId: string): Ticket => toTicket(chain, recordOf(chain, ticketId));
+export const ticketOf = (chain: ReadChain, ticketId: string): Ticket => toTicket(chain, readTicket(chain, ticketId));
 
 /** Tickets with all their versions, in order of creation. @throws NOT_FOUND for an unknown parent. */
 export function listTickets(chain: ReadChain, filter: InputOf<'ticket.list'>): Ticket[] {
@@ -162,7 +162,7 @@ export function listTickets(chain: ReadChain, filter: InputOf<'ticket.list'>): T
         project: chain.project,
         status: filter.status ?? null,
         type: filter.type ?? null,
-        parent: filter.parent === undefined ? null : recordOf(chain, filter.parent).no,
+        parent: filter.parent === undefined ? null : readTicket(chain, filter.parent).no,
         ready: filter.ready === undefined ? null : Number(filter.ready),
         limit: filter.limit ?? -1,
         offset: filter.offset ?? 0,

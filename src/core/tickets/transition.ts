@@ -3,8 +3,8 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Ticket, TicketStatus } from '../contract/index.js';
 import { ask } from './events.js';
 import { moveOf, movesFrom } from './moves.js';
-import { type Changing, type Occasion, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
-import { finding, refuseOpenFindingOf, startOf } from './tickets.js';
+import { type Changing, type Occasion, type Reviewer, readTicket, recordAt, type TicketRecord, toTicket, write } from './rows.js';
+import { finding, refuseOpenFindingOf, startContext } from './tickets.js';
 import { discussionTip, makerOf, standpoint } from './understood.js';
 
 export interface Move extends Changing {
@@ -14,7 +14,7 @@ export interface Move extends Changing {
 /** Moves a ticket to another status (K1 to K3). @throws CONFLICT if the move is not allowed or the ticket cannot close yet. */
 export function moveTicket(chain: WriteChain, input: Move): Ticket {
   return chain.db.transaction(() => {
-    const row = recordOf(chain, input.ticketId);
+    const row = readTicket(chain, input.ticketId);
     const holder = moveOf(row.status, input.to);
     if (holder === undefined) throw noSuchMove(row, input.to);
     // Work in progress needs an assignee; by default it is the author of the move.
@@ -50,7 +50,7 @@ export type GivenVerdict = InputOf<'ticket.verdict'> & Pick<Occasion, 'at' | 'is
 /** K2: sets the verdict of a listed reviewer during a review. After the last verdict, the assignee is asked to decide. */
 export function giveVerdict(chain: WriteChain, input: GivenVerdict): Ticket {
   return chain.db.transaction(() => {
-    const row = recordOf(chain, input.ticketId);
+    const row = readTicket(chain, input.ticketId);
     if (input.verdict === 'pending') throw badRequest('verdict', 'A verdict can be approved, changes_requested or commented, not pending.');
     if (row.status !== 'review')
       throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}. A verdict is possible only during a review.`, { status: row.status });
@@ -61,7 +61,7 @@ export function giveVerdict(chain: WriteChain, input: GivenVerdict): Ticket {
     const written = write(chain, row, { reviewers }, { ...input, by: input.reviewer });
     const isPending = ({ verdict }: Reviewer): boolean => verdict === 'pending';
     if (row.assignee !== null && row.reviewers.some(isPending) && !reviewers.some(isPending))
-      ask(chain, row.no, { who: row.assignee, task: 'decide', contextId: startOf(chain, written, row.assignee), by: input.reviewer });
+      ask(chain, row.no, { who: row.assignee, task: 'decide', contextId: startContext(chain, written, row.assignee), by: input.reviewer });
     return toTicket(chain, written);
   });
 }
@@ -116,12 +116,13 @@ const openFindings = (chain: ReadChain, row: TicketRecord): string[] =>
 function askFor(chain: WriteChain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const move = { from: before.status, to: after.status };
   if (after.status === 'review')
-    for (const { name } of after.reviewers) ask(chain, after.no, { who: name, task: 'review', contextId: startOf(chain, after, name), by, move });
+    for (const { name } of after.reviewers)
+      ask(chain, after.no, { who: name, task: 'review', contextId: startContext(chain, after, name), by, move });
   if (after.status === 'in_progress' && after.assignee !== null)
     ask(chain, after.no, {
       who: after.assignee,
       task: before.status === 'review' ? 'address_findings' : 'work',
-      contextId: startOf(chain, after, after.assignee),
+      contextId: startContext(chain, after, after.assignee),
       by,
       move,
     });
@@ -139,7 +140,7 @@ function askFor(chain: WriteChain, before: TicketRecord, after: TicketRecord, by
     ask(chain, ready.no, {
       who: ready.assignee,
       task: 'work',
-      contextId: ready.assignee === null ? null : startOf(chain, ready, ready.assignee),
+      contextId: ready.assignee === null ? null : startContext(chain, ready, ready.assignee),
       by,
     });
 }

@@ -1,7 +1,7 @@
-import { type ContextId, contextIdPattern, timestampOf } from '../base/index.js';
-import { commitOf, type ReadChain } from '../chain/index.js';
+import { type ContextId, contextIdPattern, toTimestamp } from '../base/index.js';
+import { findCommit, type ReadChain } from '../chain/index.js';
 import type { StartReason, TicketStart, TicketTask } from '../contract/index.js';
-import { answererOf, recordOf, type TicketRecord } from './rows.js';
+import { answererOf, readTicket, type TicketRecord } from './rows.js';
 
 type Choice = TicketStart['choices'][number];
 
@@ -47,7 +47,7 @@ export function knownContext(chain: ReadChain, contextId: string | null): Contex
  * thread, else from the finding. All candidates are returned too.
  */
 export function startFrom(chain: ReadChain, input: { ticketId: string; who: string }): TicketStart {
-  const row = recordOf(chain, input.ticketId);
+  const row = readTicket(chain, input.ticketId);
   const task = taskOf(chain, row, input.who);
   const choices = choicesOf(chain, row, input.who);
   const chosen = chosenFor(task ?? 'none', choices);
@@ -58,7 +58,7 @@ export function startFrom(chain: ReadChain, input: { ticketId: string; who: stri
     task,
     contextId: chosen?.contextId ?? null,
     reason: chosen?.reason ?? 'fresh',
-    template: known ? commitOf(chain, known).template : null,
+    template: known ? findCommit(chain, known).template : null,
     choices,
   };
 }
@@ -95,7 +95,7 @@ function choicesOf(chain: ReadChain, row: TicketRecord, who: string): Choice[] {
     ({ contextId, at, by, ticketId }: Written): Choice => ({
       contextId,
       reason,
-      at: timestampOf(at),
+      at: toTimestamp(at),
       by,
       ticketId,
       known: knownContext(chain, contextId) !== null,
@@ -120,7 +120,7 @@ function choicesOf(chain: ReadChain, row: TicketRecord, who: string): Choice[] {
 }
 
 const spokenAt = (chain: ReadChain, id: ContextId): Omit<Written, 'ticketId'> => {
-  const { createdAt, principal } = commitOf(chain, id);
+  const { createdAt, principal } = findCommit(chain, id);
   return { contextId: id, at: createdAt, by: principal };
 };
 

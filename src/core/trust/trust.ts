@@ -22,13 +22,13 @@ const adoptedMark = 'adopted';
  */
 export function openTrustedProjects(dataDir: string): TrustedProjects {
   const folder = join(dataDir, 'trusted');
-  const fileOf = (projectId: string, place: string): string =>
+  const trustFile = (projectId: string, place: string): string =>
     join(folder, `${createHash('sha256').update(`${projectId}\0${place}`).digest('hex')}.json`);
   /** Consent that could not be written. */
   const unwritten = new Set<string>();
   const write = (projectId: string, place: string): void => {
     makeFolders(folder);
-    replaceFile(fileOf(projectId, place), `${JSON.stringify({ projectId, place })}\n`);
+    replaceFile(trustFile(projectId, place), `${JSON.stringify({ projectId, place })}\n`);
   };
   const adopt = (): void => {
     const mark = join(folder, adoptedMark);
@@ -42,7 +42,7 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
       makeFolders(folder);
       replaceFile(mark, '');
     } catch {
-      for (const { projectId, place } of projects) unwritten.add(fileOf(projectId, place));
+      for (const { projectId, place } of projects) unwritten.add(trustFile(projectId, place));
     }
   };
   adopt();
@@ -50,7 +50,7 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
     has: (projectId, dir) => {
       const place = realPathIfExists(dir);
       if (place === undefined) return false;
-      const file = fileOf(projectId, place);
+      const file = trustFile(projectId, place);
       return existsSync(file) || unwritten.has(file);
     },
     add: (projectId, dir) => write(projectId, realPath(dir)),
@@ -59,7 +59,7 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
       try {
         write(projectId, place);
       } catch {
-        unwritten.add(fileOf(projectId, place));
+        unwritten.add(trustFile(projectId, place));
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { ContextId, JsonObject } from '../base/index.js';
-import { appendedEntries, type ContextRow, commitOf, entries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import { appendedEntries, type ContextRow, entries, type ForkInput, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { ReplyPart, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
@@ -47,7 +47,7 @@ export async function* answerContext(
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
 ): AsyncGenerator<ReplyPart, Answered> {
-  const base = commitOf(chain, input.id);
+  const base = findCommit(chain, input.id);
   const provider = providerOf(providers, input.provider);
   const found = provider ? undefined : recordedReply(chain, base);
   if (!provider && !found) {
@@ -86,7 +86,7 @@ export async function* askContext(
   signal?: AbortSignal,
 ): AsyncGenerator<ReplyPart, Answered & { readonly base: ContextId }> {
   providerOf(providers, input.provider);
-  const of = input.id === null ? undefined : commitOf(chain, input.id);
+  const of = input.id === null ? undefined : findCommit(chain, input.id);
   const question = fork(chain, {
     id: of?.id ?? null,
     edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text } }],
@@ -120,7 +120,7 @@ export interface AnswerStep {
  * Returns the commit; undefined if the reply is empty or was stopped.
  */
 export async function* stepContext(chain: WriteChain, step: AnswerStep, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
-  const base = commitOf(chain, step.id);
+  const base = findCommit(chain, step.id);
   const question = {
     ...stepQuestion(chain, base, step),
     recording: [],

@@ -1,6 +1,6 @@
 // The files that two branches left behind, as their conversations knew them.
 import type { ContextId } from '../base/index.js';
-import { commitOf, type ReadChain } from '../chain/index.js';
+import { findCommit, type ReadChain } from '../chain/index.js';
 import type { ComparedFile, KnownFile } from '../contract/index.js';
 import { recordingOf } from './recording.js';
 
@@ -31,7 +31,7 @@ interface Files {
 }
 
 function filesAt(chain: ReadChain, id: ContextId): Files {
-  const recording = recordingOf(chain, commitOf(chain, id));
+  const recording = recordingOf(chain, findCommit(chain, id));
   const { length } = recording.steps;
   const last = new Map(recording.stateAfter(length).files.map((file) => [file.path, file.last.key as string]));
   return { last, file: (path) => (last.has(path) ? recording.fileAfter(length, path) : undefined) };

@@ -1,10 +1,10 @@
 import { badRequest, type ContextId, canonicalJson, type Json } from '../base/index.js';
 import {
   type ContextRow,
-  commitOf,
   commonAncestor,
   contextSize,
   entries,
+  findCommit,
   isResetSince,
   outlinePart,
   outlineRows,
@@ -20,7 +20,7 @@ import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
 export function compareContexts(chain: ReadChain, { a, b, stop }: InputOf<'context.diff'>): ContextDiff {
-  const tips = [commitOf(chain, a, 'a'), commitOf(chain, b, 'b')] as const;
+  const tips = [findCommit(chain, a, 'a'), findCommit(chain, b, 'b')] as const;
   const base = commonAncestor(chain, ...tips);
   const shared = stop === undefined || stop === 'compaction' ? entriesShared(chain, base, tips) : 0;
   const sides = [sideAfter(chain, a, stop, shared), sideAfter(chain, b, stop, shared)] as const;
@@ -107,12 +107,12 @@ function alignables(
   return rows.map((row, at): Alignable => {
     const tool = row.kind === 'tool_call' || row.kind === 'tool_result' ? (toolNames.get(row.toolCallId ?? '') ?? '') : '';
     const entry = read[at - first];
-    return { key: row.key, content: entry ? contentOf(entry) : row.key, likeness: `${row.role} ${row.kind} ${tool}` };
+    return { key: row.key, content: entry ? comparedContent(entry) : row.key, likeness: `${row.role} ${row.kind} ${tool}` };
   });
 }
 
 /** A string that is equal for entries with the same content. */
-export const contentOf = ({ role, kind, toolName, text, arguments: given, media }: Entry): string =>
+export const comparedContent = ({ role, kind, toolName, text, arguments: given, media }: Entry): string =>
   `${role} ${kind} ${toolName ?? ''} ${text ?? ''} ${given === undefined ? '' : canonicalJson(given as Json)} ${media?.artifactRef ?? ''}`;
 
 /** Compares the arguments of pairs of tool calls. @throws BAD_REQUEST for a position outside the context. */
@@ -129,11 +129,11 @@ export function compareCalls(chain: ReadChain, input: InputOf<'context.diffCalls
     };
   };
   const [a, b] = [side('a'), side('b')];
-  return input.pairs.map((pair) => ({ ...pair, fields: fieldsOf(a(pair.a), b(pair.b)) }));
+  return input.pairs.map((pair) => ({ ...pair, fields: compareFields(a(pair.a), b(pair.b)) }));
 }
 
 /** Compares the arguments of two calls field by field. Empty for entries that are not calls. */
-export const fieldsOf = (a: Entry, b: Entry): FieldChange[] =>
+export const compareFields = (a: Entry, b: Entry): FieldChange[] =>
   a.kind === 'tool_call' && b.kind === 'tool_call' ? changedFields((a.arguments ?? {}) as Json, (b.arguments ?? {}) as Json) : [];
 
 /** Compares two turns: what their models saw and replied, and their tokens, cost and time. */
@@ -147,7 +147,7 @@ export type TurnComparison = Omit<ContextDiff, 'tokens' | 'counted' | 'moved'> &
 
 /** The size of a context, and the recorded tokens, cost and time of its last turn. @throws NOT_FOUND */
 export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
-  const row = commitOf(chain, id);
+  const row = findCommit(chain, id);
   const size = contextSize(chain, row.id);
   const shared = {
     turnId: row.id,
@@ -175,7 +175,7 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */
 export function commonBase(chain: ReadChain, ids: readonly ContextId[]): ContextId | null {
-  const [first, ...others] = ids.map((id) => commitOf(chain, id));
+  const [first, ...others] = ids.map((id) => findCommit(chain, id));
   let base: ContextRow | undefined = first;
   for (const other of others) base = base && commonAncestor(chain, base, other);
   return base?.id ?? null;

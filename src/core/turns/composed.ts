@@ -1,4 +1,4 @@
-import { backwards, type ContextRow, commitOf, entries, isShared, type ReadChain, type Step, settingsOf, templateText } from '../chain/index.js';
+import { backwards, type ContextRow, entries, findCommit, isShared, type ReadChain, readSettings, type Step, templateText } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
 import type { Entry } from '../contract/index.js';
 import { pairedCalls } from '../formats/index.js';
@@ -18,7 +18,7 @@ export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow | un
     near.map(({ seq }) => seq),
   );
   const step = near.find(({ seq }) => called.has(seq));
-  return step && commitOf(chain, step.id);
+  return step && findCommit(chain, step.id);
 }
 
 /** The last commits of a context, newest first. It reads no others. */
@@ -62,7 +62,7 @@ export type ContextCall = Pick<Call, 'kind' | 'finding' | 'permitted' | 'sources
 /** Composes the next call on a context, for the call itself and for its preview. Its system prompt and its summaries become layers of their own. */
 export function composeContext(chain: ReadChain, base: ContextRow, how: ContextCall): ComposedCall {
   const recorded = recordedLayers(pairedCalls(entries(chain, { id: base.id }).entries));
-  const { systemPrompt = systemPromptOf(chain, base, [...recorded.systemPrompt]), sharing = settingsOf(chain).enableShareContext } = how;
+  const { systemPrompt = systemPromptOf(chain, base, [...recorded.systemPrompt]), sharing = readSettings(chain).enableShareContext } = how;
   return composeCall({
     ...how,
     systemPrompt,

@@ -9,13 +9,13 @@ import { callName } from './reply.js';
  */
 export function divergenceOf(recorded: readonly EntryDraft[], now: readonly EntryDraft[]): Divergence | undefined {
   const [before, after] = [callsIn(recorded), callsIn(now)];
-  const at = [...Array(Math.max(before.length, after.length)).keys()].find((n) => nameOf(before[n]) !== nameOf(after[n]));
+  const at = [...Array(Math.max(before.length, after.length)).keys()].find((n) => nameCall(before[n]) !== nameCall(after[n]));
   if (at !== undefined) return { kind: 'calls', what: otherCall(before[at], after[at], at) };
   return wordsIn(recorded) === wordsIn(now) ? undefined : { kind: 'words', what: 'the same calls, with different words' };
 }
 
 const callsIn = (entries: readonly EntryDraft[]): EntryDraft[] => entries.filter((entry) => entry.kind === 'tool_call');
-const nameOf = (call: EntryDraft | undefined): string | undefined => call && callName(call);
+const nameCall = (call: EntryDraft | undefined): string | undefined => call && callName(call);
 
 const wordsIn = (entries: readonly EntryDraft[]): string =>
   entries

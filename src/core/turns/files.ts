@@ -45,7 +45,7 @@ const effects: Readonly<Partial<Record<ToolClass, (call: Said, result: Answered)
     how: 'changed',
     isFresh: false,
     apply: (before) => changed(before, editsIn(given)),
-    lines: () => linesOf(editsIn(given)),
+    lines: () => countLines(editsIn(given)),
   }),
 };
 
@@ -56,7 +56,7 @@ const editsIn = (given: unknown): readonly unknown[] => (isObject(given) && Arra
 const linesIn = (text: string): number => (text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0));
 
 /** The lines that edits add and remove. An edit that replaces all occurrences counts once, since their number is not recorded. */
-function linesOf(edits: readonly unknown[]): LineChanges {
+function countLines(edits: readonly unknown[]): LineChanges {
   let [added, removed] = [0, 0];
   for (const edit of edits) {
     const [from, to] = [oldTextOf(edit), newTextOf(edit)];

@@ -1,5 +1,5 @@
-import { badRequest, type ContextId, timestampOf } from '../base/index.js';
-import { type ContextRow, commitOf, commonAncestor, isAncestor, lineage, type ReadChain, tips } from '../chain/index.js';
+import { badRequest, type ContextId, toTimestamp } from '../base/index.js';
+import { type ContextRow, commonAncestor, findCommit, isAncestor, lineage, type ReadChain, tips } from '../chain/index.js';
 import type { Entry, Following, TurnRow } from '../contract/index.js';
 import { deltaEntries, listCommitTurns, ownInput } from './turns.js';
 
@@ -29,7 +29,7 @@ export function planOf(chain: ReadChain, tip: ContextRow, original: ContextRow):
   const recorded = listCommitTurns(chain, original).filter((turn) => isAfter.has(turn.turnId));
   const prompts = recorded.filter((turn) => turn.trigger.kind === 'prompt');
   const deltas = lineage(chain, tip).flatMap((step) =>
-    step.depth > base.depth && step.type === 'delta' ? [deltaEntries(chain, commitOf(chain, step.id))] : [],
+    step.depth > base.depth && step.type === 'delta' ? [deltaEntries(chain, findCommit(chain, step.id))] : [],
   );
   const own = deltas.flat();
   const begun = deltas.reduce((sum, delta) => sum + promptsIn(delta), 0);
@@ -53,11 +53,11 @@ const promptsIn = (delta: readonly Entry[]): number => delta.filter((entry, at) 
 
 /** The reply of a turn, continuations included, up to the next prompt. */
 export function replyIn(chain: ReadChain, recorded: readonly TurnRow[], turn: TurnRow): Entry[] {
-  const own = deltaEntries(chain, commitOf(chain, turn.turnId));
+  const own = deltaEntries(chain, findCommit(chain, turn.turnId));
   const at = recorded.findIndex((one) => one.turnId === turn.turnId);
   const next = recorded.slice(at + 1);
   const end = next.findIndex((one) => one.trigger.kind !== 'continuation');
-  const more = next.slice(0, end < 0 ? next.length : end).flatMap((one) => deltaEntries(chain, commitOf(chain, one.turnId)));
+  const more = next.slice(0, end < 0 ? next.length : end).flatMap((one) => deltaEntries(chain, findCommit(chain, one.turnId)));
   return [...own.slice(ownInput(own).length), ...more];
 }
 
@@ -73,7 +73,7 @@ const maxOriginals = 20;
 function originalsOf(chain: ReadChain, tip: ContextRow): { row: ContextRow; base: ContextRow }[] {
   return tips(chain, {})
     .flatMap(({ id }) => {
-      const row = commitOf(chain, id);
+      const row = findCommit(chain, id);
       const base = row.seq === tip.seq || isAncestor(chain, tip, row) ? undefined : commonAncestor(chain, tip, row);
       return base && base.seq !== row.seq ? [{ row, base }] : [];
     })
@@ -83,7 +83,7 @@ function originalsOf(chain: ReadChain, tip: ContextRow): { row: ContextRow; base
 
 /** The named original, or the most likely one. @throws BAD_REQUEST if no other branch exists. */
 export function originalOf(chain: ReadChain, tip: ContextRow, original: ContextId | undefined): ContextRow {
-  if (original !== undefined) return commitOf(chain, original, 'original');
+  if (original !== undefined) return findCommit(chain, original, 'original');
   const mostLikely = originalsOf(chain, tip)[0]?.row;
   if (!mostLikely)
     throw badRequest('original', `${tip.id} has no other branch to follow. A what-if follows the turns of another branch: fork an earlier turn.`);
@@ -92,9 +92,9 @@ export function originalOf(chain: ReadChain, tip: ContextRow, original: ContextI
 
 /** Previews a what-if from a commit. @throws as `planOf` */
 export function followingTurns(chain: ReadChain, input: { id: ContextId; original?: ContextId | undefined }): Following {
-  const tip = commitOf(chain, input.id);
+  const tip = findCommit(chain, input.id);
   const others = originalsOf(chain, tip);
-  const original = input.original === undefined ? others[0]?.row : commitOf(chain, input.original, 'original');
+  const original = input.original === undefined ? others[0]?.row : findCommit(chain, input.original, 'original');
   if (!original) return { base: null, original: null, answersFirst: false, turns: [], originals: [] };
   const plan = planOf(chain, tip, original);
   const rows = others.some(({ row }) => row.seq === original.seq) ? others : [{ row: original, base: plan.base }, ...others];
@@ -106,7 +106,7 @@ export function followingTurns(chain: ReadChain, input: { id: ContextId; origina
     originals: rows.map(({ row, base }) => ({
       id: row.id,
       summary: row.summary,
-      createdAt: timestampOf(row.createdAt),
+      createdAt: toTimestamp(row.createdAt),
       turns: row.depth - base.depth,
     })),
   };

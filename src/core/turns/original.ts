@@ -1,6 +1,6 @@
 // From an edit to what it was made from: the fork, the answer to its prompt, and the turn that it stands in for.
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, childrenOf, commitAt, commitOf, outlineOf, type ReadChain, turnPartsAt } from '../chain/index.js';
+import { type ContextRow, commitAt, findChildren, findCommit, type ReadChain, readOutline, turnPartsAt } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 
 /**
@@ -8,7 +8,7 @@ import type { OutputOf } from '../contract/index.js';
  * is the turn itself, and the fork is the newest one that stands in its place. @throws NOT_FOUND
  */
 export function originalOf(chain: ReadChain, id: ContextId): OutputOf<'turn.original'> {
-  const row = commitOf(chain, id);
+  const row = findCommit(chain, id);
   const { partOf, besides } = turnPartsAt(chain, row);
   const seq = partOf.get(row.seq) ?? besides.get(row.seq);
   const fork = seq !== undefined ? commitAt(chain, seq) : row.forked ? row : undefined;
@@ -31,13 +31,13 @@ function answerTo(chain: ReadChain, fork: ContextRow): ContextId | null {
 
 /** The commit that stands for a turn in a comparison: the answer, if the commit is a prompt that was answered. */
 export const withAnswer = (chain: ReadChain, id: ContextId): ContextId => {
-  const row = commitOf(chain, id);
+  const row = findCommit(chain, id);
   return (row.forked ? answerTo(chain, row) : null) ?? row.id;
 };
 
 /** The commits with the same parent, in recorded order. Commits without a parent are compared within their session. */
 function siblingsOf(chain: ReadChain, row: ContextRow): ContextRow[] {
-  if (row.parent !== null) return childrenOf(chain, commitAt(chain, row.parent)).sort((a, b) => a.seq - b.seq);
+  if (row.parent !== null) return findChildren(chain, commitAt(chain, row.parent)).sort((a, b) => a.seq - b.seq);
   return chain.db
     .all<{ seq: ContextRow['seq'] }>(
       'SELECT seq FROM context WHERE project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq',
@@ -59,7 +59,7 @@ function turnBeside(chain: ReadChain, fork: ContextRow): ContextRow | undefined 
   }
   let original: ContextRow | undefined;
   for (const copy of copied.reverse()) {
-    const near: ContextRow[] = original === undefined ? siblingsOf(chain, copy) : childrenOf(chain, original);
+    const near: ContextRow[] = original === undefined ? siblingsOf(chain, copy) : findChildren(chain, original);
     const others = near.filter((one) => !one.forked && !states.has(one.seq) && !besides.has(one.seq) && one.type === copy.type);
     original = mostAlike(chain, copy, others);
     if (!original) return undefined;
@@ -77,7 +77,7 @@ function mostAlike(chain: ReadChain, copy: ContextRow, others: readonly ContextR
 
 /** The names and the first words of the entries of a commit. */
 function entryNames(chain: ReadChain, { artifact, format }: ContextRow): string[] {
-  const { entries } = outlineOf(chain, artifact, format);
+  const { entries } = readOutline(chain, artifact, format);
   const prompt = entries.find(({ role, kind, hidden }) => !hidden && role === 'user' && kind === 'text');
   return [...entries.map(({ key }) => key as string), ...(prompt?.head ?? '').toLowerCase().split(/\s+/)];
 }

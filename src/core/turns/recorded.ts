@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../base/index.js';
-import { type ContextRow, childrenOf, commitAt, type ReadChain } from '../chain/index.js';
+import { type ContextRow, commitAt, findChildren, type ReadChain } from '../chain/index.js';
 import type { Entry } from '../contract/index.js';
 import { deltaEntries } from './turns.js';
 
@@ -22,7 +22,7 @@ export function recordedReply(chain: ReadChain, base: ContextRow): RecordedReply
     asked = [...typed(chain, at), ...asked];
     if (at.type !== 'delta' || at.parent === null) return undefined;
     const parent = commitAt(chain, at.parent);
-    for (const other of childrenOf(chain, parent)) {
+    for (const other of findChildren(chain, parent)) {
       const found = other.seq === at.seq ? undefined : replyBelow(chain, other, asked);
       if (found) return found;
     }
@@ -37,10 +37,10 @@ function replyBelow(chain: ReadChain, row: ContextRow, asked: readonly Entry[]):
   const own = typed(chain, row);
   const shared = Math.min(own.length, asked.length);
   if (!own.slice(0, shared).every((entry, n) => isSame(entry, asked[n]))) return undefined;
-  if (own.length < asked.length) return firstOf(childrenOf(chain, row), (child) => replyBelow(chain, child, asked.slice(own.length)));
+  if (own.length < asked.length) return firstOf(findChildren(chain, row), (child) => replyBelow(chain, child, asked.slice(own.length)));
   const begun = replyIn(own.slice(asked.length));
   if (begun.length) return { commit: row, entries: [...begun, ...(begun.length === own.length - asked.length ? continued(chain, row) : [])] };
-  return own.length > asked.length ? undefined : firstOf(childrenOf(chain, row), (child) => replyAt(chain, child));
+  return own.length > asked.length ? undefined : firstOf(findChildren(chain, row), (child) => replyAt(chain, child));
 }
 
 function replyAt(chain: ReadChain, row: ContextRow): RecordedReply | undefined {
@@ -52,7 +52,7 @@ function replyAt(chain: ReadChain, row: ContextRow): RecordedReply | undefined {
 
 /** The rest of a reply that spans several commits, up to the next prompt. */
 const continued = (chain: ReadChain, row: ContextRow): Entry[] =>
-  firstOf(childrenOf(chain, row), (child) => (child.template === row.template ? replyAt(chain, child)?.entries : undefined)) ?? [];
+  firstOf(findChildren(chain, row), (child) => (child.template === row.template ? replyAt(chain, child)?.entries : undefined)) ?? [];
 
 /** Assistant entries and tool results up to the next prompt. */
 function replyIn(entries: readonly Entry[]): Entry[] {
@@ -64,9 +64,9 @@ function replyIn(entries: readonly Entry[]): Entry[] {
 /** The entries of a commit, without entries that its agent added. */
 const typed = (chain: ReadChain, row: ContextRow): Entry[] => deltaEntries(chain, row).filter((entry) => !entry.marks?.includes('meta'));
 
-const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && wordsOf(a) === wordsOf(b);
+const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && comparedWords(a) === comparedWords(b);
 
-const wordsOf = ({ role, kind, text, toolName, arguments: given }: Entry): string =>
+const comparedWords = ({ role, kind, text, toolName, arguments: given }: Entry): string =>
   canonicalJson([role, kind, text?.trim() ?? '', toolName ?? '', (given ?? null) as Json]);
 
 function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U | undefined {

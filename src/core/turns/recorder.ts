@@ -1,5 +1,5 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey, type Timestamp } from '../base/index.js';
-import { parsedOf, type ReadChain, type Step } from '../chain/index.js';
+import { type ReadChain, readParsed, type Step } from '../chain/index.js';
 import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type DeltaOutline, outlineOfParsed } from '../formats/index.js';
 import { isTurn, lastedIn } from '../usage/index.js';
@@ -98,7 +98,7 @@ export const emptyTape = (): Tape => ({
 /** Adds the steps of the next commit of the chain. */
 export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {
   if (!isTurn(commit)) return;
-  const parsed = parsedOf(chain, commit.artifact, commit.format);
+  const parsed = readParsed(chain, commit.artifact, commit.format);
   const outline = outlineOfParsed(parsed);
   const first = tape.steps.length;
   if (commit.type === 'compaction') dropWindow(tape, first, commit.id);
@@ -172,7 +172,7 @@ function addEntry(
 }
 
 /** Reads the entry at a place; its delta is parsed on demand. */
-export const entryAt = (chain: ReadChain, { artifact, format, index }: ContentPlace) => parsedOf(chain, artifact, format).entries[index];
+export const entryAt = (chain: ReadChain, { artifact, format, index }: ContentPlace) => readParsed(chain, artifact, format).entries[index];
 
 function addCall(chain: ReadChain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: ContentPlace): void {
   const entry = entryAt(chain, place);

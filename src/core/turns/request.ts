@@ -140,11 +140,11 @@ function recordedParts(chain: ReadChain, row: Pick<ContextRow, 'id'>): Parts | u
 /** Finds the replaced texts in the sent messages, the last occurrence of each. Undefined if one is missing or other edits exist. */
 function changesIn(messages: readonly Json[], edited: ModelQuestion['edited']): readonly TextChange[] | undefined {
   if (edited === 'anything') return undefined;
-  const changes = edited.map(({ before, after }) => ({ path: placeOf(messages, before), text: after }));
+  const changes = edited.map(({ before, after }) => ({ path: findText(messages, before), text: after }));
   return changes.every((change): change is TextChange => change.path !== undefined) ? changes : undefined;
 }
 
-function placeOf(value: Json, text: string): TextChange['path'] | undefined {
+function findText(value: Json, text: string): TextChange['path'] | undefined {
   if (value === text) return [];
   const members: readonly (readonly [string | number, Json])[] = Array.isArray(value)
     ? value.map((item: Json, at) => [at, item] as const)
@@ -152,7 +152,7 @@ function placeOf(value: Json, text: string): TextChange['path'] | undefined {
       ? Object.entries(value)
       : [];
   for (const [step, member] of members.toReversed()) {
-    const path = placeOf(member, text);
+    const path = findText(member, text);
     if (path) return [step, ...path];
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { type ContextRow, commitOf, contextEntries, type ForkInput, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ContextRow, contextEntries, type ForkInput, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, Entry, InputOf, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { recordOwnRun } from '../requests/index.js';
@@ -38,7 +38,7 @@ export async function* rerunTurn(
   signal?: AbortSignal,
   questions?: Questions,
 ): AsyncGenerator<ReplyPart, Reran> {
-  const row = commitOf(chain, input.turnId, 'turnId');
+  const row = findCommit(chain, input.turnId, 'turnId');
   const own = deltaEntries(chain, row);
   const given = ownInput(own);
   const provider = providerOf(providers, input.provider);
@@ -172,5 +172,5 @@ function baseOf(chain: WriteChain, row: ContextRow, given: readonly Entry[], { e
   // Without edits, the input is the same turn: it keeps its title.
   const summary = edits.length || row.summary === null ? undefined : row.summary;
   const made = last ? fork(chain, { id: row.id, at: last.key, edits, summary, principal }) : fork(chain, { id: row.parentId, edits, principal });
-  return commitOf(chain, made.id);
+  return findCommit(chain, made.id);
 }

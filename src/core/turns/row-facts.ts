@@ -1,5 +1,5 @@
 import { type ContextId, StemmaError } from '../base/index.js';
-import { type ContextRow, commitOf, parsedOf, type ReadChain } from '../chain/index.js';
+import { type ContextRow, findCommit, type ReadChain, readParsed } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
@@ -12,7 +12,7 @@ import { deltaEntries } from './turns.js';
  * is damaged or gone are omitted.
  */
 export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[] {
-  const rows = ids.map((named) => commitOf(chain, named));
+  const rows = ids.map((named) => findCommit(chain, named));
   const costs = costsAt(
     chain,
     rows.map(({ id }) => id),
@@ -24,7 +24,7 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
   const durationAt = (row: ContextRow): number | null => {
     // Entries of a commit that Stemma made have the time of the commit, not the time of the reply.
     if (row.forked) return runs.get(row.seq) ?? null;
-    const parsed = parsedOf(chain, row.artifact, row.format);
+    const parsed = readParsed(chain, row.artifact, row.format);
     if (!cardTurns.has(row.seq)) return lastedIn(parsed).ms;
     return spanOf([
       ...parsed.entries.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)])),
@@ -35,7 +35,7 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
     const own = row.type === 'delta' ? entriesUnlessGone(chain, row) : [];
     if (!own) return [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
-    const touched = filesOf(row.format, own, calls);
+    const touched = touchedFiles(row.format, own, calls);
     return {
       id: row.id,
       ms: durationAt(row),
@@ -70,7 +70,7 @@ const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number])
 const maxTouched = 20;
 
 /** The files that calls touched; written and changed files come first. */
-function filesOf(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {
+function touchedFiles(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {
   const results = new Map(own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
   const touched = new Map<string, Omit<RowFacts['touched'][number], 'path'>>();
   for (const call of calls) {

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { type ContextRow, commitOf, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
+import { type ContextRow, findCommit, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
 import type { Entry, InputOf, KnownFile, MomentState, ReplayStep, TurnRow } from '../contract/index.js';
 import { isTurn, turnSumsOf } from '../usage/index.js';
 import type { RecordedTurn } from './recorder.js';
@@ -23,7 +23,7 @@ export interface Replay {
 
 /** All entries of a chain in order, across compactions; or the last turns of a long one, with at least `last` entries. @throws NOT_FOUND */
 export function replaySteps(chain: ReadChain, id: ContextId, last?: number): Replay {
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const part = last === undefined ? undefined : lastSteps(chain, tip, last);
   if (part) return part;
   const steps = [...recordingOf(chain, tip).steps];
@@ -44,13 +44,13 @@ function lastSteps(chain: ReadChain, tip: ContextRow, last: number): Replay | un
 
 /** A range of steps with their content. It reads only the turns of the range. @throws NOT_FOUND */
 export function stepEntries(chain: ReadChain, { id, offset = 0, limit }: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const part = limit === undefined ? undefined : stretchWith(chain, tip, offset, limit);
   const { total, turns } = part ?? recorded(chain, tip);
   const to = Math.min(total, offset + (limit ?? total));
   const touched = turns.filter((turn) => turn.first < to && turn.first + turn.count > offset);
   const found = touched.flatMap(({ turnId, first, count }) =>
-    deltaEntries(chain, commitOf(chain, turnId)).slice(Math.max(0, offset - first), Math.min(count, to - first)),
+    deltaEntries(chain, findCommit(chain, turnId)).slice(Math.max(0, offset - first), Math.min(count, to - first)),
   );
   return { total, entries: found };
 }
@@ -83,13 +83,13 @@ function stretchWith(chain: ReadChain, tip: ContextRow, offset: number, limit: n
  * @throws NOT_FOUND for an unknown entry; BAD_REQUEST for a step beyond the end.
  */
 export function stateAt(chain: ReadChain, moment: Moment): MomentState {
-  const recording = recordingOf(chain, commitOf(chain, moment.id));
+  const recording = recordingOf(chain, findCommit(chain, moment.id));
   return recording.stateAfter(stepsUpTo(recording, moment));
 }
 
 /** A file as the conversation knew it at a moment. @throws NOT_FOUND if no call had touched it. */
 export function fileAt(chain: ReadChain, moment: Moment & { readonly path: string }): KnownFile {
-  const recording = recordingOf(chain, commitOf(chain, moment.id));
+  const recording = recordingOf(chain, findCommit(chain, moment.id));
   const file = recording.fileAfter(stepsUpTo(recording, moment), moment.path);
   if (!file) throw notFound(moment.path, `No call in ${moment.id} had read or written ${moment.path} at this moment.`);
   return file;

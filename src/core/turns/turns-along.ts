@@ -1,5 +1,5 @@
 // The turns of a chain from stored facts about its deltas, without the steps of a recording.
-import { backwards, type ContextRow, lineage, outlineOf, outlinesOf, type ReadChain, type Step } from '../chain/index.js';
+import { backwards, type ContextRow, lineage, outlinesOf, type ReadChain, readOutline, type Step } from '../chain/index.js';
 import type { OutlineEntry } from '../formats/index.js';
 import { isTurn, type Lasted, readTurns, storedTurns, type TurnEntries, type TurnFacts, turnEntriesIn, turnSumsOf } from '../usage/index.js';
 import type { RecordedTurn as Recorded } from './recorder.js';
@@ -17,7 +17,7 @@ export type TimedTurn = CountedTurn & Lasted;
 
 /** The entries of a commit that a model was sent. */
 export const visibleIn = (chain: ReadChain, { artifact, format }: Step): readonly OutlineEntry[] =>
-  outlineOf(chain, artifact, format).entries.filter(({ hidden }) => !hidden);
+  readOutline(chain, artifact, format).entries.filter(({ hidden }) => !hidden);
 
 /** The commits that are turns up to a commit, in order. */
 export const turnsTo = (chain: ReadChain, tip: ContextRow): readonly CountedTurn[] => turnsIn(chain, lineage(chain, tip), 0);
@@ -26,19 +26,19 @@ export const turnsTo = (chain: ReadChain, tip: ContextRow): readonly CountedTurn
 export function turnsIn(chain: ReadChain, commits: readonly Step[], before: number): readonly CountedTurn[] {
   const steps = commits.filter(isTurn);
   const stored = storedTurns(chain, steps);
-  const missing = steps.filter((step) => !stored.has(nameOf(step)));
+  const missing = steps.filter((step) => !stored.has(deltaKey(step)));
   const outlines = outlinesOf(chain, missing);
   const counted = new Map(missing.map((step, at) => [step.seq, turnEntriesIn(outlines[at] ?? { entries: [] })] as const));
   let first = before;
   return steps.map((step): CountedTurn => {
-    const known = stored.get(nameOf(step));
+    const known = stored.get(deltaKey(step));
     const turn = turnIn(step, known ?? (counted.get(step.seq) as TurnEntries), known, first);
     first += turn.count;
     return turn;
   });
 }
 
-const nameOf = ({ artifact, format }: Step): string => `${artifact}:${format}`;
+const deltaKey = ({ artifact, format }: Step): string => `${artifact}:${format}`;
 
 function turnIn(step: Step, said: TurnEntries, stored: TurnFacts | undefined, first: number): CountedTurn {
   const { seq, id: turnId, type, tokenCount: tokens } = step;
@@ -50,7 +50,7 @@ export function lastTurn(chain: ReadChain, tip: ContextRow): { readonly turn: Co
   for (const step of backwards(chain, tip)) {
     if (!isTurn(step)) continue;
     const { turns, turnEntries } = turnSumsOf(chain, step);
-    const turn = turnIn(step, turnEntriesIn(outlineOf(chain, step.artifact, step.format)), undefined, 0);
+    const turn = turnIn(step, turnEntriesIn(readOutline(chain, step.artifact, step.format)), undefined, 0);
     return { turn: { ...turn, first: turnEntries - turn.count }, number: turns };
   }
   return undefined;
@@ -63,7 +63,7 @@ export function timed(chain: ReadChain, turns: readonly CountedTurn[]): TimedTur
     turns.flatMap(({ step, stored }) => (stored ? [] : [step])),
   );
   return turns.map((turn) => {
-    const { startedAt, endedAt, ms } = (turn.stored ?? read.get(nameOf(turn.step))) as TurnFacts;
+    const { startedAt, endedAt, ms } = (turn.stored ?? read.get(deltaKey(turn.step))) as TurnFacts;
     return { ...turn, startedAt, endedAt, ms };
   });
 }

@@ -1,5 +1,5 @@
-import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
-import { type ContextRow, commitAt, commitOf, contextSize, entries, type ReadChain, resolve, type Step, turnPartsAt } from '../chain/index.js';
+import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, toTimestamp } from '../base/index.js';
+import { type ContextRow, commitAt, contextSize, entries, findCommit, type ReadChain, resolve, type Step, turnPartsAt } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type AgentTurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
@@ -31,8 +31,8 @@ export function listTurns(chain: ReadChain, query: { id?: ContextId | undefined;
 /** The turns of a chain, with each commit as its own turn. */
 export function listCommitTurns(chain: ReadChain, tip: ContextRow): TurnRow[] {
   const turns = turnsTo(chain, tip);
-  const names = namesOf(chain, turns);
-  return timed(chain, turns).map((turn, at) => rowOf(chain, { commits: [turn], cardTurn: undefined }, at + 1, names));
+  const names = readNames(chain, turns);
+  return timed(chain, turns).map((turn, at) => makeRow(chain, { commits: [turn], cardTurn: undefined }, at + 1, names));
 }
 
 /** The last turns of a chain, after so many turns and steps. Undefined if several commits can be one turn. */
@@ -44,14 +44,14 @@ export function listLastTurns(
 ): TurnRow[] | undefined {
   if (!isEachTurn(chain, tip)) return undefined;
   const turns = turnsIn(chain, commits, before.steps);
-  const names = namesOf(chain, turns);
-  return timed(chain, turns).map((turn, at) => rowOf(chain, { commits: [turn], cardTurn: undefined }, before.turns + at + 1, names));
+  const names = readNames(chain, turns);
+  return timed(chain, turns).map((turn, at) => makeRow(chain, { commits: [turn], cardTurn: undefined }, before.turns + at + 1, names));
 }
 
 function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
   const turns = turnsTo(chain, tip);
-  const names = namesOf(chain, turns);
-  return groupsOf(chain, tip, timed(chain, turns)).map((group, at) => ({ group, row: rowOf(chain, group, at + 1, names) }));
+  const names = readNames(chain, turns);
+  return groupTurns(chain, tip, timed(chain, turns)).map((group, at) => ({ group, row: makeRow(chain, group, at + 1, names) }));
 }
 
 /** The last turn. Only its own content is read; the others are counted. */
@@ -61,22 +61,22 @@ function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow;
     if (!last) return undefined;
     const [turn] = timed(chain, [last.turn]);
     const group: Group = { commits: [turn as TimedTurn], cardTurn: undefined };
-    return { group, row: rowOf(chain, group, last.number, namesOf(chain, group.commits)) };
+    return { group, row: makeRow(chain, group, last.number, readNames(chain, group.commits)) };
   }
   const turns = turnsTo(chain, tip);
-  const groups = groupsOf(chain, tip, turns);
+  const groups = groupTurns(chain, tip, turns);
   const last = groups.at(-1);
   if (!last) return undefined;
   const [head, ...rest] = timed(chain, last.commits);
   const group: Group = { ...last, commits: [head as TimedTurn, ...rest] };
-  return { group, row: rowOf(chain, group, groups.length, namesOf(chain, group.commits)) };
+  return { group, row: makeRow(chain, group, groups.length, readNames(chain, group.commits)) };
 }
 
 /** Whether every commit up to this one is a turn of its own: no card turn, and no prompt that was edited here, has several. */
 const isEachTurn = (chain: ReadChain, tip: ContextRow): boolean =>
   chain.db.one('SELECT 1 FROM agent WHERE project = ? LIMIT 1', chain.project) === undefined && turnPartsAt(chain, tip).partOf.size === 0;
 
-function groupsOf<One extends Pick<TimedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
+function groupTurns<One extends Pick<TimedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
   const cardTurns = turnsOfCommits(
     chain,
     turns.map(({ seq }) => seq),
@@ -94,21 +94,21 @@ function groupsOf<One extends Pick<TimedTurn, 'seq'>>(chain: ReadChain, tip: Con
 }
 
 function tipOf(chain: ReadChain, { id, agentId }: { id?: ContextId | undefined; agentId?: string | undefined }): ContextRow | undefined {
-  if (id !== undefined) return commitOf(chain, id);
+  if (id !== undefined) return findCommit(chain, id);
   if (agentId === undefined) throw badRequest('id', 'Give id or agentId.');
   const agent = agentNamed(chain, agentId);
-  if (agent) return agent.tipId === null ? undefined : commitOf(chain, agent.tipId);
-  const newest = resolve(chain, agentId, timestampOf(8.64e15)).id;
+  if (agent) return agent.tipId === null ? undefined : findCommit(chain, agent.tipId);
+  const newest = resolve(chain, agentId, toTimestamp(8.64e15)).id;
   if (newest === null) throw notFound(agentId, `This project has no commit of the agent ${agentId}.`);
-  return commitOf(chain, newest);
+  return findCommit(chain, newest);
 }
 
 /** The commit that names a turn: the commit itself, or the newest commit of an agent turn. @throws NOT_FOUND */
 export function commitOfTurn(chain: ReadChain, turnId: ContextId | string): ContextRow {
-  if (!turnId.startsWith('turn_')) return commitOf(chain, turnId as ContextId, 'turnId');
+  if (!turnId.startsWith('turn_')) return findCommit(chain, turnId as ContextId, 'turnId');
   const newest = newestCommitOf(turnNamed(chain, turnId));
   if (newest === null) throw notFound(turnId, `The turn ${turnId} is queued and has no commit yet.`);
-  return commitOf(chain, newest);
+  return findCommit(chain, newest);
 }
 
 /** Metadata that can change, which is why recordings do not contain it. */
@@ -118,7 +118,7 @@ interface Named {
   readonly summary: string | null;
 }
 
-const namesOf = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'seq'>[]): ReadonlyMap<CommitSeq, Named> =>
+const readNames = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'seq'>[]): ReadonlyMap<CommitSeq, Named> =>
   new Map(
     chain.db
       .all<Named>(
@@ -128,7 +128,7 @@ const namesOf = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'seq'>[]): Re
       .map((row) => [row.seq, row] as const),
   );
 
-function rowOf(chain: ReadChain, { commits, cardTurn }: Group, number: number, names: ReadonlyMap<CommitSeq, Named>): TurnRow {
+function makeRow(chain: ReadChain, { commits, cardTurn }: Group, number: number, names: ReadonlyMap<CommitSeq, Named>): TurnRow {
   const [head] = commits;
   const last = commits.at(-1) ?? head;
   // An edited prompt keeps the time of the original, so the turn of a fork begins with its answer.
@@ -141,7 +141,7 @@ function rowOf(chain: ReadChain, { commits, cardTurn }: Group, number: number, n
     ...(cardTurn && { agentTurnId: cardTurn.agentTurnId }),
     agentId: names.get(last.seq)?.agentId ?? '',
     number,
-    trigger: cardTurn ? cardTrigger(commits.flatMap(({ step }) => visibleIn(chain, step))) : triggerOf(head, names),
+    trigger: cardTurn ? cardTrigger(commits.flatMap(({ step }) => visibleIn(chain, step))) : findTrigger(head, names),
     entries: sum('count'),
     tokens: sum('tokens'),
     errors: sum('errors'),
@@ -158,7 +158,7 @@ function timeBetween(start: string | null, end: string | null): number | null {
   return ms > 0 ? ms : null;
 }
 
-function triggerOf({ type, seq, said: { first, prompt } }: TimedTurn, names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
+function findTrigger({ type, seq, said: { first, prompt } }: TimedTurn, names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
   const kind = type === 'compaction' ? 'compaction' : prompt ? 'prompt' : 'continuation';
   if (kind === 'continuation') return { kind, key: null, text: null };
   const shown = kind === 'prompt' ? prompt : first;
@@ -202,10 +202,10 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
       requests: requests.map(({ requestId, proof }) => ({ requestId, proof })),
     },
     output: own.slice(given.length),
-    calls: row.forked ? callsOf(own).map(untimed) : callsOf(own),
+    calls: row.forked ? joinCalls(own).map(untimed) : joinCalls(own),
     model: last?.model ?? null,
     settings: last ? settingsOf(settingsBody(chain, last.requestId)) : null,
-    usage: usageOf(requests),
+    usage: sumUsage(requests),
     cost: billed ?? price?.amount ?? null,
     ...(billed === null && price?.atLeast && { costAtLeast: true }),
     ...(ran && runTimes(ran)),
@@ -231,15 +231,15 @@ function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): T
 
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
 function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn): TurnEntries {
-  const start = startId === null ? undefined : commitOf(chain, startId);
-  const entriesOf = (turn: TimedTurn): Entry[] => deltaEntries(chain, commitOf(chain, turn.turnId));
+  const start = startId === null ? undefined : findCommit(chain, startId);
+  const entriesOf = (turn: TimedTurn): Entry[] => deltaEntries(chain, findCommit(chain, turn.turnId));
   const given = commits.filter(({ seq }) => start && seq <= start.seq).flatMap(entriesOf);
   const output = commits.filter(({ seq }) => !start || seq > start.seq).flatMap(entriesOf);
   return {
     own: [...given, ...output],
     given,
     input: start ? inputOf(contextSize(chain, start.id)) : { entries: given.length, byKind: tokensByKind(given) },
-    parent: commitOf(chain, commits[0].turnId).parentId,
+    parent: findCommit(chain, commits[0].turnId).parentId,
   };
 }
 
@@ -269,7 +269,7 @@ export const tokensByKind = (list: readonly Pick<Entry, 'kind' | 'tokens'>[]): T
   });
 
 /** Calls with their results, with the times that the agent recorded. */
-export function callsOf(own: readonly Entry[]): TurnCall[] {
+export function joinCalls(own: readonly Entry[]): TurnCall[] {
   const results = new Map(
     own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])),
   );
@@ -308,8 +308,8 @@ export const settingsOf = (body: unknown): Record<string, Json> | null =>
 function runTimes({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt' | 'ms'> {
   const [first, last] = [calls[0], provider === 'recorded' ? undefined : calls.at(-1)];
   return {
-    startedAt: first ? timestampOf(first.at) : null,
-    endedAt: last ? timestampOf(last.at + last.ms) : null,
+    startedAt: first ? toTimestamp(first.at) : null,
+    endedAt: last ? toTimestamp(last.at + last.ms) : null,
     ms: first && last ? last.at + last.ms - first.at : null,
   };
 }
@@ -321,7 +321,7 @@ export const sumOf = (numbers: readonly (number | null)[]): number | null => {
 };
 
 /** Token sums over the calls of a turn; null if no call recorded the value. */
-function usageOf(requests: readonly { tokens: NonNullable<Turn['usage']> }[]): Turn['usage'] {
+function sumUsage(requests: readonly { tokens: NonNullable<Turn['usage']> }[]): Turn['usage'] {
   if (!requests.length) return null;
   const sum = (part: keyof NonNullable<Turn['usage']>): number | null => sumOf(requests.map(({ tokens }) => tokens[part]));
   return { input: sum('input'), output: sum('output'), cacheRead: sum('cacheRead'), cacheWrite: sum('cacheWrite') };

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, commitOf, contextEntries, entries, type ReadChain, type WriteChain, writable } from '../chain/index.js';
+import { type ContextRow, contextEntries, entries, findCommit, type ReadChain, type WriteChain, writable } from '../chain/index.js';
 import type { DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { divergenceOf } from './divergence.js';
@@ -35,7 +35,7 @@ export async function* whatIf(
   questions?: Questions,
 ): AsyncGenerator<WhatIfPart, WhatIfResult> {
   const provider = providerOf(providers, input.provider);
-  const start = commitOf(chain, input.id);
+  const start = findCommit(chain, input.id);
   const plan = planOf(chain, start, originalOf(chain, start, input.original));
   const all: (TurnRow | undefined)[] = [...(plan.unanswered ? [plan.unanswered.turn] : []), ...plan.turns];
   const wanted = all.slice(0, input.turns ?? all.length);
@@ -51,11 +51,11 @@ export async function* whatIf(
   try {
     for (const [at, of] of wanted.entries()) {
       const turn = at + 1;
-      const step = stepOf(chain, plan, of, at === 0 && plan.unanswered !== undefined);
+      const step = planStep(chain, plan, of, at === 0 && plan.unanswered !== undefined);
       const about = { turn, of: of?.turnId ?? null };
       const stoppedBy = (why: NonNullable<WhatIfResult['stopped']>['why'], what: string): WhatIfResult => ended({ why, turn, what });
       yield { ...about, kind: 'begin', text: of?.trigger.text ?? '' };
-      const base = commitOf(chain, commits.at(-1) ?? start.id);
+      const base = findCommit(chain, commits.at(-1) ?? start.id);
       let reply: TurnReply;
       try {
         reply = yield* replied(chain, { input, plan, step, base, own, provider, questions }, about, run.signal);
@@ -72,7 +72,7 @@ export async function* whatIf(
         ...(of?.trigger.text && { summary: of.trigger.text.slice(0, maxSummaryLength) }),
       });
       commits.push(commit);
-      own.push(...deltaEntries(chain, commitOf(chain, commit)));
+      own.push(...deltaEntries(chain, findCommit(chain, commit)));
       const answered = reply.entries.slice(step.given.length);
       const divergence = of ? (divergenceOf(step.recorded, [...step.begun, ...answered]) ?? null) : null;
       yield { ...about, kind: 'end', text: '', commit, divergence };
@@ -87,10 +87,10 @@ export async function* whatIf(
 
 const matters = (kind: 'calls' | 'words', stopAt: DivergenceLimit): boolean => stopAt === 'words' || (stopAt === 'calls' && kind === 'calls');
 
-function stepOf(chain: ReadChain, plan: FollowingPlan, of: TurnRow | undefined, isAnswerOnly: boolean): Step {
+function planStep(chain: ReadChain, plan: FollowingPlan, of: TurnRow | undefined, isAnswerOnly: boolean): Step {
   const recorded = of ? replyIn(chain, plan.recorded, of) : [];
   if (!of || isAnswerOnly) return { of, given: [], recorded, begun: begunReply(plan.own) };
-  const input = ownInput(deltaEntries(chain, commitOf(chain, of.turnId))).length;
+  const input = ownInput(deltaEntries(chain, findCommit(chain, of.turnId))).length;
   // The complete recorded entries, images included.
   const given = contextEntries(chain, { id: of.turnId, stop: of.turnId })
     .slice(0, input)
@@ -116,7 +116,7 @@ async function* replied(
   signal: AbortSignal,
 ): AsyncGenerator<WhatIfPart, TurnReply> {
   const said = (part: Said): ReplyPart => ({ sample: 0, ...part });
-  const row = step.of ? commitOf(chain, step.of.turnId) : base;
+  const row = step.of ? findCommit(chain, step.of.turnId) : base;
   const question = { row, base, model: input.model, edited: 'anything' as const };
   const stream = provider
     ? asked(
@@ -141,7 +141,7 @@ async function* replied(
 
 /** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
 function answersFor(chain: ReadChain, plan: FollowingPlan, step: Step, own: readonly Entry[]): readonly Entry[] {
-  const parent = step.of && commitOf(chain, step.of.turnId).parentId;
+  const parent = step.of && findCommit(chain, step.of.turnId).parentId;
   const before = parent ? entries(chain, { id: parent, stop: 'root' }).entries : entries(chain, { id: plan.base.id, stop: 'root' }).entries;
   return [...before, ...own, ...step.recorded];
 }

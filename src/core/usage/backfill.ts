@@ -1,7 +1,7 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type ContextRow, commitOf, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ContextRow, findCommit, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
 import { callsOfDelta, contentBefore } from '../requests/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { callsOfRun } from './own-calls.js';
@@ -20,7 +20,8 @@ const fewCommits = 64;
 
 const highest = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
-const readUpTo = (chain: ReadChain): number => (derivedProgressOf(chain, versionName) === readerVersion ? derivedProgressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number =>
+  readDerivedProgress(chain, versionName) === readerVersion ? readDerivedProgress(chain, progressName) : 0;
 
 /** The number of commits whose calls are not stored yet, at most `limit`. */
 export const pendingCommits = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
@@ -72,7 +73,7 @@ export function countCalls(chain: WriteChain, commits: readonly CommitSeq[]): vo
  */
 export function requireContents(chain: ReadChain, id?: ContextId): void {
   if (!chain.artifacts.copies.expects()) return;
-  const among = id === undefined ? undefined : JSON.stringify(lineage(chain, commitOf(chain, id)).map(({ seq }) => seq));
+  const among = id === undefined ? undefined : JSON.stringify(lineage(chain, findCommit(chain, id)).map(({ seq }) => seq));
   const missing = chain.db.one<{ no: ArtifactNo }>(
     `SELECT a.no FROM context c JOIN artifact a ON a.no = c.artifact
       WHERE c.project = ? AND a.gone = 'evicted' AND (? IS NULL OR c.seq IN (SELECT value FROM json_each(?))) ORDER BY a.no LIMIT 1`,
@@ -86,7 +87,7 @@ export function requireContents(chain: ReadChain, id?: ContextId): void {
 /** Stores the calls of the next batch of unread commits. Returns whether more commits remain. */
 export function backfillBatch(chain: WriteChain): boolean {
   return chain.db.transaction(() => {
-    if (derivedProgressOf(chain, versionName) !== readerVersion) {
+    if (readDerivedProgress(chain, versionName) !== readerVersion) {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
       for (const table of ['usageCall', 'usageQuarter', 'usageSum', 'usageTotal'])
         chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
@@ -95,7 +96,7 @@ export function backfillBatch(chain: WriteChain): boolean {
     }
     const rows = chain.db.all<Row>(
       `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-      derivedProgressOf(chain, progressName),
+      readDerivedProgress(chain, progressName),
       chain.project,
     );
     let bytes = 0;

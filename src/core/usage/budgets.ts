@@ -2,7 +2,7 @@ import type { ReadChain } from '../chain/index.js';
 import type { UsageFilter, UsageSessions } from '../contract/index.js';
 import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
-import { settingsOf } from './settings.js';
+import { readUsageSettings } from './settings.js';
 import { sumRows } from './sums.js';
 
 type OverBudget = UsageSessions['overBudget'];
@@ -12,7 +12,7 @@ type OverBudget = UsageSessions['overBudget'];
  * filters by model, agent or folder do not change its sum.
  */
 export function overBudget(chain: ReadChain, { sessionId, from, to }: UsageFilter, days: Days): OverBudget {
-  const { budgets } = settingsOf(chain);
+  const { budgets } = readUsageSettings(chain);
   const first = from === undefined ? Number.NEGATIVE_INFINITY : days.numberAt(Date.parse(from));
   const last = to === undefined ? Number.POSITIVE_INFINITY : days.numberAt(Date.parse(to) - 1);
   const spent = new Map<number, Spent>();

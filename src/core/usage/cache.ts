@@ -1,6 +1,6 @@
-import { commitAt, outlineOf, type ReadChain } from '../chain/index.js';
+import { commitAt, type ReadChain, readOutline } from '../chain/index.js';
 import type { MissCause, UsageCache } from '../contract/index.js';
-import { diffRequests, windowOf } from '../requests/index.js';
+import { diffRequests, sentSize } from '../requests/index.js';
 import { differingText } from './difference.js';
 import type { Placed, PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
@@ -25,7 +25,7 @@ const writesCache = (call: CacheFacts): boolean => isClaude(call) || (call.cache
 function cachedBefore({ before, begins }: Placed<CacheFacts>): number {
   if (!before || begins) return 0;
   if (writesCache(before)) return Math.min((before.cacheRead ?? 0) + (before.cacheWrite ?? 0), before.windowTokens ?? Number.POSITIVE_INFINITY);
-  const window = windowOf(before) ?? 0;
+  const window = sentSize(before) ?? 0;
   return isCaching(before) ? window - (window % step) : 0;
 }
 
@@ -36,7 +36,7 @@ function isCaching(call: Placed<CacheFacts>): boolean {
 }
 
 /** The input of a call, or of its last step if the provider made it in several steps. */
-const sentIn = (call: CacheFacts): number | null => call.windowTokens ?? windowOf(call);
+const sentIn = (call: CacheFacts): number | null => call.windowTokens ?? sentSize(call);
 
 /** The tokens that a call could read: what the previous call left in the cache, and at most what the call sent. */
 const expected = (call: Placed<CacheFacts>): number => Math.min(cachedBefore(call), sentIn(call) ?? Number.POSITIVE_INFINITY);
@@ -92,7 +92,7 @@ function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pi
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
   if (idleMs > (documentedLifetime(call) ?? longLifetimeMs)) return { cause: 'expired', idleMs };
-  const [elision] = outlineOf(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
+  const [elision] = readOutline(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
   if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
   return { cause: 'unknown' };
 }

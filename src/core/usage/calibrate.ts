@@ -13,7 +13,7 @@ import {
   type WriteChain,
 } from '../chain/index.js';
 import { isHidden, type ParsedEntry } from '../formats/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { type CountedGrowth, type Factors, fitFactors, isUsable } from './fit.js';
 import { type CallRow, callsIn } from './rows.js';
 import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
@@ -41,9 +41,9 @@ export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): Coun
     .slice(-maxCalls);
   return calls.flatMap(({ call, place }, at): CountedGrowth[] => {
     const before = calls[at - 1];
-    const [earlier, later] = [before && windowOf(before.call), windowOf(call)];
+    const [earlier, later] = [before && sentSize(before.call), sentSize(call)];
     if (!before || earlier == null || later === null || before.call.model !== model || call.model !== model) return [];
-    return [{ tokens: later - earlier, added: { ...sumOf(entries.slice(before.place, place)), replies: 1 } }];
+    return [{ tokens: later - earlier, added: { ...sumMeasures(entries.slice(before.place, place)), replies: 1 } }];
   });
 }
 
@@ -82,7 +82,7 @@ function addedUp(all: readonly Measures[]): Measures {
 }
 
 /** The measures of entries, added up. */
-export const sumOf = (entries: readonly ParsedEntry[]): Measures => addedUp(entries.map(measuresOf));
+export const sumMeasures = (entries: readonly ParsedEntry[]): Measures => addedUp(entries.map(measuresOf));
 
 /** Usable growths of a model from the latest windows of the project, up to about the wanted number. */
 export function growthsOf(chain: ReadChain, model: string, most = wanted): CountedGrowth[] {

@@ -1,7 +1,7 @@
-import { badRequest, defined, timestampOf } from '../base/index.js';
+import { badRequest, defined, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { ledgerIsDue } from './ledger.js';
 import { windowOfCall } from './limits.js';
@@ -11,7 +11,7 @@ import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
-  const { total, page } = pageOf(chain, query);
+  const { total, page } = selectPage(chain, query);
   const ids = requestIds(chain, [...page, ...page.flatMap(({ before }) => before ?? [])]);
   return { total, calls: page.map((call) => shown(chain, call, ids)) };
 }
@@ -20,7 +20,7 @@ export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { t
 const maxCalls = 1_000;
 
 /** The calls to show. Only a question about a context, or about misses, looks at other calls too. */
-function pageOf(
+function selectPage(
   chain: ReadChain,
   { id, sessionId, filter, offset = 0, limit: given, last }: InputOf<'usage.calls'>,
 ): { readonly total: number; readonly page: readonly PlacedCall[] } {
@@ -67,17 +67,17 @@ function matches(call: Placed<CacheFacts>, filter: CallsFilter): boolean {
 
 function shown(chain: ReadChain, call: PlacedCall, { idOf, recordedId }: RequestIds): UsageCall {
   const { commitId, key, session, subagent, model, before, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = call;
-  const window = windowOf(call);
-  const windowBefore = before && windowOf(before);
+  const window = sentSize(call);
+  const windowBefore = before && sentSize(before);
   return {
     requestId: idOf(call),
-    at: timestampOf(call.at),
+    at: toTimestamp(call.at),
     commit: commitId,
     replyKey: key,
     ...(session !== '' && { sessionId: session }),
     ...(subagent !== '' && { subagent }),
     model,
-    ...(isBeside(call) ? { trigger: null, triggerKind: 'other', beside: call.prompt ?? '' } : triggerOf(call)),
+    ...(isBeside(call) ? { trigger: null, triggerKind: 'other', beside: call.prompt ?? '' } : findTrigger(call)),
     tokens: {
       input,
       cacheRead,
@@ -105,7 +105,7 @@ function priced({ cost, output }: CallRow): UsageCall['cost'] {
 }
 
 /** The cause of a call: a new prompt, else the result of the tool that the previous call requested. */
-function triggerOf({ prompt, before, begins }: PlacedCall): Pick<UsageCall, 'trigger' | 'triggerKind'> {
+function findTrigger({ prompt, before, begins }: PlacedCall): Pick<UsageCall, 'trigger' | 'triggerKind'> {
   if (prompt !== null) return { trigger: prompt, triggerKind: 'prompt' };
   if (before && before.does !== null && !begins) return { trigger: before.does, triggerKind: 'tool' };
   return { trigger: null, triggerKind: 'other' };

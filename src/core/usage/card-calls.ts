@@ -1,5 +1,5 @@
 import type { CommitSeq, EntryKey } from '../base/index.js';
-import { stringAt, timestampOf } from '../base/index.js';
+import { stringAt, toTimestamp } from '../base/index.js';
 import { idsAt } from '../cards/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { CallCount } from '../formats/index.js';
@@ -24,9 +24,9 @@ export function callsOfCards(chain: ReadChain, seq: CommitSeq): CallCount[] | un
       id: requestId,
       key: `${output[outputs] ?? output.at(-1) ?? requestId}.0` as EntryKey,
       model: stringAt(body, 'model') ?? null,
-      at: timestampOf(at),
-      ...(reply?.ms != null && { endedAt: timestampOf(at + reply.ms) }),
-      askedAt: timestampOf(at),
+      at: toTimestamp(at),
+      ...(reply?.ms != null && { endedAt: toTimestamp(at + reply.ms) }),
+      askedAt: toTimestamp(at),
       input,
       cacheRead,
       cacheWrite,

@@ -1,7 +1,7 @@
 import { type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { commitAt, graph, type ReadChain } from '../chain/index.js';
 import type { GraphRow, Money } from '../contract/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { unstoredCalls } from './backfill.js';
 import { countedInput } from './context.js';
 import { continuedFrom } from './continued.js';
@@ -94,7 +94,7 @@ export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly
     at = link && link.type === 'delta' ? link.parent : null;
   }
   const next = callAfter(chain, compaction);
-  const after = next && windowOf(next);
+  const after = next && sentSize(next);
   return { ...(before !== undefined && { before }), ...(after != null && { after }) };
 }
 

@@ -1,5 +1,5 @@
-import { badRequest, defined, type EntryKey, timestampOf } from '../base/index.js';
-import { type ContextRow, childrenOf, commitAt, commitOf, contextEntries, type ReadChain } from '../chain/index.js';
+import { badRequest, defined, type EntryKey, toTimestamp } from '../base/index.js';
+import { type ContextRow, commitAt, contextEntries, findChildren, findCommit, type ReadChain } from '../chain/index.js';
 import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 import { requireContents } from './backfill.js';
@@ -19,7 +19,7 @@ const defaultLimit = 200;
  */
 export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: InputOf<'usage.compaction'>): UsageCompaction {
   requireContents(chain, id);
-  const row = commitOf(chain, id);
+  const row = findCommit(chain, id);
   if (row.type !== 'compaction')
     throw badRequest('id', `${row.id} is a ${row.type}, not a compaction. \`stemma compaction SESSION\` lists the compactions of a session.`);
   const before = entriesBefore(chain, row);
@@ -29,18 +29,18 @@ export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: 
   const { kept, found } = compare(row, before, [...after.map(({ entry }) => entry), ...restored]);
   const lost = found.filter(({ isMentioned }) => !isMentioned);
   const counted = compactedAt(chain, row.seq);
-  const tokensOf = (entries: readonly { readonly entry: ParsedEntry }[]): number => entries.reduce((sum, { entry }) => sum + entry.tokens, 0);
+  const sumTokens = (entries: readonly { readonly entry: ParsedEntry }[]): number => entries.reduce((sum, { entry }) => sum + entry.tokens, 0);
   const parent = row.parent === null ? null : commitAt(chain, row.parent).id;
   const commitsOf = new Map(before.map(({ key, commit }) => [key, commit] as const));
   return {
     commit: row.id,
     parent,
-    at: timestampOf(row.createdAt),
-    before: { counted: counted.before ?? null, estimated: tokensOf(before), entries: before.length },
-    after: { counted: counted.after ?? null, estimated: tokensOf(after), entries: after.length },
+    at: toTimestamp(row.createdAt),
+    before: { counted: counted.before ?? null, estimated: sumTokens(before), entries: before.length },
+    after: { counted: counted.after ?? null, estimated: sumTokens(after), entries: after.length },
     summary: summaries[0]?.entry.text?.slice(0, maxTextLength) ?? row.summary,
     summaryKey: summaries[0]?.key ?? null,
-    summaryTokens: tokensOf(summaries),
+    summaryTokens: sumTokens(summaries),
     kept,
     totals: lostKinds.map((kind) => ({
       kind,
@@ -72,7 +72,7 @@ const entriesBefore = (chain: ReadChain, { parent }: ContextRow): Placed =>
  * not part of the summary.
  */
 function restoredAfter(chain: ReadChain, row: ContextRow): ParsedEntry[] {
-  const [child] = childrenOf(chain, row);
+  const [child] = findChildren(chain, row);
   if (child?.type !== 'delta') return [];
   const entries = contextEntries(chain, { id: child.id, stop: child.id }).map(({ entry }) => entry);
   const reply = entries.findIndex(({ role }) => role === 'assistant');

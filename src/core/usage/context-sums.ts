@@ -4,17 +4,17 @@ import {
   backwards,
   hasSums,
   isResetPoint,
-  outlineOf,
   outlineVersion,
   type ReadChain,
+  readOutline,
   type Step,
   saveEntrySums,
   sumsEvery,
   type WriteChain,
 } from '../chain/index.js';
 import { type DeltaLosses, lossSum, type OutlineEntry } from '../formats/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
-import { type DeltaMeasure, measureDelta, measureRules, measureVersion, nameOf, saveMeasure, storedMeasures } from './delta-measures.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
+import { type DeltaMeasure, deltaKey, measureDelta, measureRules, measureVersion, saveMeasure, storedMeasures } from './delta-measures.js';
 import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
 import { openWindow, type WindowState } from './parts.js';
 import { hasTokenizer } from './tokenizer.js';
@@ -95,7 +95,7 @@ export function turnSumsOf(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): 
     if (sums) return { turns: turns + sums.turns, turnEntries: turnEntries + sums.turnEntries };
     if (!isTurn(step)) continue;
     turns += 1;
-    turnEntries += outlineOf(chain, step.artifact, step.format).entries.filter(isVisible).length;
+    turnEntries += readOutline(chain, step.artifact, step.format).entries.filter(isVisible).length;
   }
   return { turns, turnEntries };
 }
@@ -106,7 +106,7 @@ const versionName = 'usage contexts version';
 /** The commits that are read at a time, and the bytes after which a batch ends early: the tokenizer reads about 5 MB a second. */
 const batch = { commits: 256, bytes: 512 * 1024 };
 
-const readUpTo = (chain: ReadChain): number => (derivedProgressOf(chain, versionName) === version ? derivedProgressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number => (readDerivedProgress(chain, versionName) === version ? readDerivedProgress(chain, progressName) : 0);
 
 /** Whether new commits of long conversations have no measures and sums yet. */
 export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
@@ -189,7 +189,7 @@ function storing(chain: WriteChain, steps: readonly Step[]): () => void {
   const fresh = steps.flatMap((step): Fresh[] => {
     const parsed = ifReadable(() => chain.reader(step.format).parse(chain.artifacts.read(step.artifact)));
     if (!parsed) return [];
-    const measure = known.has(nameOf(step)) ? undefined : measureDelta(parsed);
+    const measure = known.has(deltaKey(step)) ? undefined : measureDelta(parsed);
     return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed), turn: encodedTurn(parsed) }];
   });
   return () => {
@@ -240,7 +240,7 @@ function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
   const measures = storedMeasures(chain, rest);
   const window = openWindow(before?.measured);
   for (const each of rest) {
-    const measure = measures.get(nameOf(each));
+    const measure = measures.get(deltaKey(each));
     if (!measure || measure.elides) return undefined;
     window.addDelta(measure);
   }

@@ -1,8 +1,8 @@
 import { type ContextId, type EntryKey, inWords, notFound } from '../base/index.js';
-import { type ContextRow, commitOf, kept, outlineOf, outlineRows, parsedOf, type ReadChain, type Step, walk } from '../chain/index.js';
+import { type ContextRow, findCommit, kept, outlineRows, type ReadChain, readOutline, readParsed, type Step, walk } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsageFork } from '../contract/index.js';
 import { countTokens, isHidden, type OutlineEntry, type ParsedEntry } from '../formats/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { requireContents } from './backfill.js';
 import { factorsOf } from './calibrate.js';
 import { windowBefore } from './context-sums.js';
@@ -17,7 +17,7 @@ import { callAfter, lastCallOf } from './window.js';
 /** Returns the tokens of a context: the provider's count, and the tokens by kind of content. @throws NOT_FOUND for an unknown commit. */
 export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
   requireContents(chain, id);
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const call = lastCallOf(chain, tip);
   const continued = call ? undefined : continuedFrom(chain, tip);
   if (continued) return afterEdit(chain, continued);
@@ -27,7 +27,7 @@ export function usageOfContext(chain: ReadChain, id: ContextId): UsageContext {
 
 /** The tokens of a context that a call has seen, or of one about which nothing was counted. */
 function usageAt(chain: ReadChain, tip: Pick<ContextRow, 'id'>, call: CallRow | undefined): UsageContext {
-  const counted = call ? windowOf(call) : null;
+  const counted = call ? sentSize(call) : null;
   const factors = factorsOf(chain, call?.model ?? null);
   const ids = call && requestIds(chain, [call]);
   const parts = measuredWindow(chain, call, tip.id).sizes(factors, call && ids ? statedMeasures(chain, ids.recordedId(call)) : []);
@@ -44,7 +44,7 @@ function usageAt(chain: ReadChain, tip: Pick<ContextRow, 'id'>, call: CallRow | 
 
 /** What was counted for the first call after a compaction, which is the figure of that compaction. */
 function sentNext(chain: ReadChain, call: CallRow): Pick<UsageContext, 'next' | 'limit' | 'model'> {
-  const counted = windowOf(call) as number;
+  const counted = sentSize(call) as number;
   const requestId = requestIds(chain, [call]).idOf(call);
   return { next: { counted, requestId }, limit: windowOfCall(chain, call, counted), model: call.model };
 }
@@ -70,7 +70,7 @@ function afterEdit(chain: ReadChain, { call, counted, changes, edited }: Continu
 /** The tokens of a fork before it is made: of the context up to and including an entry, with another text in that entry. @throws NOT_FOUND */
 export function usageOfFork(chain: ReadChain, { id, at, text }: { id: ContextId; at: EntryKey; text?: string | undefined }): UsageFork {
   requireContents(chain, id);
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const { rows } = outlineRows(chain, { id: tip.id });
   const place = rows.findIndex(({ key }) => key === at);
   const prompt = rows[place];
@@ -82,14 +82,14 @@ export function usageOfFork(chain: ReadChain, { id, at, text }: { id: ContextId;
   return {
     estimated: continued ? Math.max(0, Math.round(continued.counted + continued.edited)) : sum,
     since: continued ? { counted: Math.round(continued.counted), edited: Math.round(continued.edited) } : null,
-    limit: continued ? windowOfCall(chain, continued.call, windowOf(continued.call)) : null,
+    limit: continued ? windowOfCall(chain, continued.call, sentSize(continued.call)) : null,
   };
 }
 
 /** The provider's count of the input of a context's last call; null if no call has seen the context. @throws NOT_FOUND */
 export function countedInput(chain: ReadChain, id: ContextId): number | null {
-  const call = lastCallOf(chain, commitOf(chain, id));
-  return call ? windowOf(call) : null;
+  const call = lastCallOf(chain, findCommit(chain, id));
+  return call ? sentSize(call) : null;
 }
 
 /** The number of bytes that a measured window takes in memory, about. */
@@ -110,7 +110,7 @@ function measuredWindow(chain: ReadChain, call: CallRow | undefined, tip: Contex
 }
 
 function measureWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
-  const end = commitOf(chain, call?.commitId ?? tip);
+  const end = findCommit(chain, call?.commitId ?? tip);
   // The stored sums were measured with the tokenizer.
   const near = hasTokenizer() ? windowBefore(chain, end, { isApart: call !== undefined }) : undefined;
   return (
@@ -138,7 +138,7 @@ function windowOver(
     kind === 'tool_result' && toolCallId !== undefined && elided.has(toolCallId);
   const window = openWindow(before);
   for (const step of whole) {
-    const isRead = elided.size > 0 && outlineOf(chain, step.artifact, step.format).entries.some(isElided);
+    const isRead = elided.size > 0 && readOutline(chain, step.artifact, step.format).entries.some(isElided);
     if (isRead) for (const entry of seenIn(chain, step, elided)) window.add(entry);
     else window.addDelta(measureOf(step));
   }
@@ -153,13 +153,13 @@ function windowOver(
 const elidedIn = (chain: ReadChain, steps: readonly Step[]): ReadonlyMap<string, string> =>
   new Map(
     steps.flatMap(({ artifact, format }) =>
-      outlineOf(chain, artifact, format).elisions.flatMap(({ toolCallIds, text }) => toolCallIds.map((id) => [id, text] as const)),
+      readOutline(chain, artifact, format).elisions.flatMap(({ toolCallIds, text }) => toolCallIds.map((id) => [id, text] as const)),
     ),
   );
 
 /** The entries of a delta as the model sees them. */
 const seenIn = (chain: ReadChain, { artifact, format }: Step, elided: ReadonlyMap<string, string>): ParsedEntry[] =>
-  parsedOf(chain, artifact, format)
+  readParsed(chain, artifact, format)
     .entries.filter((entry) => !isHidden(entry))
     .map((entry) => {
       const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;

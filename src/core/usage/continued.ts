@@ -1,8 +1,8 @@
 // The size of a context that no call has seen: a fork, a rerun or a snapshot. It starts from what was counted before, and only the rest is estimated.
 import type { CommitSeq, EntryKey } from '../base/index.js';
-import { type ContextRow, commitAt, newestFirst, outlineOf, outlineRows, type ReadChain, walk } from '../chain/index.js';
+import { type ContextRow, commitAt, newestFirst, outlineRows, type ReadChain, readOutline, walk } from '../chain/index.js';
 import type { OutlineRow, PartKind } from '../contract/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { type CallRow, callsIn } from './rows.js';
 import { partKindOf } from './window.js';
 
@@ -29,8 +29,8 @@ export function continuedFrom(chain: ReadChain, tip: ContextRow): Continued | un
   // A call in an ancestor saw everything before it as it is. A copy of a call is in a commit that an edit made, so both contexts are compared.
   const at = steps.findIndex(({ seq }) => seq === made);
   if (place === made && at >= 0) {
-    const rows = steps.slice(at).flatMap((step) => visible(outlineOf(chain, step.artifact, step.format).entries));
-    return changesSince(call, [], [], rows.slice(placeOf(rows, call)));
+    const rows = steps.slice(at).flatMap((step) => visible(readOutline(chain, step.artifact, step.format).entries));
+    return changesSince(call, [], [], rows.slice(findPosition(rows, call)));
   }
   return comparedWith(chain, call, made, visible(outlineRows(chain, { id: tip.id }).rows));
 }
@@ -43,7 +43,7 @@ export function continuedWith(chain: ReadChain, of: ContextRow, entries: readonl
 }
 
 const visible = <One extends { readonly hidden?: boolean | undefined }>(rows: readonly One[]): One[] => rows.filter(({ hidden }) => !hidden);
-const placeOf = (rows: readonly Row[], { key }: CallRow): number =>
+const findPosition = (rows: readonly Row[], { key }: CallRow): number =>
   Math.max(
     0,
     rows.findIndex((row) => row.key === key),
@@ -62,7 +62,7 @@ function lastCallIn(chain: ReadChain, tip: ContextRow, keys?: ReadonlySet<EntryK
     const row = commitAt(chain, step.seq);
     if (row.type === 'compaction') return undefined;
     if (row.type === 'snapshot') return row.parent === null ? undefined : lastCallIn(chain, commitAt(chain, row.parent), keys);
-    const call = callsIn(chain, [row.seq]).findLast((one) => windowOf(one) !== null && (keys?.has(one.key) ?? true));
+    const call = callsIn(chain, [row.seq]).findLast((one) => sentSize(one) !== null && (keys?.has(one.key) ?? true));
     if (call) {
       const made = chain.db.one<{ context: CommitSeq }>('SELECT context FROM usageCall WHERE no = ?', call.no)?.context ?? row.seq;
       return { call, place: row.seq, made };
@@ -73,10 +73,10 @@ function lastCallIn(chain: ReadChain, tip: ContextRow, keys?: ReadonlySet<EntryK
 
 function comparedWith(chain: ReadChain, call: CallRow, made: CommitSeq, entries: readonly Row[]): Continued {
   const seen = visible(outlineRows(chain, { id: commitAt(chain, made).id }).rows);
-  const sent = seen.slice(0, placeOf(seen, call));
+  const sent = seen.slice(0, findPosition(seen, call));
   const keys = new Set(entries.map(({ key }) => key));
   const old = new Set(sent.map(({ key }) => key));
-  const cut = placeOf(entries, call);
+  const cut = findPosition(entries, call);
   return changesSince(
     call,
     sent.filter(({ key }) => !keys.has(key)),
@@ -102,5 +102,5 @@ function changesSince(call: CallRow, removed: readonly Row[], added: readonly Ro
   let edited = 0;
   for (const row of removed) edited += add(row, -row.tokens);
   for (const row of [...added, ...rest.slice(reply.length)]) edited += add(row, row.tokens);
-  return { call, counted: (windowOf(call) ?? 0) + (reply.length > 0 ? output : 0), changes, edited };
+  return { call, counted: (sentSize(call) ?? 0) + (reply.length > 0 ? output : 0), changes, edited };
 }

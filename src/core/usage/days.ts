@@ -1,4 +1,4 @@
-import { badRequest, timestampOf } from '../base/index.js';
+import { badRequest, toTimestamp } from '../base/index.js';
 import { quarterMs } from './facts.js';
 
 /** The days of a time zone, numbered from 1970. */
@@ -15,7 +15,7 @@ const quartersPerDay = 86_400_000 / quarterMs;
 /** The shortest time between two changes of an offset. */
 const week = 7 * quartersPerDay;
 
-const dayOf = (number: number): string => timestampOf(number * quartersPerDay * quarterMs).slice(0, 10);
+const dayOf = (number: number): string => toTimestamp(number * quartersPerDay * quarterMs).slice(0, 10);
 
 /** The days of a time zone between two quarters of an hour. @throws BAD_REQUEST for an unknown time zone. */
 export function daysIn(timeZone: string, first: number, last: number): Days {

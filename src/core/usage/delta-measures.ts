@@ -53,7 +53,7 @@ export function measureDelta({ entries, elisions }: Pick<ParsedDelta, 'entries' 
 const deltasAtOnce = 500;
 
 /** A name of a delta. */
-export const nameOf = ({ artifact, format }: Pick<Step, 'artifact' | 'format'>): string => `${artifact}:${format}`;
+export const deltaKey = ({ artifact, format }: Pick<Step, 'artifact' | 'format'>): string => `${artifact}:${format}`;
 
 /** The stored measures of commits, by the names of their deltas. */
 export function storedMeasures(chain: ReadChain, steps: readonly Step[]): Map<string, DeltaMeasure> {
@@ -66,7 +66,7 @@ export function storedMeasures(chain: ReadChain, steps: readonly Step[]): Map<st
     );
     for (const { data, ...at } of rows) {
       const measure = parseJson(data);
-      if (isObject(measure) && isObject(measure.kinds)) known.set(nameOf(at), measure as unknown as DeltaMeasure);
+      if (isObject(measure) && isObject(measure.kinds)) known.set(deltaKey(at), measure as unknown as DeltaMeasure);
     }
   }
   return known;
@@ -75,13 +75,13 @@ export function storedMeasures(chain: ReadChain, steps: readonly Step[]): Map<st
 /** The measures of commits, by artifact and format. Those that are not stored are measured and offered to the writer. */
 export function measuresAlong(chain: ReadChain, steps: readonly Step[]): (step: Step) => DeltaMeasure {
   const known = storedMeasures(chain, steps);
-  const missing = steps.filter((step) => !known.has(nameOf(step)));
+  const missing = steps.filter((step) => !known.has(deltaKey(step)));
   for (const { step, parsed } of parsedAlong(chain, missing)) {
     const measure = measureDelta(parsed);
-    known.set(nameOf(step), measure);
+    known.set(deltaKey(step), measure);
     offer(chain, { kind: 'measure', artifact: step.artifact, format: step.format, version: measureVersion(), data: JSON.stringify(measure) });
   }
-  return (step) => known.get(nameOf(step)) as DeltaMeasure;
+  return (step) => known.get(deltaKey(step)) as DeltaMeasure;
 }
 
 /** Stores a measured delta. Call it inside a transaction. */

@@ -43,7 +43,7 @@ RETURNING no, context, session, replayed, key`;
 const takeOver = /* sql */ `UPDATE usageCall SET session = ?, agent = ?, subagent = ?, context = ?, key = ?, at = ?, replayed = NULL WHERE no = ?`;
 
 /** The program that wrote a commit, and the kind of its subagent, by the commit's template. */
-export function agentOf(template: string): { readonly agent: string; readonly subagent: string } {
+export function parseTemplate(template: string): { readonly agent: string; readonly subagent: string } {
   const slash = template.indexOf('/');
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
@@ -69,7 +69,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
   };
   let sum: Sum | undefined;
   for (const { row, calls } of commits) {
-    const { agent, subagent } = agentOf(row.template);
+    const { agent, subagent } = parseTemplate(row.template);
     const session = row.sessionId ?? '';
     if (sum && (sum.session !== session || sum.agent !== agent || sum.subagent !== subagent)) {
       flush();
@@ -81,14 +81,14 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
         summed.add(session);
         continue;
       }
-      const at = timeOf(call.at) ?? row.createdAt;
-      const endedAt = call.endedAt === call.at && call.at !== undefined ? at : timeOf(call.endedAt);
+      const at = parseTime(call.at) ?? row.createdAt;
+      const endedAt = call.endedAt === call.at && call.at !== undefined ? at : parseTime(call.endedAt);
       const model = call.model ?? '';
       const quarter = Math.trunc(at / quarterMs);
       if (sum?.model !== model || sum.quarter !== quarter) sum = sumAt(added, { session, agent, subagent, model, quarter });
       batch.sums.push(sum);
       batch.calls.push(call);
-      batch.values.push(call.id, row.seq, call.key, call.model, at, endedAt, timeOf(call.askedAt));
+      batch.values.push(call.id, row.seq, call.key, call.model, at, endedAt, parseTime(call.askedAt));
       pushFacts(batch.values, call);
       if (batch.calls.length === callsPerInsert) flush();
     }
@@ -143,7 +143,7 @@ interface Stored {
   readonly key: string;
 }
 
-const timeOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
+const parseTime = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
 
 /** A quarter of an hour in milliseconds: time zones differ by multiples of it. */
 export const quarterMs = 900_000;

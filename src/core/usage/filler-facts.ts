@@ -15,7 +15,7 @@ import {
 } from '../chain/index.js';
 import type { PartKind } from '../contract/index.js';
 import { askedLine, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
-import { nameOf } from './delta-measures.js';
+import { deltaKey } from './delta-measures.js';
 import { pathIn } from './paths.js';
 import { partKindOf } from './window.js';
 
@@ -92,13 +92,13 @@ export function fillerFacts(parsed: ParsedDelta): FillerFact[] {
 export function factsAlong(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): readonly FillerFact[] {
   const known = storedFacts(chain, steps);
   // Deltas that replace results have no stored facts.
-  const missing = steps.filter((step) => !known.has(nameOf(step)));
+  const missing = steps.filter((step) => !known.has(deltaKey(step)));
   if (outlinesOf(chain, missing).some(({ elisions }) => elisions.length > 0)) {
     const { rows } = outlineRows(chain, { id: tip.id });
     return [...contextEntriesInTurn(chain, { id: tip.id })].map(({ entry }, at) => factOf(entry, rows[at]?.head, rows[at]?.tokens ?? entry.tokens));
   }
-  for (const { step, parsed } of parsedAlong(chain, missing)) known.set(nameOf(step), fillerFacts(parsed));
-  return steps.flatMap((step) => known.get(nameOf(step)) ?? []);
+  for (const { step, parsed } of parsedAlong(chain, missing)) known.set(deltaKey(step), fillerFacts(parsed));
+  return steps.flatMap((step) => known.get(deltaKey(step)) ?? []);
 }
 
 /** Deltas whose facts one query reads. */
@@ -113,7 +113,7 @@ function storedFacts({ db }: ReadChain, steps: readonly Step[]): Map<string, rea
       version,
     )) {
       const facts = factsIn(data);
-      if (Array.isArray(facts)) known.set(nameOf(at), facts as FillerFact[]);
+      if (Array.isArray(facts)) known.set(deltaKey(at), facts as FillerFact[]);
     }
   return known;
 }

@@ -1,5 +1,5 @@
 import type { ContextId, EntryKey } from '../base/index.js';
-import { commitOf, type ReadChain, walk } from '../chain/index.js';
+import { findCommit, type ReadChain, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import { type FillerFact, factsAlong } from './filler-facts.js';
@@ -12,7 +12,7 @@ import { lastCallOf } from './window.js';
  */
 export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
   requireContents(chain, id);
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const steps = walk(chain, tip).contributing;
   const facts = factsAlong(chain, tip, steps);
   const replies = repliesIn(

@@ -11,7 +11,7 @@ export function largestOf(fillers: readonly UsageFiller[], most = fillers.length
   const found = new Map<string, UsageLargest>();
   for (const filler of fillers) {
     const { kind, key, tokens, calls, tokenCalls, duplicateOf, unused } = filler;
-    const { id, name, side } = namesOf(filler);
+    const { id, name, side } = nameFiller(filler);
     const sum = found.get(id) ?? { name, kind, tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
     Object.assign(sum, { name, kind });
     if (side || sum.side) sum.side = side?.side;
@@ -32,7 +32,7 @@ export function largestOf(fillers: readonly UsageFiller[], most = fillers.length
 }
 
 /** The row of a filler, and the name that the row shows. */
-function namesOf({ key, path, tool, kind, head, group }: UsageFiller): { id: string; name: string; side?: Pick<UsageLargest, 'side'> } {
+function nameFiller({ key, path, tool, kind, head, group }: UsageFiller): { id: string; name: string; side?: Pick<UsageLargest, 'side'> } {
   if (group !== undefined) return { id: group, name: group };
   if (path !== undefined && kind !== 'tool_call') return { id: `file ${path}`, name: path };
   const name = `${tool ?? ''} ${path ?? (head === tool ? '' : (head ?? ''))}`.trim() || kindNames[kind] || kind;

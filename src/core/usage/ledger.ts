@@ -1,5 +1,5 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { dayMs, isCounted } from './facts.js';
 import { windowOfCall } from './limits.js';
@@ -90,7 +90,7 @@ function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void 
 
 function storeCall(chain: WriteChain, call: PlacedCall, recordedId: Parameters<typeof cacheOf>[2]): void {
   const { hit, cause, lostTokens, lostCost } = cacheOf(chain, call, recordedId);
-  const window = windowOf(call);
+  const window = sentSize(call);
   const { askedAt, endedAt } = call;
   chain.db.run(
     'INSERT OR REPLACE INTO usageLedger (call, hit, miss, cause, lostTokens, lostCost, windowLimit, waitMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',

@@ -1,6 +1,6 @@
 import type { ReadChain } from '../chain/index.js';
 import { windowIn } from './price-table.js';
-import { settingsOf } from './settings.js';
+import { readUsageSettings } from './settings.js';
 
 /**
  * The window of a call: what its agent recorded, else that of its model. A counted input above what was recorded proves the record wrong, as when an
@@ -21,7 +21,7 @@ export function windowOfCall(
  */
 export function limitOf(chain: ReadChain, model: string | null, counted: number | null = null): number | null {
   if (model === null) return null;
-  const own = settingsOf(chain).modelOf(model)?.limit;
+  const own = readUsageSettings(chain).modelOf(model)?.limit;
   if (own === undefined) return windowIn(model, counted);
   return counted !== null && counted > own ? null : own;
 }

@@ -47,13 +47,13 @@ interface Rarity {
   readonly first: ParsedEntry;
 }
 
-const textOf = ({ text = '', arguments: given, kind }: ParsedEntry): string =>
+const comparedText = ({ text = '', arguments: given, kind }: ParsedEntry): string =>
   kind === 'tool_call' ? (typeof given === 'string' ? given : JSON.stringify(given ?? {}).replaceAll(String.raw`\n`, '\n')) : text;
 
 function raritiesIn(entries: readonly ParsedEntry[]): ReadonlyMap<string, Rarity> {
   const found = new Map<string, { entries: number; first: ParsedEntry }>();
   for (const entry of entries)
-    for (const name of identifiersIn(textOf(entry))) {
+    for (const name of identifiersIn(comparedText(entry))) {
       const known = found.get(name);
       if (known) known.entries += 1;
       else found.set(name, { entries: 1, first: entry });
@@ -86,7 +86,7 @@ function filesIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions: Me
     if (entry.kind !== 'tool_call') continue;
     const toolClass = toolClassOf(entry.toolName ?? '');
     const argument = toolClass === 'search' ? undefined : pathIn(entry.arguments);
-    const inText = argument === undefined && (toolClass === 'shell' || toolClass === 'edit') ? pathsIn(textOf(entry)) : [];
+    const inText = argument === undefined && (toolClass === 'shell' || toolClass === 'edit') ? pathsIn(comparedText(entry)) : [];
     if (entry.toolCallId !== undefined) paths.set(entry.toolCallId, argument === undefined ? [] : [argument]);
     for (const named of new Set(argument === undefined ? inText : [argument])) {
       const path = fullPath(named, files.keys());
@@ -212,7 +212,7 @@ const maxReportLength = 8_000;
 function resultsIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Mentionable[] {
   const used = new Map<string, number>();
   for (const entry of entries)
-    if (entry.role === 'assistant') for (const name of identifiersIn(textOf(entry))) used.set(name, (used.get(name) ?? 0) + 1);
+    if (entry.role === 'assistant') for (const name of identifiersIn(comparedText(entry))) used.set(name, (used.get(name) ?? 0) + 1);
   return entries.flatMap((entry): Mentionable[] => {
     const { kind, isError, text = '', toolName = '', key, tokens } = entry;
     const does = toolClassOf(toolName);

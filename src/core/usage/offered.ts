@@ -1,4 +1,4 @@
-import { type ArtifactNo, isObject, type Json, parseJson, stringAt, textOf } from '../base/index.js';
+import { type ArtifactNo, decodeText, isObject, type Json, parseJson, stringAt } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { countTokens } from '../formats/index.js';
 import { type CallRow, requestIds } from './rows.js';
@@ -20,17 +20,19 @@ export function offeredIn(chain: ReadChain, call: CallRow): Offered[] {
     chain.project,
     requestId,
   );
-  const textAt = (no: ArtifactNo | null | undefined): string => (no == null ? '' : textOf(chain.artifacts.read(no)));
+  const textAt = (no: ArtifactNo | null | undefined): string => (no == null ? '' : decodeText(chain.artifacts.read(no)));
   const system = textAt(row?.system);
   const tools = parseJson(textAt(row?.tools));
   return [
     ...(system === '' ? [] : [{ kind: 'system', tokens: countTokens(system) } as const]),
-    ...(Array.isArray(tools) ? tools : []).map((tool): Offered => ({ kind: 'tools', tool: nameOf(tool), tokens: countTokens(JSON.stringify(tool)) })),
+    ...(Array.isArray(tools) ? tools : []).map(
+      (tool): Offered => ({ kind: 'tools', tool: toolName(tool), tokens: countTokens(JSON.stringify(tool)) }),
+    ),
   ];
 }
 
 /** The name of a tool, which some providers put into its `function`. */
-const nameOf = (tool: Json): string | undefined =>
+const toolName = (tool: Json): string | undefined =>
   stringAt(tool, 'name') ?? (isObject(tool) ? (stringAt(tool.function, 'name') ?? stringAt(tool, 'type')) : undefined);
 
 /** The MCP server of a tool, by the names that agents give to tools of servers. */

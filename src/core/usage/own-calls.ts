@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, toTimestamp } from '../base/index.js';
 import { commitAt, contextEntries, type ReadChain } from '../chain/index.js';
 import { type CallCount, doesOf, type ParsedEntry, partOfEntries } from '../formats/index.js';
 import { type OwnCall, ownId } from '../requests/index.js';
@@ -25,9 +25,9 @@ export function callsOfRun(chain: ReadChain, seq: CommitSeq): CallCount[] | unde
         id: ownId(id, number),
         key: first.key,
         model: run.model,
-        at: timestampOf(call.at),
-        endedAt: timestampOf(call.at + call.ms),
-        askedAt: timestampOf(call.at),
+        at: toTimestamp(call.at),
+        endedAt: toTimestamp(call.at + call.ms),
+        askedAt: toTimestamp(call.at),
         prompt: asked && number === 0 ? partOfEntries([asked])?.prompt : undefined,
         does: doesOf(said),
         ...{ input, cacheRead, cacheWrite, cacheWrite1h: null, output, reasoning: null },

@@ -1,5 +1,5 @@
 // The parts of a window: what its entries measure, by kind. A call has the same parts from whichever branch it is seen.
-import { type ArtifactNo, textOf } from '../base/index.js';
+import { type ArtifactNo, decodeText } from '../base/index.js';
 import { kept, type ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
@@ -126,7 +126,7 @@ export function statedMeasures(chain: ReadChain, requestId: string | undefined):
       'stated',
       `${artifact} ${hasTokenizer()}`,
       '',
-      () => measuresOf({ role: 'system', kind: 'text', text: textOf(chain.artifacts.read(artifact)) } as ParsedEntry),
+      () => measuresOf({ role: 'system', kind: 'text', text: decodeText(chain.artifacts.read(artifact)) } as ParsedEntry),
       () => bytesPerMeasures,
     );
     return { kind, measures };

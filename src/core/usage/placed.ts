@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { commitOf, earlierParent, lineage, type ReadChain } from '../chain/index.js';
+import { earlierParent, findCommit, lineage, type ReadChain } from '../chain/index.js';
 import { requireContents } from './backfill.js';
 import {
   allCallsIn,
@@ -10,9 +10,9 @@ import {
   callPage,
   callsMadeIn,
   callsNumbered,
-  callsOf,
   countsIn,
   isBeside,
+  readCalls,
 } from './rows.js';
 
 export interface CallsOf {
@@ -43,8 +43,8 @@ export const placedNumbers = (chain: ReadChain, sessionId: string | undefined, n
 /** The calls of a query, each with its predecessor. */
 export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): PlacedCall[] {
   requireContents(chain, id);
-  if (id === undefined) return placed(chain, callsOf(chain, sessionId));
-  const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
+  if (id === undefined) return placed(chain, readCalls(chain, sessionId));
+  const seqs = lineage(chain, findCommit(chain, id)).map(({ seq }) => seq);
   const calls = allCallsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
   const seen = new Set<number>();
   const order = new Map(seqs.map((seq, at) => [seq, at] as const));
@@ -68,7 +68,7 @@ export function placedAlong(
   limit: number,
 ): { readonly total: number; readonly calls: PlacedCall[] } | undefined {
   requireContents(chain, id);
-  const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
+  const seqs = lineage(chain, findCommit(chain, id)).map(({ seq }) => seq);
   const counts = countsIn(chain, seqs);
   if (!counts) return undefined;
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);

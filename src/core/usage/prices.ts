@@ -1,12 +1,12 @@
 import type { ModelPrice } from '@pydantic/genai-prices';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
-import { windowOf } from '../requests/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../store/index.js';
+import { sentSize } from '../requests/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { sumSessions } from './facts.js';
 import { factorOf, feesOf } from './price-table.js';
 import { type CallRow, termsOf } from './rows.js';
-import { type ModelSettings, settingsOf, type UsageSettings } from './settings.js';
+import { type ModelSettings, readUsageSettings, type UsageSettings } from './settings.js';
 
 /** The day on which the list of prices was published, as version 0.1.8 of `@pydantic/genai-prices`. */
 export const priceDate = '2026-09-23';
@@ -40,7 +40,7 @@ type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrit
 const million = 1_000_000;
 
 /** The cost of a call at API prices. Undefined for a model without a price, or without a counted input. An unknown output counts as 0. */
-export function costOf(chain: ReadChain, call: Counted, settings = settingsOf(chain)): number | null {
+export function costOf(chain: ReadChain, call: Counted, settings = readUsageSettings(chain)): number | null {
   const rates = ratesOf(chain, call, settings);
   const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
   if (!rates || input === null) return null;
@@ -59,7 +59,7 @@ export function costOf(chain: ReadChain, call: Counted, settings = settingsOf(ch
 }
 
 /** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
-export function ratesOf(chain: ReadChain, call: Counted, settings = settingsOf(chain)): Rates | undefined {
+export function ratesOf(chain: ReadChain, call: Counted, settings = readUsageSettings(chain)): Rates | undefined {
   const { model, at } = call;
   if (model === null || predates(model, at)) return undefined;
   const dated = ownRates(settings, call);
@@ -67,7 +67,7 @@ export function ratesOf(chain: ReadChain, call: Counted, settings = settingsOf(c
   const own = settings.modelOf(model);
   const prices = own && hasPrices(own) ? undefined : pricesOf(model, at);
   if (own && hasPrices(own)) return ratesIn({ ...own });
-  return prices && ratesFor(prices, windowOf(call) ?? 0);
+  return prices && ratesFor(prices, sentSize(call) ?? 0);
 }
 
 /** A person's prices of the model on the day of the call, for an input of its size. */
@@ -75,7 +75,7 @@ function ownRates({ prices }: UsageSettings, call: Counted): Rates | undefined {
   const row = prices
     .find(({ model, from }) => isNamed(model, call.model) && call.at >= Date.parse(from))
     ?.rows.toSorted((a, b) => (b.above ?? 0) - (a.above ?? 0))
-    .find(({ above = -1 }) => (windowOf(call) ?? 0) > above);
+    .find(({ above = -1 }) => (sentSize(call) ?? 0) > above);
   return row && { ...ratesIn(row), webSearch: row.webSearch };
 }
 
@@ -171,7 +171,7 @@ const placeName = 'usage prices from';
 
 /** Whether some calls have no price or an old one. */
 export const pricesAreDue = (chain: ReadChain): boolean =>
-  derivedProgressOf(chain, versionName) !== settingsOf(chain).version ||
+  readDerivedProgress(chain, versionName) !== readUsageSettings(chain).version ||
   isInterrupted(chain) ||
   chain.db.one('SELECT 1 FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL', chain.project) !== undefined;
 
@@ -179,21 +179,21 @@ export const pricesAreDue = (chain: ReadChain): boolean =>
 export function* priceInPieces(chain: WriteChain): Generator<void> {
   if (!list || priceFew(chain)) return;
   const { db } = chain;
-  const { version } = settingsOf(chain);
-  if (derivedProgressOf(chain, versionName) !== version)
+  const { version } = readUsageSettings(chain);
+  if (readDerivedProgress(chain, versionName) !== version)
     db.transaction(() => {
       setDerivedProgress(chain, versionName, version);
       setDerivedProgress(chain, placeName, 0);
     });
   else if (!isInterrupted(chain)) setDerivedProgress(chain, placeName, unpriced(chain)[0]?.no ?? 0);
-  yield* priceMany(chain, settingsOf(chain));
+  yield* priceMany(chain, readUsageSettings(chain));
 }
 
 /** Looks up missing prices in one transaction, if they are few and no long run is due. Returns whether every call has its price then. */
 export function priceFew(chain: WriteChain): boolean {
   if (!list) return false;
-  const settings = settingsOf(chain);
-  if (derivedProgressOf(chain, versionName) !== settings.version || isInterrupted(chain)) return false;
+  const settings = readUsageSettings(chain);
+  if (readDerivedProgress(chain, versionName) !== settings.version || isInterrupted(chain)) return false;
   const calls = unpriced(chain);
   if (calls.length > pricedAtOnce) return false;
   priceTogether(chain, calls, settings);
@@ -226,7 +226,7 @@ function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void>
   const { db, project } = chain;
   for (;;) {
     const more = db.transaction(() => {
-      const from = derivedProgressOf(chain, placeName);
+      const from = readDerivedProgress(chain, placeName);
       const calls = db.all<PricedCall>(`SELECT * FROM usageCall WHERE no >= ? AND +project = ? ORDER BY no LIMIT ${pricedAtOnce}`, from, project);
       storePrices(chain, calls, settings);
       const last = calls.at(-1);

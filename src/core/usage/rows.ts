@@ -166,7 +166,7 @@ export const callsMadeIn = (chain: ReadChain, commits: readonly CommitSeq[]): Ca
   );
 
 /** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
-export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
+export const readCalls = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
   chain.db.all<CallRow>(
     `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}
        FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ${oldestFirst(sessionId)}`,
@@ -176,7 +176,7 @@ export const callsOf = (chain: ReadChain, sessionId: string | undefined): CallRo
 /** What says whether a call missed the cache, and in which order calls were made. */
 export type CacheFacts = Pick<CallRow, 'no' | 'call' | 'context' | 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'windowTokens'>;
 
-/** The same calls as `callsOf` with these facts alone, which take a fifth of the memory. */
+/** The same calls as `readCalls` with these facts alone, which take a fifth of the memory. */
 export const cacheFactsOf = (chain: ReadChain, sessionId: string | undefined): CacheFacts[] =>
   chain.db.all<CacheFacts>(
     `SELECT u.no, u.call, u.context, u.model, u.at, u.input, u.cacheRead, u.cacheWrite, u.output, u.windowTokens

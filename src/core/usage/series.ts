@@ -1,8 +1,8 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import { backwards, type ContextRow, commitAt, commitOf, lineage, parsedAlong, parsedOf, type ReadChain, type Step } from '../chain/index.js';
+import { backwards, type ContextRow, commitAt, findCommit, lineage, parsedAlong, type ReadChain, readParsed, type Step } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { factorsOf } from './calibrate.js';
 import { usageOfContext } from './context.js';
 import { windowBefore } from './context-sums.js';
@@ -26,12 +26,12 @@ interface Point {
  * context that ends with it. @throws NOT_FOUND for an unknown commit.
  */
 export function usageSeries(chain: ReadChain, id: ContextId, last?: number): UsageSeries {
-  const tip = commitOf(chain, id);
+  const tip = findCommit(chain, id);
   const { calls, points } = (last === undefined ? undefined : lastPoints(chain, tip, last)) ?? allPoints(chain, tip);
   const { idOf } = requestIds(chain, calls);
   const [part] = usageOfContext(chain, tip.id).parts;
   const shown = points.map(({ call, sizes, cuts }, at) => {
-    const counted = windowOf(call);
+    const counted = sentSize(call);
     const { parts, notRecorded } = partsOf(sizes, counted, 'estimated');
     return {
       requestId: idOf(call),
@@ -134,7 +134,7 @@ function addAlong(chain: ReadChain, steps: readonly Step[], { measureOf, callsIn
 }
 
 function readOne(chain: ReadChain, { artifact, format }: Step, window: MeasuredWindow, cuts: number, add: Add): void {
-  for (const entry of parsedOf(chain, artifact, format).entries) {
+  for (const entry of readParsed(chain, artifact, format).entries) {
     add(entry.key, window, cuts);
     if (!isHidden(entry)) window.add(entry);
   }

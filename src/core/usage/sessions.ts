@@ -5,7 +5,7 @@ import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
 import type { Days } from './days.js';
 import { moneyOf } from './prices.js';
-import { settingsOf } from './settings.js';
+import { readUsageSettings } from './settings.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
 
 /** Sums of calls by session, day, model, repository or agent. @throws BAD_REQUEST for an unknown time zone. */
@@ -23,7 +23,7 @@ export function usageSessions(
     if (filter.repository !== undefined && repository !== filter.repository) continue;
     add(totals, row);
     if (groupBy === null) continue;
-    const key = keyOf(row, groupBy, repository, days);
+    const key = groupKey(row, groupBy, repository, days);
     let group = groups.get(key);
     if (!group) {
       group = { all: noSums(), subagents: noSums() };
@@ -32,7 +32,7 @@ export function usageSessions(
     add(group.all, row);
     if (groupBy === 'session' && row.subagent !== '') add(group.subagents, row);
   }
-  const { budgets } = settingsOf(chain);
+  const { budgets } = readUsageSettings(chain);
   const byDay = groupBy === 'day';
   const rows = [...groups].sort(([a, x], [b, y]) => (byDay ? (a < b ? 1 : -1) : y.all.latest - x.all.latest || (a < b ? -1 : 1)));
   return {
@@ -59,7 +59,7 @@ const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
       .map(({ sessionId, cwd }) => [sessionId, repositoryAt(cwd)] as const),
   );
 
-function keyOf(row: SumRow, groupBy: (typeof groupings)[number], repository: string, { dayOf }: Days): string {
+function groupKey(row: SumRow, groupBy: (typeof groupings)[number], repository: string, { dayOf }: Days): string {
   switch (groupBy) {
     case 'session':
       return row.session;

@@ -50,7 +50,7 @@ const listVersion = 2;
 const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => undefined, prices: [] };
 
 /** The settings of this machine: `usage.json` in Stemma's data folder. @throws BAD_REQUEST if the file is not as `docs/usage.md` describes it. */
-export function settingsOf(chain: ReadChain): UsageSettings {
+export function readUsageSettings(chain: ReadChain): UsageSettings {
   const text = chain.usageSettings();
   if (text === undefined) return none;
   return kept(

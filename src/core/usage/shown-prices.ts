@@ -4,7 +4,7 @@ import { quarterMs } from './facts.js';
 import { limitOf } from './limits.js';
 import { priceTable } from './price-table.js';
 import { currency, hasOwnRates, priceDate, ratesOf, stepsOf } from './prices.js';
-import { settingsFrom, settingsOf } from './settings.js';
+import { readUsageSettings, settingsFrom } from './settings.js';
 
 /** The prices and windows of this machine, for a person to check. `text`: the content of `usage.json`. */
 export function pricesShown(chain: ReadChain | undefined, text: string | undefined): PriceTable {
@@ -23,7 +23,7 @@ export function pricesShown(chain: ReadChain | undefined, text: string | undefin
 
 /** The models of a project's calls, those with the most calls first. */
 function modelsOf(chain: ReadChain): PriceTable['models'] {
-  const settings = settingsOf(chain);
+  const settings = readUsageSettings(chain);
   const used = chain.db.all<{ model: string; calls: number; quarter: number }>(
     "SELECT model, SUM(calls) AS calls, MAX(quarter) AS quarter FROM usageSum WHERE project = ? AND model <> '' GROUP BY model ORDER BY calls DESC, model",
     chain.project,

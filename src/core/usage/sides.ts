@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
-import { commitAt, commitOf, lineage, type ReadChain } from '../chain/index.js';
+import { commitAt, findCommit, lineage, type ReadChain } from '../chain/index.js';
 import type { UsageSides, UsageSums } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import { moneyOf } from './prices.js';
@@ -24,7 +24,7 @@ export function usageSides(chain: ReadChain, [a, b]: readonly [ContextId, Contex
 
 /** The commits from the root to a commit, and the calls in them, each once. */
 function historyOf(chain: ReadChain, id: ContextId): { readonly seqs: readonly CommitSeq[]; readonly calls: readonly CallRow[] } {
-  const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
+  const seqs = lineage(chain, findCommit(chain, id)).map(({ seq }) => seq);
   return { seqs, calls: [...new Map(allCallsIn(chain, seqs).map((call) => [call.no, call])).values()] };
 }
 

@@ -1,5 +1,5 @@
 import type { ReadChain } from '../chain/index.js';
-import { agentOf, quarterMs } from './facts.js';
+import { parseTemplate, quarterMs } from './facts.js';
 
 /** How a column is stored. A time is a number of milliseconds since 1970. */
 export type FactKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
@@ -146,7 +146,7 @@ function* toolPartitions({ db, project }: ReadChain): Generator<FactPartition> {
 }
 
 function* withAgents(rows: Iterable<Record<string, Value> & { readonly template: string }>): Generator<Record<string, Value>> {
-  for (const row of rows) yield { ...row, ...agentOf(row.template), is_error: row.failed === null ? null : row.failed === 1 };
+  for (const row of rows) yield { ...row, ...parseTemplate(row.template), is_error: row.failed === null ? null : row.failed === 1 };
 }
 
 interface Month {

@@ -25,7 +25,7 @@ function endOfPiece(text: string, from: number): number {
 }
 
 /** The tokens of a text by the tokenizer of OpenAI's models: exact for their plain text, and a measure of size for others. */
-function tokensOf(text: string): number {
+function countTokensExactly(text: string): number {
   if (!countText) return Math.ceil(Buffer.byteLength(text) / 4);
   let tokens = 0;
   for (let from = 0; from < text.length; ) {
@@ -48,20 +48,20 @@ const imageTokens = 1_500;
 export function measuresOf({ role, kind, text = '', toolName = '', arguments: given, result, marks }: ParsedEntry): Measures {
   switch (kind) {
     case 'tool_call':
-      return { call: tokensOf(toolName + (typeof given === 'string' ? given : JSON.stringify(given ?? {}))), calls: 1 };
+      return { call: countTokensExactly(toolName + (typeof given === 'string' ? given : JSON.stringify(given ?? {}))), calls: 1 };
     case 'tool_result':
-      return { result: tokensOf(text), results: 1 };
+      return { result: countTokensExactly(text), results: 1 };
     case 'thinking':
-      return { thinking: tokensOf(text), signature: Math.ceil(sealOf(result) / 4) };
+      return { thinking: countTokensExactly(text), signature: Math.ceil(sealOf(result) / 4) };
     case 'image':
       return { image: imageTokens };
     case 'event':
-      return { system: text === '' ? 0 : tokensOf(text) };
+      return { system: text === '' ? 0 : countTokensExactly(text) };
     case 'summary':
-      return { user: tokensOf(text) };
+      return { user: countTokensExactly(text) };
     case 'text':
-      if (role === 'assistant') return { assistant: tokensOf(text) };
-      return role === 'system' || marks?.includes('meta') ? { system: tokensOf(text) } : { user: tokensOf(text) };
+      if (role === 'assistant') return { assistant: countTokensExactly(text) };
+      return role === 'system' || marks?.includes('meta') ? { system: countTokensExactly(text) } : { user: countTokensExactly(text) };
   }
 }
 

@@ -55,7 +55,7 @@ export function storeTotal(
   );
 }
 
-const idOf = (session: string, model: string): string => `${besidePrefix}total:${session}:${model}`;
+const totalId = (session: string, model: string): string => `${besidePrefix}total:${session}:${model}`;
 
 /** Providers add a date to the name of a model, and Claude Code a mark for the long window. */
 const bare = (column: string): string => {
@@ -131,9 +131,9 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   const changed = new Set<string>();
   for (const total of totals) {
     if (addOutput(chain, total)) changed.add(total.session);
-    const id = idOf(total.session, total.bare);
+    const id = totalId(total.session, total.bare);
     // The sum of an earlier import may have named the model otherwise, or none.
-    const removed = [...new Set([id, idOf(total.session, total.model ?? ''), idOf(total.session, '')])].reduce(
+    const removed = [...new Set([id, totalId(total.session, total.model ?? ''), totalId(total.session, '')])].reduce(
       (sum, call) => sum + chain.db.run('DELETE FROM usageCall WHERE project = ? AND call = ?', chain.project, call).changes,
       0,
     );

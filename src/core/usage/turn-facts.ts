@@ -10,7 +10,7 @@ import {
   type ParsedDelta,
   promptAt,
 } from '../formats/index.js';
-import { nameOf } from './delta-measures.js';
+import { deltaKey } from './delta-measures.js';
 import { type Lasted, lastedIn } from './lasted.js';
 
 /** An entry with which a turn begins, and the beginning of its text. */
@@ -76,7 +76,7 @@ function storedColumn<Value>({ db }: ReadChain, column: keyof Stored, steps: rea
       version,
     )) {
       const value = parseJson(data);
-      if (value !== undefined) known.set(nameOf(at), value as Value);
+      if (value !== undefined) known.set(deltaKey(at), value as Value);
     }
   return known;
 }
@@ -87,7 +87,7 @@ function* readAlong(chain: ReadChain, steps: readonly Step[]): Generator<readonl
     const { artifact, format } = step;
     const facts = factsIn(parsed);
     offer(chain, { kind: 'turn', artifact, format, ...encoded(facts) });
-    yield [nameOf(step), facts];
+    yield [deltaKey(step), facts];
   }
 }
 
@@ -101,7 +101,7 @@ export const readTurns = (chain: ReadChain, steps: readonly Step[]): Map<string,
 /** The stored losses of each delta; undefined if they are not stored of all, or if one replaces earlier results. */
 export function storedLosses(chain: ReadChain, steps: readonly Step[]): DeltaLosses[] | undefined {
   const known = storedColumn<DeltaLosses | null>(chain, 'losses', steps);
-  const found = steps.map((step) => known.get(nameOf(step)) ?? undefined);
+  const found = steps.map((step) => known.get(deltaKey(step)) ?? undefined);
   return found.every((losses) => losses !== undefined) ? found : undefined;
 }
 
@@ -111,12 +111,12 @@ export function lossesAlong(chain: ReadChain, steps: readonly Step[]): DeltaLoss
   if ([...known.values()].includes(null)) return undefined;
   for (const [name, { losses }] of readAlong(
     chain,
-    steps.filter((step) => !known.has(nameOf(step))),
+    steps.filter((step) => !known.has(deltaKey(step))),
   )) {
     if (losses === null) return undefined;
     known.set(name, losses);
   }
-  return steps.map((step) => known.get(nameOf(step)) as DeltaLosses);
+  return steps.map((step) => known.get(deltaKey(step)) as DeltaLosses);
 }
 
 const encoded = ({ turn, losses }: Stored): Pick<Extract<Offer, { kind: 'turn' }>, 'turn' | 'losses'> => ({

@@ -1,8 +1,8 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import { type ContextRow, commitAt, newestFirst, outlineOf, outlineRows, parsedOf, type ReadChain } from '../chain/index.js';
+import { type ContextRow, commitAt, newestFirst, outlineRows, type ReadChain, readOutline, readParsed } from '../chain/index.js';
 import type { Kind, OutlineRow, PartKind, Role } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
-import { windowOf } from '../requests/index.js';
+import { sentSize } from '../requests/index.js';
 import { type CallRow, callsIn } from './rows.js';
 
 /** The kind of an entry's content, for bars and charts. */
@@ -37,7 +37,7 @@ export function callAfter(chain: ReadChain, compaction: CommitSeq): CallRow | un
     const child = chain.db.one<{ seq: CommitSeq; type: string }>('SELECT seq, type FROM context WHERE parent = ? ORDER BY seq LIMIT 1', at);
     if (child?.type !== 'delta') return undefined;
     const first = callsIn(chain, [child.seq])[0];
-    if (first && windowOf(first) !== null) return first;
+    if (first && sentSize(first) !== null) return first;
     at = child.seq;
   }
   return undefined;
@@ -46,11 +46,11 @@ export function callAfter(chain: ReadChain, compaction: CommitSeq): CallRow | un
 /** The calls of a commit in the order of their replies, without replies that another commit of the context repeats. */
 function inOrder(chain: ReadChain, row: ContextRow, calls: readonly CallRow[]): CallRow[] {
   if (calls.length < 2) return [...calls];
-  const places = new Map(outlineOf(chain, row.artifact, row.format).entries.map(({ key }, place) => [key, place] as const));
+  const places = new Map(readOutline(chain, row.artifact, row.format).entries.map(({ key }, place) => [key, place] as const));
   return calls.toSorted((a, b) => (places.get(a.key) ?? 0) - (places.get(b.key) ?? 0));
 }
 
-const hasContent = (chain: ReadChain, row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ hidden }) => !hidden);
+const hasContent = (chain: ReadChain, row: ContextRow): boolean => readOutline(chain, row.artifact, row.format).entries.some(({ hidden }) => !hidden);
 
 /** Whether everything before a reply in a forked commit is unchanged since the reply was made. */
 function sawAll(chain: ReadChain, fork: ContextRow, { no, key }: CallRow): boolean {
@@ -62,10 +62,10 @@ function sawAll(chain: ReadChain, fork: ContextRow, { no, key }: CallRow): boole
 }
 
 function textBefore(chain: ReadChain, row: ContextRow, key: EntryKey): string | undefined {
-  const { entries } = parsedOf(chain, row.artifact, row.format);
+  const { entries } = readParsed(chain, row.artifact, row.format);
   const at = entries.findIndex((entry) => entry.key === key);
   return at < 0 ? undefined : JSON.stringify(entries.slice(0, at).map(({ raw: _, ...entry }: ParsedEntry) => entry));
 }
 
 /** All entries of a context. */
-export const entriesOf = (chain: ReadChain, id: ContextId): readonly OutlineRow[] => outlineRows(chain, { id }).rows;
+export const readRows = (chain: ReadChain, id: ContextId): readonly OutlineRow[] => outlineRows(chain, { id }).rows;

@@ -39,10 +39,10 @@ export function describeEntry(entry: Entry): Text {
   const tool = entry.toolName ? line` ${bold(entry.toolName)}` : '';
   const facts = dim(`${entry.at ?? ''} ≈${counted(entry.tokens, 'token')} ${entry.key}`.trim());
   const header = line`${bold(entry.role)}${magenta(kindWords[entry.kind])}${tool}${entry.isError ? red(' error') : ''} ${facts}`;
-  return join([header, ...contentOf(entry)]);
+  return join([header, ...describeContent(entry)]);
 }
 
-function contentOf(entry: Entry): Printable[] {
+function describeContent(entry: Entry): Printable[] {
   // If a thinking entry has a text, its arguments are the signature.
   const given = entry.kind === 'thinking' && entry.text ? undefined : entry.arguments;
   const values = [entry.text, given, entry.result].filter((value) => value !== undefined);

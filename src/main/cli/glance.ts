@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { graphAtAGlance } from '../../core/project/index.js';
-import { dataDirOf, findProject } from '../launch/index.js';
+import { findDataDir, findProject } from '../launch/index.js';
 import { logQuery, printGraph } from './log.js';
 
 const options = { project: { type: 'string', short: 'p' }, limit: { type: 'string', short: 'n' }, json: { type: 'boolean' } } as const;
@@ -19,7 +19,7 @@ function graphFor(words: readonly string[]) {
   try {
     const { project, limit = '200', json } = parseArgs({ args: [...words], options }).values;
     const chosen = /^\d{1,6}$/.test(limit) ? findProject(project) : undefined;
-    const graph = chosen && graphAtAGlance(chosen.dir, dataDirOf(), logQuery(Number(limit)));
+    const graph = chosen && graphAtAGlance(chosen.dir, findDataDir(), logQuery(Number(limit)));
     return graph && { graph, json };
   } catch {
     return undefined;

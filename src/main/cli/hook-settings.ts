@@ -54,7 +54,8 @@ function treeOf(text: string): Node {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
-  if (!tree || error) throw new Error(`it is not JSON${error ? ` (${printParseErrorCode(error.error)} at ${placeOf(text, error.offset)})` : ''}`);
+  if (!tree || error)
+    throw new Error(`it is not JSON${error ? ` (${printParseErrorCode(error.error)} at ${describePlace(text, error.offset)})` : ''}`);
   if (tree.type !== 'object') throw new Error('it is JSON, but not an object');
   const hooks = findNodeAtLocation(tree, ['hooks']);
   if (hooks && hooks.type !== 'object') throw new Error('`hooks` is not an object');
@@ -63,12 +64,12 @@ function treeOf(text: string): Node {
   return tree;
 }
 
-function placeOf(text: string, offset: number): string {
+function describePlace(text: string, offset: number): string {
   const before = text.slice(0, offset).split('\n');
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-const endOf = ({ offset, length }: Node): number => offset + length;
+const endOffset = ({ offset, length }: Node): number => offset + length;
 
 /** Appends a member to an object or list, on separate lines with the indentation of the other members. Changes no other byte. */
 function added(text: string, path: JSONPath, member: string): string {
@@ -78,10 +79,10 @@ function added(text: string, path: JSONPath, member: string): string {
   const indent = `${eol}${outer}${unit}`;
   const lines = member.replaceAll(/\n( *)/g, (_, depth: string) => indent + unit.repeat(depth.length));
   const last = within.children?.at(-1);
-  if (last) return `${text.slice(0, endOf(last))},${indent}${lines}${text.slice(endOf(last))}`;
-  const inside = text.slice(within.offset + 1, endOf(within) - 1);
+  if (last) return `${text.slice(0, endOffset(last))},${indent}${lines}${text.slice(endOffset(last))}`;
+  const inside = text.slice(within.offset + 1, endOffset(within) - 1);
   const rest = inside.trim() === '' ? `${eol}${outer}` : inside;
-  return `${text.slice(0, within.offset + 1)}${indent}${lines}${rest}${text.slice(endOf(within) - 1)}`;
+  return `${text.slice(0, within.offset + 1)}${indent}${lines}${rest}${text.slice(endOffset(within) - 1)}`;
 }
 
 /** Removes a member of an object or list with its comma and the white space between. A comment next to the member stays. */
@@ -92,13 +93,13 @@ function removed(text: string, path: JSONPath): string {
   const siblings = within.children ?? [];
   const place = siblings.indexOf(member);
   const [before, after] = [siblings[place - 1], siblings[place + 1]];
-  const [start, end] = before ? [endOf(before), endOf(member)] : [member.offset, after ? after.offset : endOf(member)];
-  const gap = before ? text.slice(start, member.offset) : text.slice(endOf(member), end);
+  const [start, end] = before ? [endOffset(before), endOffset(member)] : [member.offset, after ? after.offset : endOffset(member)];
+  const gap = before ? text.slice(start, member.offset) : text.slice(endOffset(member), end);
   const kept = gap.trim() === ',' ? '' : gap.replace(',', '');
   const left = text.slice(0, start) + kept + text.slice(end);
   if (before || after) return left;
   // Nothing is left in the object or list, so its white space goes too.
-  const close = endOf(within) - 1 - (text.length - left.length);
+  const close = endOffset(within) - 1 - (text.length - left.length);
   return left.slice(within.offset + 1, close).trim() === '' ? left.slice(0, within.offset + 1) + left.slice(close) : left;
 }
 

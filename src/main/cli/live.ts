@@ -21,7 +21,7 @@ import {
   untilStopped,
   withStoppableEngine,
 } from './command.js';
-import { counted, firstLine, timeOf } from './numbers.js';
+import { counted, firstLine, writeTime } from './numbers.js';
 import { portNumber } from './option-values.js';
 import type { CliRunOptions } from './run.js';
 
@@ -126,5 +126,5 @@ function commitLine({ id, type, checkpoint, createdAt, summary, template, tokenC
   const paint = type === 'compaction' || checkpoint !== 'turn_boundary' ? magenta : dim;
   const kind = paint(checkpointWords[checkpoint].padEnd(10));
   const tokens = dim(`≈${counted(tokenCount, 'token')}`);
-  return line`${dim(timeOf(createdAt, new Date()))}  ${yellow(id)}  ${kind}  ${firstLine(summary ?? template, 80)} ${tokens}`;
+  return line`${dim(writeTime(createdAt, new Date()))}  ${yellow(id)}  ${kind}  ${firstLine(summary ?? template, 80)} ${tokens}`;
 }

@@ -16,7 +16,7 @@ import {
   terminalColumns,
   yellow,
 } from '../terminal/index.js';
-import { counted, firstLine, grouped, timeOf } from './numbers.js';
+import { counted, firstLine, grouped, writeTime } from './numbers.js';
 
 /** The page of the graph for `--limit`. */
 export const logQuery = (limit: number): { readonly offset: number; readonly limit: number } => ({
@@ -93,7 +93,7 @@ function describeRow(row: GraphRow, room: number, now: Date): Text {
   ];
   const title = firstLine(commit.summary ?? commit.principal ?? commit.template, room);
   const tokens = dim(tokensText(row));
-  return line`${yellow(commit.id)} ${dim(timeOf(commit.createdAt, now))} ${join(badges, '')}${title} ${tokens}`;
+  return line`${yellow(commit.id)} ${dim(writeTime(commit.createdAt, now))} ${join(badges, '')}${title} ${tokens}`;
 }
 
 /** The counted input of the commit's last call; without one, the estimate of its content. */

@@ -18,7 +18,7 @@ export function firstLine(text: string, limit: number): string {
 }
 
 /** A time in the reader's time zone: `today 14:02`, or the day and the time. */
-export function timeOf(at: string, now: Date): string {
+export function writeTime(at: string, now: Date): string {
   const time = new Date(at);
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;

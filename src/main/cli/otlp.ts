@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type ContractClient, dataDirOf } from '../launch/index.js';
+import { type ContractClient, findDataDir } from '../launch/index.js';
 import { dim, line, printText, say } from '../terminal/index.js';
 import { drain } from './call.js';
 import { addProjectChoice, openTarget, type ProjectChoice, pathOption, type Stoppable, withStoppableEngine } from './command.js';
@@ -47,4 +47,4 @@ async function receive({ client, signal }: Stoppable, options: OtlpOptions): Pro
 }
 
 /** The folder for received spans of the open project. */
-const receivedFolder = async (client: ContractClient): Promise<string> => join(dataDirOf(), 'received', (await client.project.info({})).projectId);
+const receivedFolder = async (client: ContractClient): Promise<string> => join(findDataDir(), 'received', (await client.project.info({})).projectId);

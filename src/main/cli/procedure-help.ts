@@ -13,8 +13,8 @@ export function procedureHelp(name: string): string | undefined {
     fields.length > 0 ? 'Input (* is required):' : 'Input: none',
     ...fields.map((field) => `  ${field}`),
     '',
-    ...(event ? [`Each event: ${shapeOf(event)}`] : []),
-    `Result: ${shapeOf(output)}`,
+    ...(event ? [`Each event: ${describeShape(event)}`] : []),
+    `Result: ${describeShape(output)}`,
   ].join('\n');
 }
 
@@ -26,7 +26,7 @@ function fieldLines(schema: JsonSchema): string[] {
   const objects = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const lines = objects.flatMap(({ properties = {}, required = [] }) =>
     Object.entries(properties).map(([name, field]) => {
-      const head = `${name}${required.includes(name) ? '*' : ''} (${typeOf(field)})`;
+      const head = `${name}${required.includes(name) ? '*' : ''} (${describeType(field)})`;
       return [field.description ? `${head}: ${field.description}` : head, ...fieldLines(itemOf(field)).map((line) => `  ${line}`)].join('\n  ');
     }),
   );
@@ -38,20 +38,20 @@ function fieldLines(schema: JsonSchema): string[] {
 const itemOf = (schema: JsonSchema): JsonSchema => (schema.items ? itemOf(schema.items) : schema);
 
 /** A short name of a field's type: `string`, `"a" | "b"`, `list of object`. */
-function typeOf({ type, const: only, enum: values, anyOf, oneOf, items }: JsonSchema): string {
+function describeType({ type, const: only, enum: values, anyOf, oneOf, items }: JsonSchema): string {
   if (only !== undefined) return JSON.stringify(only);
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ');
   const choices = anyOf ?? oneOf;
-  if (choices) return [...new Set(choices.map(typeOf))].join(' | ');
-  if (type === 'array') return items ? `list of ${typeOf(items)}` : 'list';
+  if (choices) return [...new Set(choices.map(describeType))].join(' | ');
+  if (type === 'array') return items ? `list of ${describeType(items)}` : 'list';
   return type ?? 'any';
 }
 
 /** The shape of a result on one line: the names of its fields. */
-function shapeOf(schema: JsonSchema): string {
+function describeShape(schema: JsonSchema): string {
   const { type, items, properties, required = [] } = schema;
-  if (type === 'array' && items) return `list of ${shapeOf(items)}`;
-  if (!properties) return typeOf(schema);
+  if (type === 'array' && items) return `list of ${describeShape(items)}`;
+  if (!properties) return describeType(schema);
   const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
   return `{${names.join(', ')}}`;
 }

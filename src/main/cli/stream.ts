@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolders, privateFile } from '../../core/files/index.js';
-import { dataDirOf } from '../launch/index.js';
+import { findDataDir } from '../launch/index.js';
 
 /** Turns a line of an agent's output into lines of a transcript; undefined for a line without content of the session. */
 export type StreamReader = (line: string) => { readonly sessionId: string; readonly lines: string } | undefined;
@@ -19,7 +19,7 @@ export interface StreamTranscript {
 
 /** Opens a transcript in a new folder below Stemma's own folder. */
 export function streamTranscript(read: StreamReader): StreamTranscript {
-  const folder = join(dataDirOf(), 'streams', randomUUID());
+  const folder = join(findDataDir(), 'streams', randomUUID());
   makeFolders(folder);
   /** The beginning of a line whose end has not arrived yet. */
   let pending: Buffer[] = [];

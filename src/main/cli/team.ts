@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ORPCError } from '@orpc/client';
 import { type Command, Option } from 'commander';
 import { type HubPlace, hubPlaceOf } from '../../core/contract/index.js';
-import { type ContractClient, dataDirOf } from '../launch/index.js';
+import { type ContractClient, findDataDir } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
 import {
   addProjectCommand,
@@ -125,15 +125,15 @@ interface FactsOptions {
 }
 
 async function writeFacts(from: string, { to, data, ...options }: FactsOptions): Promise<void> {
-  const { token = tokenOf(options), hub, project } = placeOf(from);
+  const { token = tokenOf(options), hub, project } = parseAddress(from);
   const { exportFacts } = await import('../hub/index.js');
-  const written = await exportFacts({ hub, project, token, to, data: resolve(data), dataDir: dataDirOf() });
+  const written = await exportFacts({ hub, project, token, to, data: resolve(data), dataDir: findDataDir() });
   if (options.json) return printJson(written);
   for (const [table, { files, rows }] of Object.entries(written)) printText(line`${table}: ${counted(rows, 'row')} in ${counted(files, 'file')}`);
 }
 
 /** @throws UsageError for an invalid address. */
-function placeOf(text: string): HubPlace {
+function parseAddress(text: string): HubPlace {
   const place = hubPlaceOf(text);
   if (!place) throw new UsageError(`${text} is not a hub and a project, such as https://hub.example/web-shop.`);
   return place;
@@ -151,7 +151,7 @@ async function connectTo(client: ContractClient, options: HubOptions): Promise<v
       ? known.hub === null || known.project === null
         ? undefined
         : { hub: known.hub, project: known.project }
-      : placeOf(options.hub);
+      : parseAddress(options.hub);
   if (!place) {
     if (options.token === undefined) return;
     throw new UsageError('Give --hub with the token: this project is not connected to a hub.');
@@ -174,7 +174,7 @@ const manyOf = (word: string): string =>
   word.startsWith('start ') ? word.replace('start', 'starts') : /[xh]$/.test(word) ? `${word}es` : `${word}s`;
 
 async function clone(from: string, dir: string, options: HubOptions): Promise<void> {
-  const { token = tokenOf(options), ...place } = placeOf(from);
+  const { token = tokenOf(options), ...place } = parseAddress(from);
   await withEngine(async ({ client }) => {
     const name = basename(resolve(dir)).replace(/\.stemma$/, '');
     const info = await client.project.create({ dir: resolve(dir), name });
@@ -298,7 +298,7 @@ async function serve({ oidcIssuer, oidcAudience, oidcClient, tlsCert, tlsKey, ..
 
 async function signIn(hub: string): Promise<void> {
   const { openLogins } = await import('../team/index.js');
-  const { issuer, address, code, entered } = await openLogins(dataDirOf()).signIn(hubUrl(hub));
+  const { issuer, address, code, entered } = await openLogins(findDataDir()).signIn(hubUrl(hub));
   printText(line`The hub asks you to sign in at ${issuer}.`);
   printText(line`Open ${address} in any browser and enter the code ${code}.`);
   await entered();
@@ -307,7 +307,7 @@ async function signIn(hub: string): Promise<void> {
 
 async function signOut(hub: string): Promise<void> {
   const { openLogins } = await import('../team/index.js');
-  openLogins(dataDirOf()).signOut(hubUrl(hub));
+  openLogins(findDataDir()).signOut(hubUrl(hub));
   printText(line`The sign-in at ${hub} is forgotten on this machine.`);
 }
 

@@ -39,7 +39,7 @@ export const withFieldOptions = (command: Command): Command =>
     .addOption(contextOption());
 
 /** The options as fields of the contract. */
-export const fieldsOf = ({ type, body, parent, label, dependsOn, assignee, by, context }: FieldOptions) => ({
+export const readFields = ({ type, body, parent, label, dependsOn, assignee, by, context }: FieldOptions) => ({
   ...{ type, body, parent, assignee, by },
   labels: label,
   dependsOn: dependsOn?.map(ticketName),

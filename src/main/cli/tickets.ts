@@ -15,7 +15,7 @@ import {
   choice,
   contextOption,
   type FieldOptions,
-  fieldsOf,
+  readFields,
   reasonOption,
   ticketName,
   withFieldOptions,
@@ -110,7 +110,7 @@ const printTicket = (options: ProjectOptions, ticket: Ticket): void => (options.
 
 function createTicket(title: string, options: ProjectOptions & FieldOptions & { type: string }): Promise<void> {
   return withProject(options, async ({ client }) =>
-    printTicket(options, await client.ticket.create({ title, ...fieldsOf(options), type: options.type })),
+    printTicket(options, await client.ticket.create({ title, ...readFields(options), type: options.type })),
   );
 }
 
@@ -125,7 +125,7 @@ function updateTicket(id: string, options: ChangeOptions): Promise<void> {
   return withProject(options, async ({ client }) => {
     const { title, reviewer, resolution, reason } = options;
     const ticketId = ticketName(id);
-    printTicket(options, await client.ticket.update({ ticketId, ...fieldsOf(options), title, reviewers: reviewer, resolution, reason }));
+    printTicket(options, await client.ticket.update({ ticketId, ...readFields(options), title, reviewers: reviewer, resolution, reason }));
   });
 }
 

@@ -4,7 +4,7 @@ import type { ContractClient } from '../launch/index.js';
 import { bold, dim, join, line, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
-import { counted, firstLine, timeOf } from './numbers.js';
+import { counted, firstLine, writeTime } from './numbers.js';
 import { wholeNumber } from './option-values.js';
 
 const groupings = { day: 'day', model: 'model', repo: 'repository', agent: 'agent', session: 'session', tool: 'tool' } as const;
@@ -233,7 +233,7 @@ function describeMiss({ at, requestId, model, cache, trigger }: UsageCall): Text
     lostTokens > 0 ? `${number(lostTokens)} tokens`.padStart(wide) + priceOf(lostCost ?? null).padStart(wide - 4) : ' '.repeat(2 * wide - 4);
   const texts = brokenText ? line`: ${firstLine(brokenText.before ?? 'nothing', 60)} → ${firstLine(brokenText.after ?? 'nothing', 60)}` : '';
   const about = line`${firstLine(trigger ?? '', 60)} ${dim(`${model ?? 'model not recorded'} ${requestId}`)}`;
-  const row = line`${timeOf(at, new Date()).padEnd(18)}${yellow(why.padEnd(36))}${red(loss)}  ${about}`;
+  const row = line`${writeTime(at, new Date()).padEnd(18)}${yellow(why.padEnd(36))}${red(loss)}  ${about}`;
   return brokenAt === undefined ? row : join([row, line`${' '.repeat(18)}at ${brokenAt}${texts}`]);
 }
 

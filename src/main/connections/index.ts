@@ -34,7 +34,7 @@ export const serverOptions = ({ headersMs, requestMs, checkMs }: SlowLimits = sl
 export function limitSilent(server: Pick<Server, 'on'>, { silent: most }: Pick<SlowLimits, 'silent'> = slowLimits, changesProtocol = false): void {
   const silent = new Map<string, { destroy(): unknown }>();
   // With TLS, the connection and the socket of its requests are two objects with one address.
-  const nameOf = ({ remoteAddress, remotePort }: Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>): string =>
+  const remoteName = ({ remoteAddress, remotePort }: Pick<IncomingMessage['socket'], 'remoteAddress' | 'remotePort'>): string =>
     `${remoteAddress} ${remotePort}`;
   const add = (name: string, socket: { destroy(): unknown }): void => {
     silent.set(name, socket);
@@ -45,12 +45,12 @@ export function limitSilent(server: Pick<Server, 'on'>, { silent: most }: Pick<S
     }
   };
   server.on('connection', (socket) => {
-    const name = nameOf(socket);
+    const name = remoteName(socket);
     add(name, socket);
     socket.once('close', () => silent.delete(name));
   });
   const answers = ({ socket }: IncomingMessage): string => {
-    const name = nameOf(socket);
+    const name = remoteName(socket);
     silent.delete(name);
     return name;
   };

@@ -32,7 +32,7 @@ const startMessage = (options: EngineOptions): ToEngine => ({
 export function startUtility(options: EngineOptions): EngineHost {
   const child = utilityProcess.fork(entry, [], { serviceName: 'Stemma engine' });
   const say = (message: ToEngine, ports?: MessagePortMain[]): void => child.postMessage(message, ports);
-  const end = endOf((report) => {
+  const end = onFirstEnd((report) => {
     child.on('message', (message: FromEngine) => {
       if (message.kind === 'failed') report(message.message);
       answerFor(message, say);
@@ -71,7 +71,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
     for (const port of ports.values()) port.close();
     ports.clear();
   };
-  const end = endOf((report) => {
+  const end = onFirstEnd((report) => {
     child.on('error', (error) => report(`${node} cannot run the engine: ${error.message}`));
     child.on('exit', (code, signal) => {
       closePorts();
@@ -116,7 +116,7 @@ function nodeEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Calls the listener with the first reported end, even if it was reported earlier. */
-function endOf(watch: (report: (reason: string) => void) => void): (listener: (reason: string) => void) => void {
+function onFirstEnd(watch: (report: (reason: string) => void) => void): (listener: (reason: string) => void) => void {
   const { promise, resolve } = Promise.withResolvers<string>();
   watch(resolve);
   return (listener) => void promise.then(listener);

@@ -12,11 +12,11 @@ const isLink = (word: string): boolean => word.startsWith('stemma:');
 /** What words of a command line name. File managers may pass files as addresses. Switches of Chromium are skipped. */
 export function namedBy(words: readonly string[], cwd: string = process.cwd()): Named {
   const named = words.filter((word) => !word.startsWith('-'));
-  const paths = named.filter((word) => !isLink(word)).flatMap(pathOf);
+  const paths = named.filter((word) => !isLink(word)).flatMap(readPath);
   return { ...engineOptions(paths, cwd).startup, link: named.find(isLink) ?? null };
 }
 
-function pathOf(word: string): string[] {
+function readPath(word: string): string[] {
   if (!word.startsWith('file:')) return [word];
   try {
     return [fileURLToPath(word)];

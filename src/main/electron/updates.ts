@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { app, dialog, Notification } from 'electron';
 import type { UpdateInfo } from 'electron-updater';
-import { built, dataDirOf, installedAs, logEvent, readUpdates, type UpdateCheck } from '../launch/index.js';
+import { built, findDataDir, installedAs, logEvent, readUpdates, type UpdateCheck } from '../launch/index.js';
 import { frontWindow } from './recovery.js';
 import { NotSigned, verifiedText } from './signature.js';
 
@@ -40,7 +40,7 @@ function whatFailed(error: unknown): UpdateCheck {
 }
 
 async function look(): Promise<UpdateCheck> {
-  const { feed } = readUpdates(dataDirOf());
+  const { feed } = readUpdates(findDataDir());
   if (!app.isPackaged) return result('impossible', 'This is a checkout, not a package. Update it with git.');
   const key = updateKey();
   if (key === undefined)
@@ -87,7 +87,7 @@ function signedProvider({ Provider }: typeof import('electron-updater'), feed: s
 /** Looks for updates after the start and once a day, if a person turned that on. */
 export function watchUpdates(): void {
   const lookIfOn = async (): Promise<void> => {
-    const { on, feed } = readUpdates(dataDirOf());
+    const { on, feed } = readUpdates(findDataDir());
     if (!on || feed === null) return;
     const { status, message } = await checkForUpdates();
     if (status === 'ready' && Notification.isSupported()) new Notification({ title: 'Stemma', body: message }).show();

@@ -22,7 +22,7 @@ const headLength = 400;
  * Finds out whose call a frame is without parsing it. Undefined if it is no frame that oRPC writes: the engine answers or refuses it.
  * `continues` belongs to an earlier call: its abort, or an event of its input.
  */
-export function pathOf(frame: unknown, maxBytes: number): CallFrame | 'continues' | undefined {
+export function readCall(frame: unknown, maxBytes: number): CallFrame | 'continues' | undefined {
   if (typeof frame !== 'string' || frame.length > maxBytes) return undefined;
   const start = frame.slice(0, headLength);
   if (later.test(start)) return 'continues';

@@ -4,7 +4,7 @@ import type { ReadPlace } from '../../core/project/index.js';
 import type { ProcedureKind } from '../../core/router/index.js';
 import { built, type ClientKind, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from '../launch/index.js';
 import type { Port } from './connection.js';
-import { pathOf } from './frames.js';
+import { readCall } from './frames.js';
 import type { FromWriter, ToWriter } from './pool.js';
 import { openReaders, type Readers } from './readers.js';
 
@@ -109,7 +109,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
   }
 
   function take(connection: number, frame: unknown): void {
-    const call = pathOf(frame, maxFrameBytes);
+    const call = readCall(frame, maxFrameBytes);
     const { dir } = connections.get(connection) ?? {};
     // A message that belongs to an earlier call goes to every thread that may carry that call out.
     if (call === 'continues') {

@@ -194,7 +194,7 @@ export function openReaders(options: ReadersOptions): Readers {
   /** Calls about the same context prefer the same thread, whose caches know it, unless it is busy. */
   function free(about: string): Reader | undefined {
     if (readers.length === 0) return start();
-    const preferred = readers[sumOf(about) % mostReaders];
+    const preferred = readers[hashText(about) % mostReaders];
     const idle = preferred?.open.size === 0 ? preferred : readers.find(({ open }) => open.size === 0);
     if (idle || readers.length < mostReaders) return idle;
     return readers.reduce((least, reader) => (reader.open.size < least.open.size ? reader : least));
@@ -262,4 +262,4 @@ export function openReaders(options: ReadersOptions): Readers {
   };
 }
 
-const sumOf = (text: string): number => [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 65_521, 0);
+const hashText = (text: string): number => [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 65_521, 0);

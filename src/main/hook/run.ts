@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { makeFolders, privateFile } from '../../core/files/index.js';
 import { checkpointAt, claimBackup, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
 import { openTrustedProjects } from '../../core/trust/index.js';
-import { agentRootsOf, dataDirOf, findProject, ownCommand, readStandardInput } from '../launch/index.js';
+import { agentRootsOf, findDataDir, findProject, ownCommand, readStandardInput } from '../launch/index.js';
 import { runBeside } from '../system/index.js';
 import { escapeLine, line, say } from '../terminal/index.js';
 
@@ -35,8 +35,8 @@ export async function runHook(words: readonly string[]): Promise<void> {
 
 async function checkpoint(event: HookEvent, named: string | undefined, signed: Signed, problem: (text: string) => void): Promise<void> {
   const chosen = findProject(named);
-  const target = chosen ? { dir: chosen.dir } : historiesIn(dataDirOf());
-  const folder = openForHook(target, Date.now, openTrustedProjects(dataDirOf()), hostname());
+  const target = chosen ? { dir: chosen.dir } : historiesIn(findDataDir());
+  const folder = openForHook(target, Date.now, openTrustedProjects(findDataDir()), hostname());
   if (chosen?.isFound) keep(`${event.event}: recording into ${folder.dir}, the nearest project of ${process.cwd()}`);
   try {
     await arrival(event);
@@ -87,8 +87,8 @@ const logLimit = 256 * 1024;
 /** Appends to the log in Stemma's folder, because agents do not show the output of their hooks. A full log is rotated. */
 function keep(text: string): void {
   try {
-    const log = join(dataDirOf(), 'hook.log');
-    makeFolders(dataDirOf());
+    const log = join(findDataDir(), 'hook.log');
+    makeFolders(findDataDir());
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(log, `${log}.old`);
     appendFileSync(log, `${new Date().toISOString()} ${escapeLine(text)}\n`, { mode: privateFile });
   } catch {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { refOfHash } from '../../core/artifacts/index.js';
 import { type ContextId, canonicalJson, type Json, type JsonObject } from '../../core/base/index.js';
-import { digestOf } from '../../core/chain/index.js';
-import { fixedFields, inOrder, isFixed, objectsOf, problemOf, referencesOf, ruleOf, type SentItem } from '../../core/sync/index.js';
+import { digestCommit } from '../../core/chain/index.js';
+import { findRule, fixedFields, inOrder, isFixed, objectsOf, referencesOf, type SentItem, validateItem } from '../../core/sync/index.js';
 import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
-import { nameOf } from './names.js';
+import { hashName } from './names.js';
 import { wholesAmong } from './wholes.js';
 
 /** An item that the hub did not store, with the reason. */
@@ -60,13 +60,13 @@ export async function checkItems(tx: InProject, holder: GrantHolder, items: read
   const refuse = ({ kind, key }: SentItem, reason: string): void =>
     void refused.push({ kind: kind.slice(0, 64), key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
   const valid = items.filter((item) => {
-    const problem = ruleOf(item.kind)
-      ? problemOf(item.kind, item.body)?.message
+    const problem = findRule(item.kind)
+      ? validateItem(item.kind, item.body)?.message
       : `This hub does not know items of the kind ${item.kind.slice(0, 64)}. Update the hub.`;
     if (problem !== undefined) refuse(item, problem);
     return problem === undefined;
   });
-  const ordered = inOrder(valid).map((item): NamedItem => ({ item, name: nameOf(item.kind, item.key) }));
+  const ordered = inOrder(valid).map((item): NamedItem => ({ item, name: hashName(item.kind, item.key) }));
   const firsts = await firstVersions(tx, ordered);
   const held = await heldRows(tx, ordered);
   const objects = new Set([...sent, ...(await heldObjects(tx, ordered, sent))]);
@@ -93,7 +93,7 @@ interface Present {
 }
 
 function problemWith(item: SentItem, holder: GrantHolder, first: Version | undefined, { held, objects }: Present): string | undefined {
-  const missing = referencesOf(item).find(({ kind, key }) => !held.has(nameOf(kind, key).toString('hex')));
+  const missing = referencesOf(item).find(({ kind, key }) => !held.has(hashName(kind, key).toString('hex')));
   if (missing) return `It refers to ${missing.kind} ${missing.key}, which the hub does not hold.`;
   const object = objectsOf(item).find((hash) => !objects.has(hash));
   if (object !== undefined) return `It needs the object ${object}, which the hub does not hold. Send it first.`;
@@ -106,8 +106,8 @@ function problemWith(item: SentItem, holder: GrantHolder, first: Version | undef
 function linkProblem({ kind, key, body }: SentItem, { shared, no }: GrantHolder, held: Present['held']): string | undefined {
   const column = owners[kind];
   if (shared === null || column === undefined) return undefined;
-  const owner = ruleOf(kind)?.refs?.[column] ?? '';
-  if (held.get(nameOf(owner, String(body[column])).toString('hex')) === no) return undefined;
+  const owner = findRule(kind)?.refs?.[column] ?? '';
+  if (held.get(hashName(owner, String(body[column])).toString('hex')) === no) return undefined;
   return `A share link changes only the tickets that it added: ${kind} ${key} belongs to a ticket of somebody else.`;
 }
 
@@ -117,7 +117,7 @@ function replacementProblem({ kind, key, body }: SentItem, holder: GrantHolder, 
     const changed = fixedFields.find((field) => !isSame(first.body[field], body[field]));
     return changed && `This version changes ${changed} of the commit ${key}, which is fixed. The first version stays.`;
   }
-  const rule = ruleOf(kind);
+  const rule = findRule(kind);
   const fixedColumn =
     rule && Object.keys({ ...first.body, ...body }).find((field) => isFixed(rule, field) && !isSame(first.body[field], body[field]));
   if (fixedColumn !== undefined) return `This version changes ${fixedColumn} of ${kind} ${key}, which is fixed. The first version stays.`;
@@ -139,7 +139,7 @@ const idDigits = { min: 8, max: 64 };
 function isDigestOf({ digest, parent, artifact, createdAt, template }: JsonObject): boolean {
   const ref = refOfHash(Buffer.from(String(artifact), 'hex'));
   const isFor = (id: ContextId | null): boolean =>
-    digestOf({ parent: id, ref, createdAt: Number(createdAt), template: String(template) }).toString('hex') === digest;
+    digestCommit({ parent: id, ref, createdAt: Number(createdAt), template: String(template) }).toString('hex') === digest;
   if (typeof parent !== 'string') return isFor(null);
   for (let digits = idDigits.min; digits <= idDigits.max; digits++) if (isFor(`ctx-${parent.slice(0, digits)}` as ContextId)) return true;
   return false;
@@ -164,7 +164,7 @@ async function firstVersions(tx: InProject, items: readonly NamedItem[]): Promis
 /** The referenced rows that the hub holds: who sent each first, by name in hexadecimal. */
 async function heldRows(tx: InProject, items: readonly NamedItem[]): Promise<Map<string, number | null>> {
   const names = new Map(
-    items.flatMap(({ item }) => referencesOf(item).map(({ kind, key }) => nameOf(kind, key))).map((name) => [name.toString('hex'), name]),
+    items.flatMap(({ item }) => referencesOf(item).map(({ kind, key }) => hashName(kind, key))).map((name) => [name.toString('hex'), name]),
   );
   if (names.size === 0) return new Map();
   const rows = await tx

@@ -10,7 +10,7 @@ import { type BackingStore, openStore } from '../../core/replicas/index.js';
 import { countOnHub, pull } from '../../core/sync/index.js';
 import { type FactPartition, factPartitions } from '../../core/usage/index.js';
 import { hubAt, openLogins } from '../team/index.js';
-import { placeOf } from './start.js';
+import { parsePlace } from './start.js';
 
 interface FactsOptions {
   readonly hub: string;
@@ -37,7 +37,7 @@ export async function exportFacts({ hub, project, token, to, data, dataDir, most
   const dir = join(data, `${project}.stemma`);
   makeFolders(data);
   const clone = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir, name: project }, Date.now);
-  const store = openStore('facts', placeOf(to), { from: 'environment' });
+  const store = openStore('facts', parsePlace(to), { from: 'environment' });
   try {
     const from = hubAt({ hub, project, token }, openLogins(dataDir));
     await pull(clone.chain, from, { onDemand: true });

@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely';
-import { StemmaError, timestampOf } from '../../core/base/index.js';
+import { StemmaError, toTimestamp } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import { allows, type GrantHolder, newToken, projectFor, projectsOf, requireAction } from './access.js';
 import type { Tables } from './database.js';
-import { nameOf } from './names.js';
+import { hashName } from './names.js';
 import { type Called, os } from './procedure.js';
 
 interface NewMember {
@@ -34,7 +34,7 @@ async function addMember(
   const project = input.project === null ? null : (await projectFor(database, holder, input.project, 'administer')).no;
   const { token, hash } = newToken();
   const identity = given?.includes('@') ? given.toLowerCase() : given;
-  const expires_at = endOf(input.expiresAt, holder);
+  const expires_at = expiryWithin(input.expiresAt, holder);
   return database.all.transaction().execute(async (tx) => {
     await holdFast(tx, holder);
     const earlier =
@@ -100,7 +100,7 @@ async function takeOver(
 }
 
 /** When a token ends: no later than that of its maker. */
-function endOf(given: string | undefined, { expiresAt }: GrantHolder): Date | null {
+function expiryWithin(given: string | undefined, { expiresAt }: GrantHolder): Date | null {
   const asked = given === undefined ? null : new Date(given);
   return asked === null || (expiresAt !== null && expiresAt < asked) ? expiresAt : asked;
 }
@@ -157,8 +157,8 @@ export const members = {
       name: row.name,
       role: row.role,
       project: row.project,
-      createdAt: timestampOf(row.created_at.getTime()),
-      expiresAt: row.expires_at && timestampOf(row.expires_at.getTime()),
+      createdAt: toTimestamp(row.created_at.getTime()),
+      expiresAt: row.expires_at && toTimestamp(row.expires_at.getTime()),
       revoked: row.revoked_at !== null,
       isLink: row.shared !== null,
       identity: row.identity,
@@ -171,7 +171,7 @@ export const members = {
   share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');
     const project = await projectFor(database, holder, input.project, 'read');
-    const [shared, against] = [input.commit, ...(input.against === undefined ? [] : [input.against])].map((digest) => nameOf('context', digest));
+    const [shared, against] = [input.commit, ...(input.against === undefined ? [] : [input.against])].map((digest) => hashName('context', digest));
     for (const name of [shared, against].filter((each) => each !== undefined)) {
       const isHere = await database.inProject(project.no, (tx) =>
         tx.selectFrom('item').select('seq').where('name', '=', name).limit(1).executeTakeFirst(),
@@ -188,7 +188,7 @@ export const members = {
           name: input.name,
           role: input.role,
           project: project.no,
-          expires_at: endOf(input.expiresAt, holder),
+          expires_at: expiryWithin(input.expiresAt, holder),
           revoked_at: null,
           shared: shared ?? null,
           against: against ?? null,

@@ -48,7 +48,7 @@ const uniqueBytes = 16;
 export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimits>): HubObjects {
   const store = patientStore(given, limits);
   const kept = recent<string, Buffer>(keptBytes);
-  const contentOf = async (name: string): Promise<Buffer> => {
+  const readContent = async (name: string): Promise<Buffer> => {
     const known = kept.get(name);
     if (known) return known;
     const packed = await store.get(name);
@@ -72,7 +72,7 @@ export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimit
     read: async (located) => {
       const found: SentObject[] = [];
       for (const { hash, type, file, start, size } of located)
-        found.push({ hash, contentType: type, bytes: (await contentOf(file)).subarray(start, start + size) });
+        found.push({ hash, contentType: type, bytes: (await readContent(file)).subarray(start, start + size) });
       return found;
     },
   };

@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { outlineVersion } from '../../core/chain/index.js';
-import { encodeOutline, outlineOfParsed, readerOf } from '../../core/formats/index.js';
+import { encodeOutline, findReader, outlineOfParsed } from '../../core/formats/index.js';
 import type { InProject } from './database.js';
 import type { BucketObject, HubObjects } from './objects.js';
 
@@ -62,7 +62,7 @@ export async function makeOutlines(objects: HubObjects, missing: KnownOutlines['
     }
     at += some.length;
     for (const [i, { hash, bytes }] of (await objects.read(some.map(({ place }) => place))).entries()) {
-      for (const format of some[i]?.formats ?? []) made.push({ hash, format, data: encodeOutline(outlineOfParsed(readerOf(format).parse(bytes))) });
+      for (const format of some[i]?.formats ?? []) made.push({ hash, format, data: encodeOutline(outlineOfParsed(findReader(format).parse(bytes))) });
       await otherWork();
     }
   }

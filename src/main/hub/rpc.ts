@@ -64,7 +64,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
   const { database, oidc, metrics, refusals, onProblem } = services;
 
   const identify = async (authorization: string | undefined, address: string): Promise<HubCaller> => {
-    const name = digestOf(authorization ?? '');
+    const name = digestToken(authorization ?? '');
     if (!valid.get(name)) failures.require(address);
     try {
       const caller = await callerOf(database, authorization, oidc);
@@ -77,7 +77,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
     }
   };
   const admit: HubDoor['admit'] = async (request, doing, work, authorization = request.headers.authorization) => {
-    const address = addressOf(request);
+    const address = callerAddress(request);
     const ends: (() => void)[] = [];
     let caller: HubCaller | undefined;
     try {
@@ -135,7 +135,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
   };
 }
 
-const digestOf = (token: string): string => createHash('sha256').update(token).digest('base64');
+const digestToken = (token: string): string => createHash('sha256').update(token).digest('base64');
 
 interface Refused {
   readonly error: unknown;
@@ -196,7 +196,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: ORP
 /**
  * The address of a caller. A proxy on this machine or in its network adds the address that it serves; from elsewhere the header could be invented.
  */
-function addressOf({ socket, headers }: IncomingMessage): string {
+function callerAddress({ socket, headers }: IncomingMessage): string {
   const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   const isNear = /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1$|f[cd])/.test(peer);
   const passedOn = headers['x-forwarded-for'];

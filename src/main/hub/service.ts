@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
-import { badRequest, StemmaError, timestampOf } from '../../core/base/index.js';
+import { badRequest, StemmaError, toTimestamp } from '../../core/base/index.js';
 import { outlineVersion } from '../../core/chain/index.js';
 import { findFormat } from '../../core/formats/index.js';
 import {
-  keyOf,
+  findRule,
+  itemKey,
   type ObjectFacts,
   type Parcel,
   packParcel,
   packTexts,
-  ruleOf,
   type SentItem,
   ticketKinds,
   unpackParcel,
@@ -18,7 +18,7 @@ import { holdUnpacked } from './body.js';
 import type { InProject } from './database.js';
 import { pageOfItems, storeItems } from './items.js';
 import { members } from './members.js';
-import { nameOf, namesOfObjects } from './names.js';
+import { hashName, namesOfObjects } from './names.js';
 import { newestDigests, newestSeq } from './newest.js';
 import { knownOutlines, makeOutlines, storeOutlines, type WantedOutline } from './outlines.js';
 import { peopleAt } from './presence.js';
@@ -54,7 +54,7 @@ function requireSender(holder: GrantHolder, { items, objects }: Parcel): void {
 
 /** @throws BAD_REQUEST for a parcel of which this hub knows no kind. Of any other parcel, unknown items are refused one by one. */
 function requireKinds(items: readonly SentItem[]): void {
-  if (items.length > 0 && items.every(({ kind }) => !ruleOf(kind)))
+  if (items.length > 0 && items.every(({ kind }) => !findRule(kind)))
     throw badRequest('parcel', `This hub does not know items of the kind ${items[0]?.kind.slice(0, 64)}. Update the hub.`);
 }
 
@@ -88,7 +88,7 @@ async function storeSent(context: Called, project: string, { items, objects }: P
 }
 
 /** The view of a share link; undefined for the token of a member. */
-const viewOf = (tx: InProject, { no }: OpenProject, { holder, views }: Called): Promise<ShareView> | undefined =>
+const openView = (tx: InProject, { no }: OpenProject, { holder, views }: Called): Promise<ShareView> | undefined =>
   holder.shared === null ? undefined : views.of(tx, no, holder.shared);
 
 const sync = {
@@ -108,8 +108,8 @@ const sync = {
   lack: os.sync.lack.handler(({ input, context }) => {
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
     return within(context, input.project, undefined, 'lack', async (tx, project) => {
-      const names = input.items.map(([kind, key]) => nameOf(kind, key));
-      const view = await viewOf(tx, project, context);
+      const names = input.items.map(([kind, key]) => hashName(kind, key));
+      const view = await openView(tx, project, context);
       // A share link must not learn whether other items and objects exist.
       const newest = await newestDigests(tx, names, view && { seqs: view.seqs, by: context.holder.no });
       const known = view?.objects ?? (await knownObjects(tx, input.objects));
@@ -126,7 +126,7 @@ const sync = {
     // The project and the role are checked before the parcel is unpacked.
     await projectFor(context.database, context.holder, input.project);
     if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
-    const { items, objects, size } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf, maxSentBytes);
+    const { items, objects, size } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), itemKey, maxSentBytes);
     const release = holdUnpacked(size);
     try {
       return await storeSent(context, input.project, { items, objects });
@@ -136,14 +136,14 @@ const sync = {
   }),
   items: os.sync.items.handler(async ({ input, context }) => {
     const { items, seq, isLast } = await within(context, input.project, 'read', 'pull', async (tx, project) => {
-      const found = await pageOfItems(tx, input.after, await viewOf(tx, project, context));
+      const found = await pageOfItems(tx, input.after, await openView(tx, project, context));
       return { result: found, count: found.items.length, what: found.what };
     });
     return { seq, isLast, parcel: blobOf(packParcel({ items, objects: [] })) };
   }),
   objects: os.sync.objects.handler(async ({ input, context }) => {
     const located = await within(context, input.project, 'read', 'objects', async (tx, project) => {
-      const view = await viewOf(tx, project, context);
+      const view = await openView(tx, project, context);
       const hashes = view ? input.hashes.filter((hash) => view.objects.has(hash)) : input.hashes;
       const found = await context.objects.locate(tx, hashes, objectBytesAtOnce);
       return { result: found, count: found.length, what: namesOfObjects(found.map(({ hash }) => hash)) };
@@ -153,7 +153,7 @@ const sync = {
   outlines: os.sync.outlines.handler(async ({ input, context }) => {
     const { project, known, located } = await within(context, input.project, 'read', 'outlines', async (tx, { no, ...project }) => {
       await requireFormats(tx, no, context, input.contents);
-      const view = await viewOf(tx, { no, ...project }, context);
+      const view = await openView(tx, { no, ...project }, context);
       const isOpened = (hash: string): boolean => view?.objects.has(hash) !== false;
       const asked = input.contents.filter(([hash]) => isOpened(hash));
       const known = await knownOutlines(tx, context.objects, asked);
@@ -190,7 +190,7 @@ const sync = {
   }),
   about: os.sync.about.handler(({ input, context }) =>
     within(context, input.project, 'read', 'about', async (tx, project) => {
-      const view = await viewOf(tx, project, context);
+      const view = await openView(tx, project, context);
       const rows = await tx.selectFrom('object').select(['hash', 'size', 'type', 'expired_at']).where(isOneOf(input.hashes)).execute();
       const known = new Map<string, ObjectFacts>([
         ...rows.map(
@@ -260,7 +260,7 @@ const audit = {
           ...row,
           what: what?.slice(0, maxAuditedText) ?? null,
           no: Number(no),
-          at: timestampOf(at.getTime()),
+          at: toTimestamp(at.getTime()),
           count: Number(count),
         })),
         count: 0,

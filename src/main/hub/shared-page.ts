@@ -8,7 +8,7 @@ import { exportComparison, exportContext } from '../../core/export/index.js';
 import { createProject } from '../../core/project/index.js';
 import { type Hub, pull } from '../../core/sync/index.js';
 import { prepareUsage } from '../../core/usage/index.js';
-import { nameOf } from './names.js';
+import { hashName } from './names.js';
 
 /** The number of pages to keep in memory. */
 const keptPages = 8;
@@ -45,11 +45,11 @@ async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
     await pull(project.chain, hub);
     const { db } = project;
     const commits = db.all<{ id: ContextId; digest: Buffer }>('SELECT id, digest FROM context');
-    const [id, against] = shared.map((name) => commits.find(({ digest }) => nameOf('context', digest.toString('hex')).equals(name))?.id);
+    const [id, against] = shared.map((name) => commits.find(({ digest }) => hashName('context', digest.toString('hex')).equals(name))?.id);
     if (id === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
     if (against === undefined) return exportContext(project.chain, { id, format: 'html', stop: 'root' }).text ?? '';
     await prepareUsage(project.chain);
-    return pageOf(exportComparison(project.chain, { ids: [id, against] }).text ?? '');
+    return writePage(exportComparison(project.chain, { ids: [id, against] }).text ?? '');
   } finally {
     project.close();
     rmSync(dir, { recursive: true, force: true });
@@ -57,7 +57,7 @@ async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
 }
 
 /** A Markdown document as a page that runs and loads nothing. Markup in the document is shown as text. */
-const pageOf = (markdown: string): string => `<!doctype html>
+const writePage = (markdown: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

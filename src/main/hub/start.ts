@@ -36,7 +36,7 @@ export async function startHub({ data, database: given, objects, oidc: issuer, .
   let end: (problem?: string) => void = () => {};
   const postgres = given === undefined ? await startEmbedded(data, (problem) => end(problem)) : undefined;
   const database = await openHubDatabase(given ?? postgres?.url ?? '');
-  const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
+  const place = objects === undefined ? folderAt(join(data, 'objects')) : parsePlace(objects);
   const store = openStore('hub', place, { from: 'environment' });
   const token = await firstToken(database);
   const running = await serveHub({ ...serving, database, objects: openHubObjects(store), oidc, spans: join(data, 'spans') });
@@ -78,7 +78,7 @@ function folderAt(dir: string): ReplicaPlace {
 }
 
 /** Parses an `s3:` address or a folder. @throws BAD_REQUEST for any other address. */
-export function placeOf(text: string): ReplicaPlace {
+export function parsePlace(text: string): ReplicaPlace {
   if (!/^[a-z0-9]+:\/\//.test(text)) return folderAt(text);
   const url = new URL(text);
   if (url.protocol !== 's3:' || url.hostname === '') throw badRequest('objects', `${text} is neither a folder nor s3://bucket/prefix.`);

@@ -5,7 +5,7 @@ import type { ObjectFacts, WholeObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
 import type { BucketObject, HubObjects } from './objects.js';
 
-const bytesOf = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
+const hashArray = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
 
 /** @throws NOT_FOUND if the hub lacks a part; BAD_REQUEST if the parts do not have the object's size. */
 export async function locateParts(tx: InProject, objects: HubObjects, { hash, size, parts }: WholeObject): Promise<BucketObject[]> {
@@ -46,7 +46,7 @@ export async function wholesAmong(
   const { rows } = await sql<{ hash: Buffer; type: string; size: string; parts: Buffer[]; isExpired: boolean }>`
     SELECT w.hash, w.type, w.size, w.parts, EXISTS (SELECT 1 FROM unnest(w.parts) part
              WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.hash = part AND o.expired_at IS NULL)) AS "isExpired"
-      FROM whole w WHERE w.hash = any(${bytesOf(hashes)}::bytea[])`.execute(tx);
+      FROM whole w WHERE w.hash = any(${hashArray(hashes)}::bytea[])`.execute(tx);
   return new Map(
     rows.map(({ hash, type, size, parts, isExpired }) => [
       hash.toString('hex'),

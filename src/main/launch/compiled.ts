@@ -1,7 +1,7 @@
 import * as modules from 'node:module';
 import { join } from 'node:path';
 import { makeFolders, privately } from '../../core/files/index.js';
-import { dataDirOf } from './places.js';
+import { findDataDir } from './places.js';
 
 /**
  * Stores the compiled code of all modules that this thread loads from now on, so that later starts need not compile them. Only this user can
@@ -14,7 +14,7 @@ export function storeCompiledCode(): void {
   // Only the main thread can change the mask. It made the folder before it started others.
   const store = (): void => {
     try {
-      const folder = join(dataDirOf(), 'compiled');
+      const folder = join(findDataDir(), 'compiled');
       makeFolders(folder);
       modules.enableCompileCache?.(folder);
     } catch {

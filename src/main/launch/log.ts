@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { arch, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { timestampOf } from '../../core/base/index.js';
+import { toTimestamp } from '../../core/base/index.js';
 import type { Diagnostics } from '../../core/contract/index.js';
 import { makeFolders, privateFile } from '../../core/files/index.js';
 import { thisPlatform, thisSystem } from '../../core/system/index.js';
-import { built, dataDirOf } from './places.js';
+import { built, findDataDir } from './places.js';
 
 /** The size at which the log begins a new file. Two files are kept. */
 export const logLimit = 256 * 1024;
@@ -35,7 +35,7 @@ const codeOf = (value: string | number | boolean): string =>
   typeof value !== 'string' || /^[\w.+-]{1,40}$/.test(value) ? String(value) : `text:${value.length}`;
 
 /** Appends an event with its codes to the application's log. A log that cannot be written never keeps the app from working. */
-export function logEvent(event: LogEvent, codes: Readonly<Record<string, string | number | boolean>> = {}, dataDir: string = dataDirOf()): void {
+export function logEvent(event: LogEvent, codes: Readonly<Record<string, string | number | boolean>> = {}, dataDir: string = findDataDir()): void {
   const file = logFile(dataDir);
   try {
     makeFolders(join(dataDir, 'logs'));
@@ -60,7 +60,7 @@ export function installedAs(env: Readonly<Record<string, string | undefined>> = 
 }
 
 /** Facts about this installation, without content, titles or paths. */
-export function diagnosticsOf(version: string, dataDir: string = dataDirOf()): Omit<Diagnostics, 'caches'> {
+export function diagnosticsOf(version: string, dataDir: string = findDataDir()): Omit<Diagnostics, 'caches'> {
   const { node, electron, chrome, modules } = process.versions;
   const versions = Object.entries({ node, electron, chrome, modules }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   return {
@@ -68,7 +68,7 @@ export function diagnosticsOf(version: string, dataDir: string = dataDirOf()): O
     versions: Object.fromEntries(versions) as Record<string, string>,
     system: { platform: thisPlatform, release: release(), architecture: arch(), memoryBytes: totalmem() },
     installed: installedAs(),
-    at: timestampOf(Date.now()),
+    at: toTimestamp(Date.now()),
     log: lastLines(dataDir),
   };
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { homeFolder } from '../../core/files/index.js';
 import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
-import { type Environment, foldersOf, pathsOf, type System, thisPlatform, thisSystem, variableOf } from '../../core/system/index.js';
+import { type Environment, foldersOf, pathRules, type System, thisPlatform, thisSystem, variableOf } from '../../core/system/index.js';
 import { wslHomes } from '../system/index.js';
 import { agentRootsAt } from './agent-folders.js';
 
@@ -15,9 +15,9 @@ export const built = (...parts: string[]): string => join(root, 'out', ...parts)
 export const outsideArchive = (path: string): string => path.replace(/([\\/]app\.asar)(?=[\\/])/, '$1.unpacked');
 
 /** Stemma's own folder, for everything outside of projects: `$STEMMA_HOME`, or the system's folder for data of applications. */
-export function dataDirOf(env: Environment = process.env, system: System = thisSystem, home?: string): string {
+export function findDataDir(env: Environment = process.env, system: System = thisSystem, home?: string): string {
   const named = variableOf(env, 'STEMMA_HOME', system);
-  const { join, resolve } = pathsOf(system);
+  const { join, resolve } = pathRules(system);
   return named ? resolve(named) : join(foldersOf({ env, home: home ?? homeFolder(), system }).data, system === 'linux' ? 'stemma' : 'Stemma');
 }
 
@@ -32,8 +32,8 @@ export function agentRootsOf(
   linuxHomes: readonly string[] = [],
 ): AgentRoot[] {
   return [
-    ...agentRootsAt({ env, home, system, paths: pathsOf(system) }),
-    ...linuxHomes.flatMap((each) => agentRootsAt({ env: {}, home: each, system: 'linux', paths: pathsOf(system) })),
+    ...agentRootsAt({ env, home, system, paths: pathRules(system) }),
+    ...linuxHomes.flatMap((each) => agentRootsAt({ env: {}, home: each, system: 'linux', paths: pathRules(system) })),
   ];
 }
 
@@ -46,7 +46,7 @@ const isProject = (path: string): boolean => path.endsWith('.stemma');
 export function engineOptions(paths: readonly string[] = [], cwd: string = process.cwd(), env: Environment = process.env): EngineOptions {
   const named = paths.map((path) => resolve(cwd, path));
   return {
-    dataDir: dataDirOf(env),
+    dataDir: findDataDir(env),
     agentRoots: agentRootsOf(env, homeFolder(), thisSystem, wslHomes(env)),
     sampleDir: join(root, 'resources', 'sample'),
     worker: built('engine', 'work.js'),

@@ -5,7 +5,7 @@ import { badRequest } from '../../core/base/index.js';
 import { homeFolder, realPathOf } from '../../core/files/index.js';
 import { sharedFolders, thisSystem } from '../../core/system/index.js';
 import { openTrustedProjects, projectIdIn, untrusted } from '../../core/trust/index.js';
-import { dataDirOf } from './places.js';
+import { findDataDir } from './places.js';
 
 /** How the project of a command was chosen. */
 export interface ChosenProject {
@@ -42,7 +42,7 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
         candidates: [dir, ...others],
       },
     );
-  if (!trusts && !openTrustedProjects(dataDirOf(env)).has(projectIdIn(dir) ?? '', dir)) throw untrusted(dir, 'Did not choose the nearest project');
+  if (!trusts && !openTrustedProjects(findDataDir(env)).has(projectIdIn(dir) ?? '', dir)) throw untrusted(dir, 'Did not choose the nearest project');
   return { dir, isFound: true };
 }
 

@@ -40,7 +40,7 @@ const ownRunIfAny = async (client: ContractClient, input: Record<string, unknown
 };
 
 /** Outside of a run, a call says who acts, and where. @throws NotYours */
-function placeOf({ entityId: who, spaceId: space }: { readonly entityId?: string | undefined; readonly spaceId?: string | undefined }): {
+function requirePlace({ entityId: who, spaceId: space }: { readonly entityId?: string | undefined; readonly spaceId?: string | undefined }): {
   readonly entityId: string;
   readonly spaceId: string;
 } {
@@ -59,7 +59,7 @@ export const conversationTools: readonly AgentTool[] = [
     sending,
     (client, { runId: run, text, messageId: replyTo, wait: until, ...place }) => {
       if (run !== undefined) return client.run.send({ runId: run, text, replyTo, wait: until, spaceId: place.spaceId });
-      const { entityId: senderId, spaceId: space } = placeOf(place);
+      const { entityId: senderId, spaceId: space } = requirePlace(place);
       return client.space.post({ spaceId: space, senderId, text, replyTo, ...(until && { wait: until === true ? {} : until }) });
     },
     { who: 'entityId', check: ownRunIfAny },
@@ -72,7 +72,7 @@ export const conversationTools: readonly AgentTool[] = [
     reading,
     async (client, { runId: run, limit = defaultMessages, ...place }) => {
       if (run !== undefined) return { lines: (await client.run.read({ runId: run, spaceId: place.spaceId, limit })).lines };
-      return { lines: (await client.space.lines({ ...placeOf(place), limit })).lines };
+      return { lines: (await client.space.lines({ ...requirePlace(place), limit })).lines };
     },
     { who: 'entityId', check: ownRunIfAny },
   ),

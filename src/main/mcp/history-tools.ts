@@ -1,5 +1,5 @@
 import { contract } from '../../core/contract/index.js';
-import { type AgentTool, customTool, inputOf, toolsOf } from './tool.js';
+import { type AgentTool, customTool, readInputSchema, toolsOf } from './tool.js';
 
 const tool = toolsOf('history');
 
@@ -37,7 +37,7 @@ export const historyTools: readonly AgentTool[] = [
     'materialize',
     'reads',
     `Returns a context as a narrative: who said what, and which tools ran with what effect, in at most \`maxTokens\` tokens (default ${defaultTokens}).`,
-    inputOf(contract.context.materialize).omit({ format: true }),
+    readInputSchema(contract.context.materialize).omit({ format: true }),
     async (client, input) => {
       const narrative = await client.context.materialize({ maxTokens: defaultTokens, ...input, format: 'narrative' });
       const { data } = await client.artifact.get({ ref: narrative.artifactRef });
@@ -78,7 +78,7 @@ export const historyTools: readonly AgentTool[] = [
     'session_repair',
     'writes',
     'Makes a fork of a session with only the edits that its agent needs. Call it with `dryRun` first: it returns each change and makes nothing.',
-    inputOf(contract.session.repair),
+    readInputSchema(contract.session.repair),
     // The default of the procedure is the person at this machine.
     (client, { principal = 'agent:mcp', ...input }) => client.session.repair({ ...input, principal }),
     { who: 'principal' },

@@ -43,14 +43,14 @@ export async function serveTools({ client, version, names, caller = {}, signal, 
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `The tool ${JSON.stringify(params.name)} does not exist. tools/list names all tools.`);
     const input = params.arguments ?? {};
     const damaged = new Map<string, number>();
-    const note = () => textOf(damaged.size > 0 ? `${damageSentence(damaged)} ${untrusted}` : untrusted);
+    const note = () => textContent(damaged.size > 0 ? `${damageSentence(damaged)} ${untrusted}` : untrusted);
     try {
       if (!tool.readOnly) await untilCommitted(client, caller, tool.name, input);
       const answer = await hearing(damaged, () => tool.call(client, input, caller));
-      return { content: [note(), jsonOf(answer)] };
+      return { content: [note(), jsonContent(answer)] };
     } catch (error) {
       const refusal = error instanceof NotYours ? { code: 'UNAUTHORIZED', message: error.message, data: null } : refusalOf(error);
-      return { isError: true, content: [note(), jsonOf(refusal)] };
+      return { isError: true, content: [note(), jsonContent(refusal)] };
     }
   });
 
@@ -71,5 +71,5 @@ function instructionsFor({ as, run }: McpCaller): string {
   return ['Histories of agents, and their tickets, spaces, runs and cards.', untrusted, ...you].join(' ');
 }
 
-const textOf = (text: string) => ({ type: 'text' as const, text });
-const jsonOf = (value: unknown) => textOf(JSON.stringify(value ?? null));
+const textContent = (text: string) => ({ type: 'text' as const, text });
+const jsonContent = (value: unknown) => textContent(JSON.stringify(value ?? null));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/base/index.js';
 import { contract } from '../../core/contract/index.js';
-import { type AgentTool, customTool, inputOf, ownEvent, toolsOf } from './tool.js';
+import { type AgentTool, customTool, ownEvent, readInputSchema, toolsOf } from './tool.js';
 
 const tool = toolsOf('tickets');
 
@@ -56,7 +56,7 @@ export const ticketTools: readonly AgentTool[] = [
     'ticket_answer',
     'writes',
     "Lets a provider answer the last message of a ticket's thread, from the context of the ticket. `recorded` answers only recorded questions.",
-    inputOf(contract.ticket.answer),
+    readInputSchema(contract.ticket.answer),
     async (client, input) => {
       const reply = await client.ticket.answer(input);
       let text = '';

@@ -83,7 +83,7 @@ function namesAt(value: unknown, path: readonly string[] | undefined): readonly 
 }
 
 /** The member of the contract, or of a client, that a procedure names. */
-function memberOf<Member>(parts: object, procedure: ProcedureName): Member {
+function findMember<Member>(parts: object, procedure: ProcedureName): Member {
   const [namespace = '', name = ''] = procedure.split('.');
   return (parts as Record<string, Record<string, Member>>)[namespace]?.[name] as Member;
 }
@@ -98,14 +98,14 @@ export const toolsOf =
     description: string,
     { limit, ...more }: More & { readonly limit?: number } = {},
   ): AgentTool => {
-    const input = inputOf(memberOf<{ '~orpc': { inputSchema: z.ZodType<unknown, Given> } }>(contract, procedure));
+    const input = readInputSchema(findMember<{ '~orpc': { inputSchema: z.ZodType<unknown, Given> } }>(contract, procedure));
     const call = (client: ContractClient, given: Given) =>
-      memberOf<(input: Given) => Promise<unknown>>(client, procedure)({ ...(limit !== undefined && { limit }), ...given });
+      findMember<(input: Given) => Promise<unknown>>(client, procedure)({ ...(limit !== undefined && { limit }), ...given });
     return customTool(group, name, effect, description, input, call, more);
   };
 
 /** The input schema of a procedure. */
-export const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
+export const readInputSchema = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
 /** A call in the name of another agent, or on something that belongs to another agent. */

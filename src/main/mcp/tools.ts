@@ -49,13 +49,13 @@ const notAsPerson = (tool: AgentTool): AgentTool => ({
 });
 
 type Fields = Readonly<Record<string, unknown>>;
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
-const hasField = ({ inputSchema }: AgentTool, field: string): boolean => field in fieldsOf(inputSchema.properties);
+const toFields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const hasField = ({ inputSchema }: AgentTool, field: string): boolean => field in toFields(inputSchema.properties);
 
 /** @throws NotYours if the call names somebody else */
 function withOwn(given: unknown, [first = '', ...rest]: readonly string[], value: string): unknown {
   if (first === '[]') return Array.isArray(given) ? given.map((item: unknown) => withOwn(item, rest, value)) : given;
-  const input = fieldsOf(given);
+  const input = toFields(given);
   if (rest.length > 0) return { ...input, [first]: withOwn(input[first], rest, value) };
   if (input[first] !== undefined && input[first] !== value)
     throw new NotYours(`You are ${value}: ${first} cannot be ${JSON.stringify(input[first])}.`);
@@ -68,14 +68,14 @@ function withoutFields(schema: Fields, paths: readonly string[]): Fields {
     return {
       ...schema,
       items: withoutFields(
-        fieldsOf(schema.items),
+        toFields(schema.items),
         paths.map((path) => path.slice(3)),
       ),
     };
-  const kept: Record<string, unknown> = { ...fieldsOf(schema.properties) };
+  const kept: Record<string, unknown> = { ...toFields(schema.properties) };
   for (const path of paths) {
     const [first = '', ...rest] = path.split('.');
-    if (rest.length > 0 && kept[first] !== undefined) kept[first] = withoutFields(fieldsOf(kept[first]), [rest.join('.')]);
+    if (rest.length > 0 && kept[first] !== undefined) kept[first] = withoutFields(toFields(kept[first]), [rest.join('.')]);
     else delete kept[first];
   }
   const required = Array.isArray(schema.required) ? schema.required.filter((field) => String(field) in kept) : undefined;

@@ -18,7 +18,7 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
   const isJson = !/^application\/x-protobuf\b/i.test(type);
   try {
     if (request.method !== 'POST') throw new RefusedExport(405, 'Send exports with POST.');
-    const body = await bytesOf(request);
+    const body = await readBody(request);
     const signal = paths.get(path);
     if (signal) receiver.take(signal, ...receivedIn(signal, body, type, request.headers['content-encoding']));
     // An empty message means that everything was accepted.
@@ -34,7 +34,7 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
 const maxAtOnce = 4 * maxExportBytes;
 let held = 0;
 
-async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const tooMuch = new RefusedExport(413, `The body has more than ${maxExportBytes} bytes.`);

@@ -38,7 +38,7 @@ const jsonBounds = { levels: 200, members: 2_000_000 } as const;
 const maxRepeatedBytes = 2 * maxExportBytes;
 
 let schema: protobuf.Root | undefined;
-const messageOf = (signal: Signal): protobuf.Type => {
+const messageType = (signal: Signal): protobuf.Type => {
   if (!schema) {
     schema = protobuf.Root.fromJSON(exportSchema as unknown as protobuf.INamespace);
     schema.resolveAll();
@@ -51,7 +51,7 @@ export function receivedIn(signal: Signal, body: Uint8Array, contentType = '', e
   const bytes = unpacked(body, encoding);
   const isProtobuf = /^application\/x-protobuf\b/i.test(contentType);
   if (!isProtobuf && !/^application\/json\b/i.test(contentType)) throw new RefusedExport(415, 'Send application/x-protobuf or application/json.');
-  const received = itemsOf(signal, isProtobuf ? fromProtobuf(signal, bytes) : fromJson(bytes));
+  const received = readItems(signal, isProtobuf ? fromProtobuf(signal, bytes) : fromJson(bytes));
   const repeated = repeatedBytes(received);
   if (repeated > maxRepeatedBytes)
     throw new RefusedExport(
@@ -105,7 +105,7 @@ function fromJson(bytes: Uint8Array): unknown {
 /** The message as OTLP JSON: names in lower camel case, 64-bit integers as text, ids in hex. */
 function fromProtobuf(signal: Signal, bytes: Uint8Array): unknown {
   try {
-    const type = messageOf(signal);
+    const type = messageType(signal);
     requireBounded(type, bytes);
     return withHexIds(signal, type.toObject(type.decode(bytes), { longs: String, bytes: String, enums: Number }));
   } catch (error) {
@@ -116,7 +116,7 @@ function fromProtobuf(signal: Signal, bytes: Uint8Array): unknown {
 const idNames: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
 
 function withHexIds(signal: Signal, document: unknown): unknown {
-  for (const { item } of itemsOf(signal, document)) {
+  for (const { item } of readItems(signal, document)) {
     const links = Array.isArray(item.links) ? (item.links as Record<string, unknown>[]) : [];
     for (const one of [item as Record<string, unknown>, ...links])
       for (const name of idNames) if (typeof one[name] === 'string') one[name] = Buffer.from(one[name], 'base64').toString('hex');
@@ -127,7 +127,7 @@ function withHexIds(signal: Signal, document: unknown): unknown {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
-function itemsOf(signal: Signal, document: unknown): readonly ReceivedItem[] {
+function readItems(signal: Signal, document: unknown): readonly ReceivedItem[] {
   const { resources, scopes, items } = signals[signal];
   if (!isRecord(document) || (document[resources] !== undefined && !Array.isArray(document[resources])))
     throw new RefusedExport(400, `The body is not an OTLP export of ${signal}: it has no list ${resources}.`);

@@ -179,12 +179,12 @@ function listsOf(signal: Signal, received: readonly ReceivedItem[]): object {
   const { resources, scopes, items } = signals[signal];
   // The spans of an export share their resource, which can be large.
   const texts = new Map<unknown, string | undefined>();
-  const textOf = (value: unknown): string | undefined => {
+  const serialize = (value: unknown): string | undefined => {
     if (!texts.has(value)) texts.set(value, JSON.stringify(value));
     return texts.get(value);
   };
   const by = (one: 'resource' | 'scope', some: readonly ReceivedItem[]): ReceivedItem[][] => [
-    ...Map.groupBy(some, (each) => textOf(each[one])).values(),
+    ...Map.groupBy(some, (each) => serialize(each[one])).values(),
   ];
   return {
     [resources]: by('resource', received).map((ofResource) => ({

@@ -39,7 +39,7 @@ export function openAccounts({ dataDir, env, vault }: Options): Accounts & { rea
   return {
     providers: () => [...given.map((each) => each.provider), ...own().map((each) => providerOf(each, vault))],
     list: async () => ({
-      noKeys: vault ? await problemOf(vault) : noVault,
+      noKeys: vault ? await testVault(vault) : noVault,
       providers: [...given.map((each) => each.account), ...own().map(accountOf)],
     }),
     set: async ({ id, key, ...account }: NewAccount) => {
@@ -68,7 +68,7 @@ function providerOf({ wire, sealed, ...server }: StoredAccount, vault: Vault | u
 }
 
 /** Why the vault cannot store keys, or null if it can. */
-async function problemOf(vault: Vault): Promise<string | null> {
+async function testVault(vault: Vault): Promise<string | null> {
   try {
     await vault.seal('a test');
     return null;

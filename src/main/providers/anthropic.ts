@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
 
 interface Block {
   readonly type: string;
@@ -13,7 +13,7 @@ interface Block {
 
 /** A provider that sends the given body to the Messages API. */
 export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthropic' }: Pick<Server, 'url'> & Partial<Server>): ModelProvider {
-  const headers = async () => ({ 'x-api-key': await keyOf(key, title), 'anthropic-version': '2023-06-01' });
+  const headers = async () => ({ 'x-api-key': await requireKey(key, title), 'anthropic-version': '2023-06-01' });
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {
     id,
@@ -33,8 +33,8 @@ export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthrop
         if (event.type === 'error')
           throw unavailable(endpoint, String((event.error as { message?: unknown } | undefined)?.message ?? 'the reply ended with an error'));
         if (event.type === 'message_stop') isComplete = true;
-        yield* countsOf(event);
-        yield* piecesOf(event, blocks);
+        yield* readCounts(event);
+        yield* readPieces(event, blocks);
       }
       if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
     },
@@ -49,7 +49,7 @@ interface Counted {
 }
 
 /** The counts that the provider reports: the input tokens at the start, the output tokens and the stop reason at the end. */
-function* countsOf(event: Record<string, unknown>): Generator<ReplyPiece> {
+function* readCounts(event: Record<string, unknown>): Generator<ReplyPiece> {
   const { usage } = (event.type === 'message_start' ? event.message : event) as { usage?: Counted };
   if (usage)
     yield {
@@ -65,7 +65,7 @@ function* countsOf(event: Record<string, unknown>): Generator<ReplyPiece> {
   if (reason) yield { kind: 'end', reason };
 }
 
-function* piecesOf(event: Record<string, unknown>, blocks: Map<number, Block>): Generator<ReplyPiece> {
+function* readPieces(event: Record<string, unknown>, blocks: Map<number, Block>): Generator<ReplyPiece> {
   const index = Number(event.index);
   if (event.type === 'content_block_start') blocks.set(index, { ...(event.content_block as Omit<Block, 'json'>), json: '' });
   const block = blocks.get(index);

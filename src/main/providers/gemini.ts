@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
+import { type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
 
 interface Part {
   readonly text?: string;
@@ -26,7 +26,7 @@ interface Counted {
 
 /** A provider that sends the given body to Gemini's API. The model is part of the address. */
 export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Pick<Server, 'url'> & Partial<Server>): ModelProvider {
-  const headers = async () => ({ 'x-goog-api-key': await keyOf(key, title) });
+  const headers = async () => ({ 'x-goog-api-key': await requireKey(key, title) });
   const address = url.replace(/\/$/, '');
   const endpoint: Endpoint = { url: /\/v\d\w*$/.test(address) ? address : `${address}/v1beta`, headers, name: title };
   return {
@@ -49,7 +49,7 @@ export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Pi
         const [candidate] = candidates ?? [];
         for (const part of candidate?.content?.parts ?? []) {
           // Some models give their calls no id, but each result must name its call.
-          yield* piecesOf(part, () => `call-${responseId ?? 'of'}-${++calls}`);
+          yield* readPieces(part, () => `call-${responseId ?? 'of'}-${++calls}`);
         }
         counted = usageMetadata ?? counted;
         end = candidate?.finishReason ?? end;
@@ -61,7 +61,7 @@ export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Pi
   };
 }
 
-function* piecesOf({ text, thought, thoughtSignature, functionCall }: Part, newId: () => string): Generator<ReplyPiece> {
+function* readPieces({ text, thought, thoughtSignature, functionCall }: Part, newId: () => string): Generator<ReplyPiece> {
   if (text) yield { kind: thought ? 'thinking' : 'text', delta: text };
   if (functionCall)
     yield { kind: 'tool_call', toolCallId: functionCall.id ?? newId(), toolName: functionCall.name ?? '', arguments: functionCall.args ?? {} };

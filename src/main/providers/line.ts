@@ -23,7 +23,7 @@ export interface Server {
 }
 
 /** Returns the key. @throws UNAVAILABLE if the provider has no key */
-export async function keyOf(key: Key | undefined, name: string): Promise<string> {
+export async function requireKey(key: Key | undefined, name: string): Promise<string> {
   const found = typeof key === 'function' ? await key() : key;
   if (!found) throw unavailable({ name }, 'it has no key. Set one in the settings or in the environment');
   return found;
@@ -53,7 +53,7 @@ export async function* events(endpoint: Endpoint, path: string, body: unknown, s
     }
   } catch (error) {
     if (signal?.aborted) return;
-    throw error instanceof ORPCError ? error : unavailable(endpoint, `the reply broke off (${messageOf(error)})`);
+    throw error instanceof ORPCError ? error : unavailable(endpoint, `the reply broke off (${describeError(error)})`);
   }
 }
 
@@ -91,7 +91,7 @@ async function send(endpoint: Endpoint, path: string, body: unknown, signal: Abo
       return fetch(endpoint.url + path, request);
     });
   } catch (error) {
-    throw unavailable(endpoint, `it cannot be reached (${messageOf(error)})`);
+    throw unavailable(endpoint, `it cannot be reached (${describeError(error)})`);
   }
 }
 
@@ -134,7 +134,7 @@ function reasonIn(said: string): string {
   return said || 'no reason given';
 }
 
-const messageOf = (error: unknown): string => {
+const describeError = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message : String(cause);
 };
@@ -178,7 +178,7 @@ export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = def
     if (!response.ok) return { models: [], problem: `it answered ${response.status} when listing its models` };
     return { models: namesIn(await response.text()) };
   } catch (error) {
-    return { models: [], problem: `it cannot be reached (${messageOf(error)})` };
+    return { models: [], problem: `it cannot be reached (${describeError(error)})` };
   }
 }
 

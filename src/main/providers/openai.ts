@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
 
 interface Delta {
   readonly content?: string | null;
@@ -24,7 +24,7 @@ interface Call {
  * once.
  */
 export function openaiProvider({ url, id, title, key, listTimeoutMs }: Server & { readonly listTimeoutMs?: number }): ModelProvider {
-  const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
+  const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await requireKey(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {
     id,
@@ -43,7 +43,7 @@ export function openaiProvider({ url, id, title, key, listTimeoutMs }: Server & 
         const { value: event } = incoming;
         if (event.error) throw unavailable(endpoint, String((event.error as { message?: unknown }).message ?? 'the reply ended with an error'));
         const [choice] = (event.choices ?? []) as { delta?: Delta; finish_reason?: string | null }[];
-        if (choice?.delta) yield* piecesOf(choice.delta, calls);
+        if (choice?.delta) yield* readPieces(choice.delta, calls);
         if (event.usage) yield countedIn(event.usage as Counted);
         if (!choice?.finish_reason) continue;
         isComplete = true;
@@ -77,7 +77,7 @@ function countedIn({ prompt_tokens: prompt, completion_tokens: output, prompt_to
   };
 }
 
-function* piecesOf(delta: Delta, calls: Map<number, Call>): Generator<ReplyPiece> {
+function* readPieces(delta: Delta, calls: Map<number, Call>): Generator<ReplyPiece> {
   const thinking = delta.reasoning_content ?? delta.reasoning;
   if (thinking) yield { kind: 'thinking', delta: thinking };
   if (delta.content) yield { kind: 'text', delta: delta.content };

@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, keyOf, modelsOf, type Server, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
 
 interface TextPart {
   readonly text?: string;
@@ -34,7 +34,7 @@ interface Outcome {
 
 /** A provider that sends the given body to the Responses API. */
 export function responsesProvider({ url, id, title, key }: Server): ModelProvider {
-  const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
+  const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await requireKey(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {
     id,
@@ -55,7 +55,7 @@ export function responsesProvider({ url, id, title, key }: Server): ModelProvide
         const outcome = (event.response ?? {}) as Outcome;
         if (event.type === 'error' || event.type === 'response.failed')
           throw unavailable(endpoint, String(event.message ?? outcome.error?.message ?? reasonOf(event.error) ?? 'the reply ended with an error'));
-        yield* piecesOf(event, streamed);
+        yield* readPieces(event, streamed);
         if (event.type !== 'response.completed' && event.type !== 'response.incomplete') continue;
         isComplete = true;
         if (outcome.usage) yield countedIn(outcome.usage);
@@ -68,7 +68,7 @@ export function responsesProvider({ url, id, title, key }: Server): ModelProvide
 
 const reasonOf = (error: unknown): unknown => (error as { message?: unknown } | null | undefined)?.message;
 
-function* piecesOf(event: Record<string, unknown>, streamed: Set<unknown>): Generator<ReplyPiece> {
+function* readPieces(event: Record<string, unknown>, streamed: Set<unknown>): Generator<ReplyPiece> {
   const delta = typeof event.delta === 'string' ? event.delta : '';
   switch (event.type) {
     case 'response.output_text.delta':

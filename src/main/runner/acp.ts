@@ -70,7 +70,7 @@ export async function* runAcp({ title, program, order, mcp, load, opened }: AcpS
         break;
       case ids.prompt:
         // The cost of a loaded session contains that of earlier turns.
-        yield* endOf(result, load === undefined ? reply : { ...reply, cost: null });
+        yield* endPieces(result, load === undefined ? reply : { ...reply, cost: null });
         return;
     }
   }
@@ -97,7 +97,7 @@ function* replyIn(message: JsonObject, calls: Calls, reply: Reply): Generator<Ag
 const variables = (env: Readonly<Record<string, string | undefined>>) =>
   Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 
-function* endOf(result: JsonObject | undefined, { text, cost }: Reply): Generator<AgentPiece> {
+function* endPieces(result: JsonObject | undefined, { text, cost }: Reply): Generator<AgentPiece> {
   const usage = objectAt(result, 'usage');
   const [input, output] = [numberIn(usage?.inputTokens), numberIn(usage?.outputTokens)];
   const tokens = { input, output, cacheRead: numberIn(usage?.cachedReadTokens), cacheWrite: numberIn(usage?.cachedWriteTokens) };

@@ -27,7 +27,7 @@ async function* runClaude(machine: Machine, order: AgentOrder, signal: AbortSign
   program.send({ type: 'user', message: { role: 'user', content: order.prompt } });
   const heard: Heard = { calls: new Map(), counted: new Set(), session: undefined };
   for await (const message of program.messages()) {
-    yield* piecesOf(message, heard, program);
+    yield* readPieces(message, heard, program);
     if (message.type === 'result') program.end();
   }
 }
@@ -50,7 +50,7 @@ interface Heard {
   session: string | undefined;
 }
 
-function* piecesOf(message: JsonObject, heard: Heard, program: LineProgram): Generator<AgentPiece> {
+function* readPieces(message: JsonObject, heard: Heard, program: LineProgram): Generator<AgentPiece> {
   const sessionId = stringAt(message, 'session_id');
   if (sessionId !== undefined && sessionId !== heard.session) {
     heard.session = sessionId;
@@ -75,7 +75,7 @@ function* piecesOf(message: JsonObject, heard: Heard, program: LineProgram): Gen
     case 'user':
       for (const part of arrayAt(objectAt(message, 'message'), 'content'))
         if (isObject(part) && part.type === 'tool_result')
-          yield { kind: 'result', text: wordsOf(part.content), toolName: heard.calls.get(stringAt(part, 'tool_use_id') ?? '') ?? 'tool' };
+          yield { kind: 'result', text: joinWords(part.content), toolName: heard.calls.get(stringAt(part, 'tool_use_id') ?? '') ?? 'tool' };
       return;
     case 'control_request':
       yield* permissionIn(message, program);
@@ -126,7 +126,7 @@ function* permissionIn(message: JsonObject, program: LineProgram): Generator<Age
   };
 }
 
-function wordsOf(content: Json | undefined): string {
+function joinWords(content: Json | undefined): string {
   if (typeof content === 'string') return content;
   return Array.isArray(content) ? content.map((part) => stringAt(part, 'text') ?? '').join('\n') : '';
 }

@@ -28,7 +28,7 @@ const policies = {
   bypassPermissions: { approvalPolicy: 'never', sandbox: 'danger-full-access' },
 } as const;
 
-const settingsOf = (machine: Machine, { folder, permissions, model, rules, mcp }: AgentOrder): object => ({
+const threadSettings = (machine: Machine, { folder, permissions, model, rules, mcp }: AgentOrder): object => ({
   cwd: folder,
   ...policies[permissions],
   ...(model !== undefined && { model }),
@@ -47,14 +47,14 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
   const program = startLines({ title, command: findAgent(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
   send(ids.initialize, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
-  const settings = settingsOf(machine, order);
+  const settings = threadSettings(machine, order);
   let said = '';
   // The turn begins when Stemma's tools are ready, because Codex would offer the model none before.
   let isServed = order.mcp === undefined;
   let begin: (() => void) | undefined;
   for await (const message of program.messages()) {
     if (message.method === undefined) {
-      const result = resultOf(message);
+      const result = requireResult(message);
       if (message.id === ids.initialize) {
         program.send({ method: 'initialized' });
         send(ids.config, 'config/read', { cwd: order.folder });
@@ -75,7 +75,7 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
       isServed ||= isServing(message.method, params);
       yield* notified(stringAt(message, 'method') ?? '', params);
       if (message.method === 'turn/completed') {
-        yield endOf(objectAt(params, 'turn'), said);
+        yield endPiece(objectAt(params, 'turn'), said);
         return;
       }
     }
@@ -87,7 +87,7 @@ async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSigna
 }
 
 /** @throws UNAVAILABLE if Codex answered a request with an error. */
-function resultOf(message: JsonObject): JsonObject | undefined {
+function requireResult(message: JsonObject): JsonObject | undefined {
   const error = objectAt(message, 'error');
   if (error && message.id !== undefined)
     throw new StemmaError('UNAVAILABLE', `Codex refused the work: ${stringAt(error, 'message') ?? 'no reason given'}`);
@@ -104,7 +104,7 @@ const saidIn = (method: Json, params: JsonObject): string | undefined => {
 const isServing = (method: Json, { name: server, status }: JsonObject): boolean =>
   method === 'mcpServer/startupStatus/updated' && server === 'stemma' && status !== 'starting';
 
-function endOf(turn: JsonObject | undefined, said: string): AgentPiece {
+function endPiece(turn: JsonObject | undefined, said: string): AgentPiece {
   const failure = stringAt(objectAt(turn, 'error'), 'message');
   return { kind: 'end', text: failure ?? said, isError: turn?.status !== 'completed' };
 }

@@ -52,14 +52,14 @@ function shippedRefs({ metadata, dependencies }: Bill): Set<string> {
   const manifest = readJson('package.json') as { dependencies: Record<string, string> };
   const wanted = new Set([...Object.keys(manifest.dependencies), ...importedPackages()]);
   const dependsOn = new Map(dependencies.map((each) => [each.ref, each.dependsOn]));
-  const nameOf = (ref: string): string => ref.slice(0, ref.lastIndexOf('@'));
+  const packageName = (ref: string): string => ref.slice(0, ref.lastIndexOf('@'));
   const shipped = new Set<string>();
-  const waiting = (dependsOn.get(metadata.component['bom-ref']) ?? []).filter((ref) => wanted.has(nameOf(ref)));
+  const waiting = (dependsOn.get(metadata.component['bom-ref']) ?? []).filter((ref) => wanted.has(packageName(ref)));
   for (let ref = waiting.pop(); ref !== undefined; ref = waiting.pop()) {
     if (shipped.has(ref)) continue;
     shipped.add(ref);
     // A release contains Electron's program, but not the packages that download it.
-    if (nameOf(ref) !== 'electron') waiting.push(...(dependsOn.get(ref) ?? []));
+    if (packageName(ref) !== 'electron') waiting.push(...(dependsOn.get(ref) ?? []));
   }
   return shipped;
 }

@@ -22,7 +22,7 @@ export function isRunning(id: number): boolean {
 /** The command line of a running process, its words joined by spaces; undefined if it has ended or the system does not say. */
 export function commandOf(id: number, system: System = thisSystem, env: Environment = process.env): string | undefined {
   if (!Number.isSafeInteger(id) || id <= 0) return undefined;
-  if (system === 'linux') return textOf(`/proc/${id}/cmdline`)?.replaceAll('\0', ' ').trim() || undefined;
+  if (system === 'linux') return readOrSkip(`/proc/${id}/cmdline`)?.replaceAll('\0', ' ').trim() || undefined;
   const [program, ...args] = questionAbout(id, system, env);
   try {
     return (
@@ -58,7 +58,7 @@ export function processesIn(folder: string, system: System = thisSystem): string
   } catch {
     return undefined;
   }
-  return ids.filter((id) => folderOf(id) === folder).flatMap((id) => textOf(`/proc/${id}/cmdline`) ?? []);
+  return ids.filter((id) => folderOf(id) === folder).flatMap((id) => readOrSkip(`/proc/${id}/cmdline`) ?? []);
 }
 
 /** The working directory of a process; undefined if the process has ended or belongs to another user. */
@@ -70,7 +70,7 @@ function folderOf(id: string): string | undefined {
   }
 }
 
-function textOf(path: string): string | undefined {
+function readOrSkip(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
-import { batchLine, type Environment, pathsOf, type System, thisSystem, variableOf } from '../../core/system/index.js';
+import { batchLine, type Environment, pathRules, type System, thisSystem, variableOf } from '../../core/system/index.js';
 
 /** What is known about the disk when a program is looked for. Tests give their own. */
 export interface Disk {
@@ -47,7 +47,7 @@ const startable = ['.com', '.exe', '.bat', '.cmd'];
 
 function endingsOf(name: string, env: Environment, system: System): readonly string[] {
   if (system !== 'windows') return [''];
-  if (startable.includes(pathsOf(system).extname(name).toLowerCase())) return [''];
+  if (startable.includes(pathRules(system).extname(name).toLowerCase())) return [''];
   const named = (variableOf(env, 'PATHEXT', system) ?? '').toLowerCase().split(';');
   const known = named.filter((ending) => startable.includes(ending));
   return known.length > 0 ? known : startable;
@@ -58,7 +58,7 @@ function endingsOf(name: string, env: Environment, system: System): readonly str
  * that are relative are ignored, and so is the working folder, where Windows would look first: it may belong to a stranger's project.
  */
 export function findProgram(name: string, { env, system = thisSystem, disk = thisDisk }: ProgramSearch): string | undefined {
-  const { delimiter, isAbsolute, join, resolve } = pathsOf(system);
+  const { delimiter, isAbsolute, join, resolve } = pathRules(system);
   const isPath = (system === 'windows' ? /[/\\:]/ : /\//).test(name);
   const folders = isPath
     ? ['']
@@ -104,7 +104,7 @@ function startedBy(
   path: string,
   { env, system, disk }: Required<ProgramSearch>,
 ): { readonly file: string; readonly args: readonly string[] } | undefined {
-  const { dirname, extname, join } = pathsOf(system);
+  const { dirname, extname, join } = pathRules(system);
   const text = disk.beginning(path);
   if (text === undefined || /NODE_PATH/i.test(text)) return undefined;
   const [, options = '', below = ''] = shimLine.exec(text.replaceAll('\r', '')) ?? [];
@@ -120,7 +120,7 @@ function startedBy(
 
 /** A program that comes with Windows, by its place: a program of the same name elsewhere is never started. */
 export const systemProgram = (env: Environment, ...below: string[]): string =>
-  pathsOf('windows').join(variableOf(env, 'SystemRoot', 'windows') || 'C:\\Windows', 'System32', ...below);
+  pathRules('windows').join(variableOf(env, 'SystemRoot', 'windows') || 'C:\\Windows', 'System32', ...below);
 
 /** The command shell of Windows. */
 export const commandShell = (env: Environment): string => systemProgram(env, 'cmd.exe');

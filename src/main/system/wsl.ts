@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { type Environment, pathsOf, type System, thisSystem } from '../../core/system/index.js';
+import { type Environment, pathRules, type System, thisSystem } from '../../core/system/index.js';
 import { systemProgram } from './programs.js';
 
 /** What is asked about the Linux systems inside Windows. Tests give recorded answers. */
@@ -53,7 +53,7 @@ export function distributionsIn(answer: Buffer): string[] {
  */
 export function wslHomes(env: Environment = process.env, system: System = thisSystem, wsl: Wsl = thisWsl(env)): string[] {
   if (system !== 'windows') return [];
-  const { join } = pathsOf(system);
+  const { join } = pathRules(system);
   const answer = wsl.ask(systemProgram(env, 'wsl.exe'), ['--list', '--running', '--quiet']);
   return (answer ? distributionsIn(answer) : []).flatMap((name) => {
     const root = `\\\\wsl.localhost\\${name}`;

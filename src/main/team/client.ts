@@ -122,23 +122,23 @@ export const hubAt = (address: HubAddress, logins?: Logins): ManagedHub => hubOv
 
 /** The same over any client, such as a client in the hub's own process. */
 export function hubOver({ sync, projects, members, audit }: HubClient, project: string): ManagedHub {
-  const bytesOf = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
+  const readBlob = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
   return {
     hello: () => sync.hello({ project }),
     lack: (items, objects) => sync.lack({ project, items: items.map(([kind, key, digest]) => [kind, key, digest]), objects: [...objects] }),
     send: (parcel) => sync.send({ project, parcel: new Blob([parcel as Uint8Array<ArrayBuffer>], { type: 'application/zstd' }) }),
     items: async (after) => {
       const { parcel, ...page } = await sync.items({ project, after });
-      return { ...page, parcel: await bytesOf(parcel) };
+      return { ...page, parcel: await readBlob(parcel) };
     },
-    objects: async (hashes) => bytesOf(await sync.objects({ project, hashes: [...hashes] })),
+    objects: async (hashes) => readBlob(await sync.objects({ project, hashes: [...hashes] })),
     outlines: async (contents, along = []) => {
       const { version, outlines, objects } = await sync.outlines({
         project,
         contents: contents.map(([hash, format]) => [hash, format]),
         ...(along.length > 0 && { objects: [...along] }),
       });
-      return { version, outlines: unpackTexts(await bytesOf(outlines)), objects: objects && (await bytesOf(objects)) };
+      return { version, outlines: unpackTexts(await readBlob(outlines)), objects: objects && (await readBlob(objects)) };
     },
     join: async ({ parts, ...object }) => {
       await sync.join({ project, ...object, parts: [...parts] });

@@ -49,21 +49,21 @@ const openid = () => import('openid-client');
 /** Opens the sign-ins stored in `dataDir`. The operating system seals them if it can; otherwise they are in a file that only this user can read. */
 export function openLogins(dataDir: string, vault?: Vault): Logins {
   const folder = join(dataDir, 'logins');
-  const fileOf = (hub: string): string => join(folder, `${createHash('sha256').update(originOf(hub)).digest('hex')}.json`);
+  const loginFile = (hub: string): string => join(folder, `${createHash('sha256').update(hubOrigin(hub)).digest('hex')}.json`);
   const stored = (hub: string): Json | undefined =>
-    existsSync(fileOf(hub)) ? parseJson(readInside(folder, fileOf(hub), { limit: maxFileBytes }).toString('utf8')) : undefined;
+    existsSync(loginFile(hub)) ? parseJson(readInside(folder, loginFile(hub), { limit: maxFileBytes }).toString('utf8')) : undefined;
   const read = async (hub: string): Promise<Login | undefined> => {
     const found = stored(hub);
     const sealed = stringAt(found, 'sealed');
     const login = sealed === undefined ? found : parseJson((await vault?.unseal(sealed)) ?? '');
-    return isLogin(login) && login.hub === originOf(hub) ? login : undefined;
+    return isLogin(login) && login.hub === hubOrigin(hub) ? login : undefined;
   };
   const save = async (login: Login): Promise<void> => {
     // A command line without a keyring must be able to read its sign-in again, so a sign-in that was stored unsealed stays unsealed.
     const isPlain = stringAt(stored(login.hub), 'bearer') !== undefined;
     const sealed = isPlain ? undefined : await vault?.seal(JSON.stringify(login)).catch(() => undefined);
     makeFolders(folder);
-    replaceFile(fileOf(login.hub), `${JSON.stringify(sealed === undefined ? login : { sealed }, null, 2)}\n`);
+    replaceFile(loginFile(login.hub), `${JSON.stringify(sealed === undefined ? login : { sealed }, null, 2)}\n`);
   };
   /** Renewals in progress. An issuer accepts a refresh token only once. */
   const renewing = new Map<string, Promise<string>>();
@@ -111,15 +111,15 @@ export function openLogins(dataDir: string, vault?: Vault): Logins {
               { cause: error },
             );
           });
-          await save(loginWith({ ...issuer, hub: originOf(hub) }, answer));
+          await save(loginWith({ ...issuer, hub: hubOrigin(hub) }, answer));
         },
       };
     },
-    signOut: (hub) => rmSync(fileOf(hub), { force: true }),
+    signOut: (hub) => rmSync(loginFile(hub), { force: true }),
   };
 }
 
-const originOf = (hub: string): string => new URL(hub).href.replace(/\/+$/, '');
+const hubOrigin = (hub: string): string => new URL(hub).href.replace(/\/+$/, '');
 
 const signInFirst = (hub: string, what: string): StemmaError =>
   new StemmaError('UNAUTHORIZED', `${what} ${hub}. Sign in in Settings, Team, or with \`stemma login ${hub}\`, or give a token.`, {
@@ -134,7 +134,7 @@ const isLogin = (value: Json | undefined): value is Json & Login =>
 
 /** Asks a hub for its issuer. @throws NOT_FOUND if it has no issuer; UNAVAILABLE if it does not answer. */
 async function issuerOf(hub: string): Promise<Issuer> {
-  const answer = await fetch(`${originOf(hub)}/oidc`, { redirect: 'error', signal: AbortSignal.timeout(answerMs) }).catch((error: Error) => {
+  const answer = await fetch(`${hubOrigin(hub)}/oidc`, { redirect: 'error', signal: AbortSignal.timeout(answerMs) }).catch((error: Error) => {
     throw new StemmaError('UNAVAILABLE', `The hub ${hub} does not answer: ${error.message}.`, { hub, reason: error.message });
   });
   const text = answer.ok ? (await readWithin(answer, maxAnswerBytes))?.toString('utf8') : undefined;

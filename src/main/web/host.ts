@@ -110,7 +110,7 @@ function listen(server: Server, port: number, address: string): Promise<number> 
 }
 
 /** The path and query of a request; undefined if its target is not a path. */
-function targetOf({ url = '/' }: IncomingMessage): URL | undefined {
+function parseTarget({ url = '/' }: IncomingMessage): URL | undefined {
   return url.startsWith('/') && URL.canParse(`http://host${url}`) ? new URL(`http://host${url}`) : undefined;
 }
 
@@ -128,7 +128,7 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
   const { headers, method } = request;
   const refusal = refuseForeign(headers, door.port);
   if (refusal) return send(request, response, plain(403, refusal));
-  const url = targetOf(request);
+  const url = parseTarget(request);
   if (!url) return send(request, response, plain(400, 'The address of the request is not a path.'));
   if (url.pathname === newLinkPath && method === 'POST') return send(request, response, printNewLink(context, headers.accept));
 
@@ -177,7 +177,7 @@ function admitUpgrade(door: DoorSecrets, request: IncomingMessage, socket: Duple
   if (refuseForeign(request.headers, door.port)) return refuse(403, 'Forbidden');
   const caller = findCaller(request.headers, door);
   if (!caller || !mayAct(caller, request.headers)) return refuse(403, 'Forbidden');
-  return targetOf(request)?.pathname === '/rpc' ? caller : refuse(404, 'Not Found');
+  return parseTarget(request)?.pathname === '/rpc' ? caller : refuse(404, 'Not Found');
 }
 
 /** Signs the browser in with a cookie for this host only, and removes the code from its address. */

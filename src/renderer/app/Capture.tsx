@@ -177,7 +177,7 @@ function Sessions({ files, since, onShow }: SessionsProps) {
           <li key={file.path}>
             <button type="button" className="capture-file row baseline small" disabled={!file.tip} title={file.path} onClick={() => onShow(file.tip)}>
               <span className="ellipsis grow">{file.cwd ?? file.path}</span>
-              <span className="muted">{wordsOf(file)}</span>
+              <span className="muted">{describeFile(file)}</span>
             </button>
             {file.pending > 0 && (
               <Button small title="Store the turn in progress up to now" onClick={() => void checkpointNow(file.path).catch(notifyProblem)}>
@@ -219,7 +219,7 @@ const nameOf = ({ agent }: Place): string => (agent !== undefined && agent in ag
 /** Folders that a person named are always listed; agents that are not installed are listed by name only. */
 const isHere = (place: Place): boolean => place.there || place.agent === undefined;
 
-function wordsOf(file: CapturedFile): string {
+function describeFile(file: CapturedFile): string {
   if (file.open) return 'turn in progress';
   return file.capturedAt ? `up to ${say.when(file.capturedAt)}` : 'nothing to record yet';
 }

@@ -7,20 +7,20 @@ import { NotOpened, openSample } from '../views/sessions';
 import { Boundary } from './Boundary';
 import { later } from './later';
 import { PageBar } from './PageBar';
-import { placeOf, viewOf } from './views';
+import { findPlace, requireView } from './views';
 
 const AgentsPane = later(() => import('./AgentsPane'));
 
 /** The current view, or its replacement while it cannot be shown. */
 export function Center() {
   const route = useNavigation((state) => state.route);
-  const { needs, View } = viewOf(route.view);
+  const { needs, View } = requireView(route.view);
   const dir = useOpenDir();
   return (
     <section className="center" aria-label="View">
       <PageBar />
       <div className="view-row">
-        {dir !== undefined && placeOf(route) === 'agents' && (
+        {dir !== undefined && findPlace(route) === 'agents' && (
           <Suspense fallback={null}>
             <AgentsPane key={dir} project={dir} />
           </Suspense>
@@ -40,7 +40,7 @@ export function Center() {
 /** A view of the open project, or the state of the project while it cannot be shown. */
 function InProject({ route }: { route: Route }) {
   const { state } = useProject();
-  const { needs, View } = viewOf(route.view);
+  const { needs, View } = requireView(route.view);
   const showsCommit = needs === 'commit' || (route.view === 'timeline' && !route.space);
   useNewestCommit(state.phase === 'open' && showsCommit && !route.commit ? state.dir : undefined, route.session);
   switch (state.phase) {
@@ -65,11 +65,11 @@ function Opening({ dir }: { dir: string }) {
     const looks = setInterval(look, lookMs);
     return () => clearInterval(looks);
   }, [dir]);
-  const what = conversion ? `Converting ${dir} from format ${conversion.from} to ${conversion.to}. ${stepOf(conversion)}` : `Opening ${dir}`;
+  const what = conversion ? `Converting ${dir} from format ${conversion.from} to ${conversion.to}. ${describeStep(conversion)}` : `Opening ${dir}`;
   return <Loading what={what} lines={14} onCancel={() => go({ view: 'sessions', project: undefined })} />;
 }
 
-const stepOf = ({ isCopied, copied, bytes }: NonNullable<OutputOf<'project.conversion'>>): string =>
+const describeStep = ({ isCopied, copied, bytes }: NonNullable<OutputOf<'project.conversion'>>): string =>
   isCopied ? 'A copy of the earlier format is kept until the first check' : `First it is copied: ${say.bytes(copied)} of ${say.bytes(bytes)}`;
 
 /** Selects the newest commit of the project (or of the session) when a view needs one and the address names none. */
@@ -110,7 +110,7 @@ const contents: Readonly<Partial<Record<ViewName, string>>> = {
 
 /** The empty state of a view while no project is open. */
 function NoProject({ view }: { view: ViewName }) {
-  const { title, icon: Glyph } = viewOf(view);
+  const { title, icon: Glyph } = requireView(view);
   return (
     <Empty
       title={`${title}: no project is open`}

@@ -1,6 +1,6 @@
 import { ChevronDown } from 'lucide-react';
 import { MenuButton } from '../parts';
-import { addressOf, go } from '../state';
+import { go, nextAddress } from '../state';
 import { useTitle } from './keys';
 import { type Crumb, useCrumbs } from './useCrumbs';
 
@@ -24,7 +24,7 @@ function CrumbLink({ crumb: { kind, name, to, items }, isLast }: { crumb: Crumb;
     <>
       <a
         className="ellipsis"
-        href={addressOf(to)}
+        href={nextAddress(to)}
         title={`${kind}: ${name}`}
         aria-current={isLast ? 'page' : undefined}
         onClick={(event) => {

@@ -1,13 +1,13 @@
 import { ChevronLeft } from 'lucide-react';
 import { go, isPage, useNavigation, useOpenDir } from '../state';
 import { PageLinks } from './PageLinks';
-import { backFrom, viewOf, viewsIn } from './views';
+import { backFrom, requireView, viewsIn } from './views';
 
 /** The bar above a view: on a page, the way back to the view from which it was opened; in a place with several views, links to these views. */
 export function PageBar() {
   const { route } = useNavigation();
   const project = useOpenDir();
-  const view = viewOf(route.view);
+  const view = requireView(route.view);
   if (isPage(route.view)) {
     const back = backFrom(route);
     return (

@@ -1,4 +1,4 @@
-import { addressOf, go, useNavigation } from '../state';
+import { go, nextAddress, useNavigation } from '../state';
 import { viewsIn } from './views';
 
 /** Links to the views of a place. A click with a modifier key stays the browser's. */
@@ -9,7 +9,7 @@ export function PageLinks({ place, className }: { place: Parameters<typeof views
       {viewsIn(place).map(({ id, title, keys }) => (
         <a
           key={id}
-          href={addressOf({ view: id })}
+          href={nextAddress({ view: id })}
           className="page-link nav-link"
           title={`${title} (${keys})`}
           aria-current={id === shown ? 'page' : undefined}

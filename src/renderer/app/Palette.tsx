@@ -16,7 +16,7 @@ import {
 } from 'lucide-react';
 import { Children, type ReactNode, useState } from 'react';
 import type { ContextId, SessionRow } from '../../core/contract/index.js';
-import { agentName, ChipMenu, commitName, familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
+import { agentName, ChipMenu, commitName, familyIcons, type Icon, kindFamily, say, speaker, statusNames } from '../parts';
 import { dismiss, go, openHit, setTheme, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject, spans } from '../views/sessions';
@@ -207,7 +207,7 @@ function Entries({ entries, sessions, limit, onMore }: EntriesProps) {
               <Item
                 key={`${hit.commit} ${hit.entryKey}`}
                 id={`${hit.commit} ${hit.entryKey}`}
-                icon={familyIcons[familyOf(hit)]}
+                icon={familyIcons[kindFamily(hit)]}
                 name={hit.snippet}
                 shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
                 hint={`${speaker(hit)} · ${say.when(hit.at)}`}

@@ -2,11 +2,11 @@ import { Braces, ChevronDown, CloudDownload, FilePlus2, FolderInput, FolderOpen,
 import { api } from '../client';
 import { hubForm } from '../forms';
 import { MenuButton, type MenuEntry } from '../parts';
-import { addressOf, ask, go, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
+import { ask, go, nextAddress, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
 import { openSample, showProject } from '../views/sessions';
 import { CaptureControl } from './Capture';
 import { Mark } from './Mark';
-import { placeOf, places, type RailPlace, viewsIn } from './views';
+import { findPlace, places, type RailPlace, viewsIn } from './views';
 
 /** The places of the window, the project menu, live capture and the settings. */
 export function Rail() {
@@ -40,9 +40,9 @@ function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place
       {begins && <hr />}
       <a
         className="place nav-link row"
-        href={addressOf({ view })}
+        href={nextAddress({ view })}
         title={digit ? `${title} (${digit})` : title}
-        aria-current={placeOf(route) === id ? 'page' : undefined}
+        aria-current={findPlace(route) === id ? 'page' : undefined}
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey) return;
           event.preventDefault();

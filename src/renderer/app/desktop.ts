@@ -3,10 +3,10 @@ import type { CapturedFile } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem } from '../parts';
 import {
-  addressOf,
   copyDiagnostics,
   type DesktopCommand,
   isDesktop,
+  nextAddress,
   notify,
   onDesktopCommand,
   route,
@@ -97,5 +97,5 @@ const newsOf = ({ path, tip, cwd, capturedAt }: CapturedFile): News => ({
   id: `${path} ${tip ?? ''} ${capturedAt ?? ''}`,
   title: 'An agent finished a turn',
   body: cwd ?? path,
-  place: addressOf({ view: 'context', commit: tip ?? undefined, session: undefined, entry: undefined, stop: undefined }),
+  place: nextAddress({ view: 'context', commit: tip ?? undefined, session: undefined, entry: undefined, stop: undefined }),
 });

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { Commit } from '../../core/contract/index.js';
 import { api } from '../client';
-import { agentOf, agents, say } from '../parts';
+import { agents, findAgent, say } from '../parts';
 import { notify, useLive } from '../state';
 import { compareWithOriginal } from '../views/original';
 
@@ -34,7 +34,7 @@ async function announce({ id, parent, checkpoint, format, type }: Commit): Promi
   if (fork === null || fork === id || answer !== id) return;
   const { summary } = await api.context.show({ id: fork });
   const title = say.firstLine(summary ?? '', 60);
-  notify(`${agents[agentOf(format)].name} answered ${title ? `“${title}”` : 'the fork'}`, {
+  notify(`${agents[findAgent(format)].name} answered ${title ? `“${title}”` : 'the fork'}`, {
     name: 'Compare',
     act: () => void compareWithOriginal(id).catch(() => {}),
   });

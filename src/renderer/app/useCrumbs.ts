@@ -2,7 +2,7 @@ import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/ind
 import { type MenuEntry, repositoryNames, say } from '../parts';
 import { go, isPage, type Route, useCommitInView, useNavigation, useOpenDir, usePlace, useProject, useSessionList } from '../state';
 import { projectName, useProjectItems } from './Rail';
-import { placeOf, places, viewOf, viewsIn } from './views';
+import { findPlace, places, requireView, viewsIn } from './views';
 
 /** One part of the breadcrumb. */
 export interface Crumb {
@@ -22,7 +22,7 @@ export function useCrumbs(): readonly Crumb[] {
   const project = useProject(({ state }) => state);
   const projects = useProjectItems();
   const ofCommit = useCommitCrumbs(useCommitInView());
-  const place = placeOf(route);
+  const place = findPlace(route);
   const title = places.find(({ id }) => id === place)?.title ?? '';
   const here: Crumb = {
     kind: 'Place',
@@ -33,7 +33,7 @@ export function useCrumbs(): readonly Crumb[] {
       return view ? [{ name, icon, act: () => go({ view }) }] : [];
     }),
   };
-  const page: Crumb[] = isPage(route.view) ? [{ kind: 'Page', name: viewOf(route.view).title, to: {}, items: [] }] : [];
+  const page: Crumb[] = isPage(route.view) ? [{ kind: 'Page', name: requireView(route.view).title, to: {}, items: [] }] : [];
   return ['chain', 'context', 'calls', 'replay'].includes(place) && ofCommit.length > 0
     ? [...ofCommit, ...page]
     : [{ kind: 'Project', name: projectName(project), to: { view: 'sessions' }, items: projects }, here, ...page];

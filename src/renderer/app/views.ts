@@ -152,7 +152,7 @@ export const views: readonly ViewDefinition[] = [
 const byId = new Map(views.map((view) => [view.id, view]));
 
 /** The definition of a view. @throws Error if the name has no line above, which is a mistake in the code. */
-export function viewOf(id: ViewName): ViewDefinition {
+export function requireView(id: ViewName): ViewDefinition {
   const view = byId.get(id);
   if (!view) throw new Error(`The view ${id} is not registered in app/views.ts`);
   return view;
@@ -162,7 +162,7 @@ export function viewOf(id: ViewName): ViewDefinition {
 export const viewsIn = (place: PlaceId): readonly ViewDefinition[] => views.filter((view) => view.place === place && !isPage(view.id));
 
 /** The view that a page goes back to. */
-export const backFrom = ({ from }: Pick<Route, 'from'>): ViewDefinition => viewOf(from ?? 'chain');
+export const backFrom = ({ from }: Pick<Route, 'from'>): ViewDefinition => requireView(from ?? 'chain');
 
 /** The current place of the window. */
-export const placeOf = (at: Pick<Route, 'view' | 'from'>): PlaceId => (isPage(at.view) ? backFrom(at) : viewOf(at.view)).place;
+export const findPlace = (at: Pick<Route, 'view' | 'from'>): PlaceId => (isPage(at.view) ? backFrom(at) : requireView(at.view)).place;

@@ -126,7 +126,7 @@ export function valuesOfCard(card: Card): FormValues {
 }
 
 /** The content that the form describes. @throws FieldError for JSON that is neither an object nor a list. */
-function contentOf(values: FormValues): CardContent {
+function readContent(values: FormValues): CardContent {
   switch (values.kind) {
     case 'json': {
       const data = jsonIn(values, 'data');
@@ -154,7 +154,7 @@ export function cardIn(values: FormValues, metadata: Readonly<Record<string, unk
   const [authorId, toolCallId] = [givenIn(values, 'authorId'), givenIn(values, 'toolCallId')];
   return {
     type,
-    content: contentOf(values),
+    content: readContent(values),
     metadata: { ...facts, type, ...(role && { role }) },
     ...(toolCalls && { toolCalls: toolCalls as Record<string, unknown>[] }),
     ...(toolCallId && { toolCallId }),

@@ -116,7 +116,7 @@ async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>)
 /** Assembles a context from a chosen beginning as one object, which files, tickets and programs can name. */
 export async function materializeForm({ id }: Named): Promise<FormSpec> {
   const [chain, formats] = await Promise.all([api.context.history({ id, depth: shownAncestors }), api.export.formats({ id })]);
-  const nameOf = ({ id: at, summary, type }: Commit): string => `${say.shortId(at)} · ${(summary ?? type).slice(0, 80)}`;
+  const describeCommit = ({ id: at, summary, type }: Commit): string => `${say.shortId(at)} · ${(summary ?? type).slice(0, 80)}`;
   return {
     title: 'Materialize from here',
     intro: 'This assembles the context up to this commit as one object of the project. Its reference names exactly this content.',
@@ -128,7 +128,7 @@ export async function materializeForm({ id }: Named): Promise<FormSpec> {
         options: [
           { value: 'compaction', name: 'The last compaction: as the model had it' },
           { value: 'root', name: 'The first prompt: the full history' },
-          ...chain.map((commit) => ({ value: commit.id, name: `From ${nameOf(commit)}` })),
+          ...chain.map((commit) => ({ value: commit.id, name: `From ${describeCommit(commit)}` })),
         ],
       },
       {

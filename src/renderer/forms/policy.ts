@@ -16,7 +16,7 @@ export const ruleKinds = {
 export type RuleKind = keyof typeof ruleKinds;
 
 /** The work that a rule allows: its kind and its name. */
-export function targetOf(rule: PolicyRule): { readonly kind: RuleKind; readonly name: string } {
+export function readTarget(rule: PolicyRule): { readonly kind: RuleKind; readonly name: string } {
   const [kind, name] = Object.entries(rule.for)[0] as [RuleKind, string];
   return { kind, name };
 }
@@ -35,7 +35,7 @@ const suggestions = async (kind: FormValues['kind']) => {
 const forOf = (kind: RuleKind, name: string): PolicyRule['for'] => ({ [kind]: name }) as unknown as PolicyRule['for'];
 
 function valuesOfRule(rule: PolicyRule): FormValues {
-  const { kind, name } = targetOf(rule);
+  const { kind, name } = readTarget(rule);
   const { performer, limits = {}, who, parallel, tools, otherTools } = rule;
   const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
   return {
@@ -112,7 +112,7 @@ export function ruleForm(
         label: 'Which one',
         required: true,
         field: `${at}for`,
-        options: () => suggestions(isNew ? given.kind : targetOf(given.rule).kind),
+        options: () => suggestions(isNew ? given.kind : readTarget(given.rule).kind),
         hint: 'The name of the profile, plan or type of ticket; the id of the agent, space or experiment.',
       },
       { name: 'who', label: 'Only for', field: `${at}who`, hint: 'One agent of the space or one person of the ticket. Leave it empty for all.' },

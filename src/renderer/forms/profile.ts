@@ -20,7 +20,7 @@ export interface ProfileData {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 const namesOf = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
 const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
@@ -31,9 +31,9 @@ export function profileData(card: Pick<Card, 'content'> | undefined): ProfileDat
   const data = card?.content.kind === 'json' ? objectOf(card.content.data) : {};
   const { name, display_name, system_prompt_template, llm_config, allowed_tools, tags, delegation_policy, ...more } = data;
   return {
-    name: textOf(name),
-    displayName: textOf(display_name),
-    prompt: textOf(system_prompt_template),
+    name: toText(name),
+    displayName: toText(display_name),
+    prompt: toText(system_prompt_template),
     model: objectOf(llm_config),
     tools: namesOf(allowed_tools),
     tags: namesOf(tags) ?? [],
@@ -51,7 +51,7 @@ const start = (data: ProfileData): FormValues => ({
   name: data.name,
   displayName: data.displayName,
   prompt: data.prompt,
-  model: textOf(data.model.model),
+  model: toText(data.model.model),
   parameters: json(Object.fromEntries(Object.entries(data.model).filter(([key]) => key !== 'model'))),
   allTools: data.tools === undefined,
   tools: (data.tools ?? []).join(', '),

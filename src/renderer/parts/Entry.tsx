@@ -7,10 +7,10 @@ import { basis } from './Estimate';
 import { Fold, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { Picture } from './Image';
-import { familyIcons, familyOf, kindIcons, markHints, namedMarks, speaker } from './kinds';
+import { familyIcons, kindFamily, kindIcons, markHints, namedMarks, speaker } from './kinds';
 import { Markdown } from './Markdown';
 import { compact, exact, firstLine, instant, when } from './numbers';
-import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, textOf } from './tools';
+import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, showValue } from './tools';
 
 /** The header of an entry: speaker, time, tokens. `actions` appear at its end on hover. */
 function Head({
@@ -26,7 +26,7 @@ function Head({
   actions?: ReactNode;
   error?: boolean;
 }) {
-  const Glyph = error ? CircleAlert : (kindIcons[entry.kind] ?? familyIcons[familyOf(entry)]);
+  const Glyph = error ? CircleAlert : (kindIcons[entry.kind] ?? familyIcons[kindFamily(entry)]);
   return (
     <header className="entry-head row small">
       <Glyph size={13} aria-hidden />
@@ -57,7 +57,7 @@ function Head({
 
 /** An entry: text, thinking, an image, a summary, an event, or a tool result without its call. */
 export const EntryView = memo(function EntryView({ entry, actions }: { entry: Entry; actions?: ReactNode }) {
-  const family = familyOf(entry);
+  const family = kindFamily(entry);
   const error = entry.isError ?? false;
   const command = entry.role === 'user' && entry.kind === 'text' ? commandOf(entry.text ?? '') : undefined;
   const body = () => {
@@ -153,7 +153,7 @@ const eventName = (name: string): string => (name.slice(0, 1).toUpperCase() + na
 /** An event of the runtime: its text, if it differs from its name, and its recorded data. */
 function Event({ entry }: { entry: Entry }) {
   const words = entry.text === entry.toolName ? '' : (entry.text ?? '');
-  const facts = entry.result === undefined ? '' : textOf(entry.result);
+  const facts = entry.result === undefined ? '' : showValue(entry.result);
   const text = [words, facts].filter(Boolean).join('\n');
   return text === '' ? null : <Fold text={text}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
 }
@@ -199,7 +199,7 @@ function Thinking({ entry }: { entry: Entry }) {
 /** A tool result, folded after 20 lines. JSON on one line can be shown formatted or as sent. */
 function Output({ entry }: { entry: Entry }) {
   const [asSent, setAsSent] = useState(false);
-  const text = entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
+  const text = entry.text ?? (entry.result === undefined ? '' : showValue(entry.result));
   const set = useMemo(() => jsonInLines(text), [text]);
   if (entry.media) return <Picture artifact={entry.media.artifactRef} mediaType={entry.media.mediaType} />;
   if (text.trim() === '') return <p className="muted output-empty">The tool answered without text.</p>;
@@ -226,7 +226,7 @@ function ToolInput({ tool, input, lead }: { tool: ToolClass | undefined; input: 
   const edits = editsOf(tool, input);
   if (edits) return edits.map((edit) => <EditView key={`${edit.removed.join('\n')}\n→\n${edit.added.join('\n')}`} edit={edit} />);
   if (!isRecord(input))
-    return input === undefined || input === null ? null : <Fold text={textOf(input)}>{(shown) => <Code text={shown} language="json" />}</Fold>;
+    return input === undefined || input === null ? null : <Fold text={showValue(input)}>{(shown) => <Code text={shown} language="json" />}</Fold>;
   if (tool === 'shell' && typeof input.command === 'string') {
     const { command, description } = input;
     const told = command === lead;
@@ -248,7 +248,7 @@ function ToolInput({ tool, input, lead }: { tool: ToolClass | undefined; input: 
         <div key={name}>
           <dt className="mono">{name}</dt>
           <dd>
-            <Fold text={textOf(value)} lines={8}>
+            <Fold text={showValue(value)} lines={8}>
               {(shown) => <pre className="verbatim">{shown}</pre>}
             </Fold>
           </dd>

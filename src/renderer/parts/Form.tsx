@@ -6,10 +6,10 @@ import {
   type FormSpec,
   type FormValue,
   type FormValues,
+  findField,
   keepDraft,
   loadDrafts,
   missingIn,
-  placeOf,
   rowsIn,
   useDrafts,
   useOpenDir,
@@ -17,16 +17,16 @@ import {
 import { Button } from './buttons';
 import { Sheet } from './controls';
 import { FieldView } from './FormFields';
-import { fieldOf, problemOf } from './problem';
+import { describeProblem, fieldOf } from './problem';
 import { ProblemLine } from './states';
 
 /** The error of a refused form, placed at the field that it names. */
 function problemIn(fields: readonly FormField[], error: unknown): FormProblem {
-  if (error instanceof FieldError) return { place: placeOf(fields, error.field) ?? error.field, message: error.message };
+  if (error instanceof FieldError) return { place: findField(fields, error.field) ?? error.field, message: error.message };
   const path = fieldOf(error);
-  const { message } = problemOf(error);
+  const { message } = describeProblem(error);
   if (path === undefined) return { place: undefined, message };
-  const place = placeOf(fields, path);
+  const place = findField(fields, path);
   // An error with a place appears at its field; otherwise, the message names the field.
   const plain = place !== undefined && message.toLowerCase().startsWith(`${path.toLowerCase()}: `) ? message.slice(path.length + 2) : message;
   return { place, message: plain };

@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import { type FormField, type FormOption, type FormValue, type FormValues, useProject, useQuery } from '../state';
 import { IconButton } from './buttons';
-import { problemOf } from './problem';
+import { describeProblem } from './problem';
 
 interface FieldProps {
   readonly field: FormField;
@@ -144,7 +144,7 @@ function useOptions(
   const by = JSON.stringify(optionsBy?.map((one) => values[one]) ?? []);
   const query = useQuery(load ? `options ${name} ${by} ${revision}` : null, () => (load as NonNullable<typeof load>)(values));
   if (typeof options !== 'function') return { list: options };
-  if (query.status === 'failed') return { list: [], problem: `The choices cannot be loaded: ${problemOf(query.error).message}` };
+  if (query.status === 'failed') return { list: [], problem: `The choices cannot be loaded: ${describeProblem(query.error).message}` };
   return { list: query.status === 'done' ? query.data : undefined };
 }
 

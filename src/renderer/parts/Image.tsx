@@ -4,7 +4,7 @@ import { api } from '../client';
 import { useQuery } from '../state';
 import { Button } from './buttons';
 import { bytes } from './numbers';
-import { problemOf } from './problem';
+import { describeProblem } from './problem';
 
 /** Image types that a browser draws without running code. Other media are named but not shown. */
 const drawable = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -28,7 +28,7 @@ export function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaT
     case 'failed':
       return (
         <p className="muted">
-          Cannot show the image: {problemOf(query.error).message}{' '}
+          Cannot show the image: {describeProblem(query.error).message}{' '}
           <Button small onClick={query.retry}>
             Try again
           </Button>

@@ -3,7 +3,7 @@ import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
 import { type Canvas, clearCanvas } from './canvas';
 import { basis, unexplained } from './Estimate';
-import { colorOf, familyOf, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
+import { colorOf, kindFamily, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
 import { compact, exact, percent } from './numbers';
 import type { ShownUsage } from './Window';
 import { useWidth } from './width';
@@ -128,8 +128,8 @@ export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps
       />
       {row && (
         <div className="token-tip wrap small" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
-          <strong className={`kind-${familyOf(row)}`}>{kindNames[row.kind]}</strong> ≈ {exact(row.tokens)} tok · entry {(pointed?.index ?? 0) + 1} of{' '}
-          {exact(rows.length)}
+          <strong className={`kind-${kindFamily(row)}`}>{kindNames[row.kind]}</strong> ≈ {exact(row.tokens)} tok · entry {(pointed?.index ?? 0) + 1}{' '}
+          of {exact(rows.length)}
           {row.head && <span className="ellipsis">{row.head}</span>}
         </div>
       )}

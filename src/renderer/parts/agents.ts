@@ -60,4 +60,4 @@ export const experimental: Readonly<Record<string, string>> = {
 export const agentIds: readonly Runtime[] = runtimes;
 
 /** The agent that writes and resumes a format; Claude Code for other formats. */
-export const agentOf = (format: string): Runtime => agentIds.find((agent) => agents[agent].format === format) ?? 'claude-code';
+export const findAgent = (format: string): Runtime => agentIds.find((agent) => agents[agent].format === format) ?? 'claude-code';

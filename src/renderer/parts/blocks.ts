@@ -16,7 +16,7 @@ export interface EntryBlock {
 const known = new WeakMap<readonly BlockEntry[], readonly EntryBlock[]>();
 
 /** Groups the entries of a context into blocks. Each result joins its call. The blocks of the same rows are cached. */
-export function blocksOf(rows: readonly BlockEntry[]): readonly EntryBlock[] {
+export function groupIntoBlocks(rows: readonly BlockEntry[]): readonly EntryBlock[] {
   const blocks = known.get(rows) ?? groupBlocks(rows);
   known.set(rows, blocks);
   return blocks;

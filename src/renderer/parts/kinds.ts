@@ -23,7 +23,7 @@ export const shareNames: Record<Share, string> = {
 
 /** The share that an entry belongs to. */
 export function shareOf(entry: { readonly role: Role; readonly kind: Kind }): Share {
-  const family = familyOf(entry);
+  const family = kindFamily(entry);
   return family === 'tool' ? (entry.kind === 'tool_call' ? 'call' : 'result') : family;
 }
 
@@ -42,7 +42,7 @@ export const shareOfPart: Readonly<Record<PartKind, Share>> = {
 };
 
 /** The family of an entry. */
-export function familyOf({ role, kind }: { readonly role: Role; readonly kind: Kind }): KindFamily {
+export function kindFamily({ role, kind }: { readonly role: Role; readonly kind: Kind }): KindFamily {
   switch (kind) {
     case 'thinking':
       return 'thinking';

@@ -9,7 +9,7 @@ export interface ShownProblem {
 }
 
 /** Converts any error to a message for the user. */
-export function problemOf(error: unknown): ShownProblem {
+export function describeProblem(error: unknown): ShownProblem {
   if (error instanceof ORPCError) {
     return {
       message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine had an internal error.' : sentence(shortened(error.message)),
@@ -39,4 +39,4 @@ const shortened = (words: string): string => words.replace(/\bblake3:([0-9a-f]{8
 const sentence = (words: string): string => words.replace(/^[a-z]+(?= )/, (first) => first[0]?.toUpperCase() + first.slice(1));
 
 /** Shows a short notification about a failed action. */
-export const notifyProblem = (error: unknown): void => notify(problemOf(error).message);
+export const notifyProblem = (error: unknown): void => notify(describeProblem(error).message);

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
 import { copy, go, type Query, useOpenDir } from '../state';
 import { Button } from './buttons';
-import { isAway, problemOf } from './problem';
+import { describeProblem, isAway } from './problem';
 
 /** An empty state: one sentence, one action, and a faint picture of the future content. */
 export function Empty({ title, children, picture, actions }: { title: string; children?: ReactNode; picture?: ReactNode; actions?: ReactNode }) {
@@ -24,7 +24,7 @@ export function Empty({ title, children, picture, actions }: { title: string; ch
 /** A failure: what happened, to what, what still works, what to do, and details to copy. */
 export function Failure(props: { what: string; error: unknown; stillWorks?: string; onRetry?: (() => void) | undefined; actions?: ReactNode }) {
   const { what, error, stillWorks, onRetry, actions } = props;
-  const problem = problemOf(error);
+  const problem = describeProblem(error);
   useRetryWhenBack(error, onRetry);
   return (
     <div className="state stack muted" role="alert">
@@ -138,7 +138,7 @@ function RepairButton({ small = false }: { small?: boolean }) {
 /** A line in place of content that could not be read, or above a list that lacks such content. */
 export function Unread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
   useRetryWhenBack(error, onRetry);
-  const { message, code } = problemOf(error);
+  const { message, code } = describeProblem(error);
   return (
     <div className="notice-line error" role="alert">
       <span className="grow">

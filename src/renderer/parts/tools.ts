@@ -17,7 +17,7 @@ const leadFields: Readonly<Partial<Record<ToolClass, readonly string[]>>> = {
 export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as text: a string as it is, anything else as JSON. */
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
+export const showValue = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
 
 /** JSON longer than this stays unformatted, because parsing it would block the window. */
 const setLimit = 200_000;
@@ -49,7 +49,7 @@ export function jsonInLines(text: string): string | undefined {
 
 /** A short text for the input, for the header of the call. */
 export function leadOf(tool: ToolClass | undefined, input: unknown): string | undefined {
-  if (!isRecord(input)) return input === undefined ? undefined : textOf(input).slice(0, 200);
+  if (!isRecord(input)) return input === undefined ? undefined : showValue(input).slice(0, 200);
   const fields = (tool && leadFields[tool]) ?? [];
   const found = [...fields.map((name) => input[name]), ...Object.values(input)].find((value) => typeof value === 'string' && value !== '');
   return typeof found === 'string' ? found.split('\n', 1)[0]?.slice(0, 300) : undefined;

@@ -73,7 +73,7 @@ export interface ChainFacts {
   readonly forksAfter: ReadonlyMap<ContextId, readonly ContextId[]>;
 }
 
-function factsOf(rows: Ranges<GraphRow>): ChainFacts {
+function gatherFacts(rows: Ranges<GraphRow>): ChainFacts {
   const subagentOfCall = new Map<string, ContextId>();
   const callOfSubagent = new Map<ContextId, Started>();
   const summaries = new Map<ContextId, string>();
@@ -111,7 +111,7 @@ export function useChainFacts(project: string, session: string | undefined): Cha
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
   useEffect(() => readOn(rows), [rows, version]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
-  return useMemo(() => factsOf(rows), [rows, version]);
+  return useMemo(() => gatherFacts(rows), [rows, version]);
 }
 
 /** The loaded facts of commits. Commits never change, so their facts stay valid. */

@@ -66,15 +66,15 @@ const askedOf = (id: ContextId, stop: Stop, unsent: boolean): Asked => ({ id, st
 /**
  * The part of a context that can be shown at once: the whole outline, or for a long context the rows around the selected entry or the last prompt.
  */
-export const beginningOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
+export const askBeginning = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
   keep(beginnings, `${project}\n${id}\n${stop}\n${unsent}`, () =>
     askOutline({ ...askedOf(id, stop, unsent), near: (route().entry as EntryKey | undefined) ?? null }),
   );
 
 /** Every entry of a context without its content. `unsent` adds entries that were never sent to the model. */
-export const outlineOf = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
+export const loadOutline = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
   keep(outlines, `${project}\n${id}\n${stop}\n${unsent}`, async () => {
-    const { isPart, read, ...whole } = await beginningOf(project, id, stop, unsent);
+    const { isPart, read, ...whole } = await askBeginning(project, id, stop, unsent);
     if (!isPart) return whole;
     // Draws the part first, because the rest takes seconds to arrive.
     await new Promise((drawn) => setTimeout(drawn, drawMs));
@@ -87,7 +87,7 @@ export const outlineOf = (project: string, id: ContextId, stop: Stop, unsent = f
 const drawMs = 300;
 
 /** The entries of a context with their content, in pages. */
-export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = false): Ranges<Entry> =>
+export const entryRanges = (project: string, id: ContextId, stop: Stop, unsent = false): Ranges<Entry> =>
   entryLists.get(`${project}\n${id}\n${stop}\n${unsent}`, () =>
     createRanges<Entry>(pageSize, async (offset, limit) => {
       const { total, entries } = await api.context.entries({ id, stop, offset, limit, ...(unsent && { hidden: true }) });

@@ -1,6 +1,6 @@
 import type { ContextId, Entry } from '../../core/contract/index.js';
 import { api } from '../client';
-import { outlineOf } from './contexts';
+import { loadOutline } from './contexts';
 import { type ForkDraft, forkDraftOf, keepForkDraft, loadDrafts } from './drafts';
 import { go, route } from './navigation';
 
@@ -19,7 +19,7 @@ export async function editPrompt(commit: ContextId): Promise<boolean> {
   const kept = forkDraftOf(project, commit);
   if (kept) keepForkDraft(project, commit, { ...kept, open: true });
   else {
-    const { rows } = await outlineOf(project, commit, 'compaction');
+    const { rows } = await loadOutline(project, commit, 'compaction');
     const own = rows.findLastIndex((row) => row.prompt && row.commit === commit);
     const offset = own >= 0 ? own : rows.findLastIndex((row) => row.prompt);
     const [entry] = offset < 0 ? [] : (await api.context.entries({ id: commit, offset, limit: 1 })).entries;

@@ -152,14 +152,14 @@ export function missingIn(fields: readonly FormField[], values: FormValues, at =
 }
 
 /** The place in the form for a field of the procedure's input: the deepest form field that contains it. */
-export function placeOf(fields: readonly FormField[], path: string): string | undefined {
+export function findField(fields: readonly FormField[], path: string): string | undefined {
   const parts = path.split('.');
   for (const field of fields) {
     const own = (field.field ?? field.name).split('.');
     if (own.some((part, index) => parts[index] !== part)) continue;
     const [index, ...rest] = parts.slice(own.length);
     if (field.row === undefined || index === undefined || !/^\d+$/.test(index)) return field.name;
-    const inside = placeOf(field.row, rest.join('.'));
+    const inside = findField(field.row, rest.join('.'));
     return inside === undefined ? field.name : `${field.name}.${index}.${inside}`;
   }
   return undefined;

@@ -4,11 +4,11 @@
 
 export { type ChainFacts, chainOf, continuedName, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
 export {
-  beginningOf,
+  askBeginning,
   type ContextOutline,
-  entriesOf,
   entriesWith,
-  outlineOf,
+  entryRanges,
+  loadOutline,
   type ShownCommit,
   stepEntriesOf,
   timelineOf,
@@ -26,6 +26,7 @@ export {
   type FormSpec,
   type FormValue,
   type FormValues,
+  findField,
   givenIn,
   isYes,
   jsonIn,
@@ -34,7 +35,6 @@ export {
   numberIn,
   objectIn,
   picksIn,
-  placeOf,
   rowsIn,
   textIn,
   timeIn,
@@ -44,7 +44,7 @@ export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './
 export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type CompactionLosses, useLosses } from './losses';
 export { AnswerMemory } from './memory';
-export { addressOf, go, move, route, useNavigation } from './navigation';
+export { go, move, nextAddress, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 

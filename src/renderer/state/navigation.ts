@@ -27,7 +27,7 @@ export const route = (): Route => useNavigation.getState().route;
  * The address after a change. If one of the two main commits of a comparison changes, its further commits are dropped. A page keeps the view from
  * which it was opened.
  */
-export function addressOf(change: Partial<Route>): string {
+export function nextAddress(change: Partial<Route>): string {
   const now = route();
   const view = change.view ?? now.view;
   return formatRoute({
@@ -42,7 +42,7 @@ export function addressOf(change: Partial<Route>): string {
 
 /** Changes the address and adds a step to the history. */
 export function go(change: Partial<Route>): void {
-  const next = addressOf(change);
+  const next = nextAddress(change);
   if (next === location.hash) return;
   farthest = position() + 1;
   history.pushState({ step: farthest }, '', next);
@@ -51,7 +51,7 @@ export function go(change: Partial<Route>): void {
 
 /** Changes the address without a new history step, so that moving a selection does not fill the history. */
 export function move(change: Partial<Route>): void {
-  const next = addressOf(change);
+  const next = nextAddress(change);
   if (next === location.hash) return;
   history.replaceState(history.state, '', next);
   follow();

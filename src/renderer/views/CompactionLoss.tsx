@@ -33,7 +33,7 @@ export function CompactionLoss({ project, commit, open: isOpenFirst = false }: {
   return (
     <section className="compaction-loss" aria-label="Lost in this compaction">
       <p>
-        <b title={titleOf(found)}>
+        <b title={describeLoss(found)}>
           {side(found.before)} → {side(found.after)}
         </b>{' '}
         <span className="muted">tokens{found.before.counted !== null && found.after.counted !== null && ', counted'}</span>
@@ -61,7 +61,7 @@ export function CompactionLoss({ project, commit, open: isOpenFirst = false }: {
 
 const side = ({ counted, estimated }: UsageCompaction['before']): string => (counted === null ? `≈ ${say.compact(estimated)}` : say.exact(counted));
 
-const titleOf = ({ before, after, summaryTokens, kept }: UsageCompaction): string => {
+const describeLoss = ({ before, after, summaryTokens, kept }: UsageCompaction): string => {
   const how = ({ counted }: UsageCompaction['before']): string => (counted === null ? basis.estimated : basis.counted);
   return `Before: ${how(before)}, the input of the last call. After: ${how(after)}, the input of the next call with the system prompt, the tools and the next prompt. The summary has about ${say.exact(summaryTokens)} tokens; ${say.plural(kept, 'entry', 'entries')} stayed.`;
 };

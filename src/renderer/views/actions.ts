@@ -27,7 +27,7 @@ import {
 import { type Commit, type ContextId, commitLink, type GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
-import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
+import { agents, findAgent, type MenuEntry, notifyProblem } from '../parts';
 import { ask, copy, editPrompt, type FormSpec, go, move, notify, refreshProject, route, show } from '../state';
 import { compareWithOriginal } from './original';
 
@@ -38,7 +38,7 @@ export function commitActions(
   row?: Pick<GraphRow, 'forked'>,
 ): readonly MenuEntry[] {
   const { id, parent } = commit;
-  const agent = agentOf(commit.format);
+  const agent = findAgent(commit.format);
   return [
     { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => go({ view: 'context', commit: id, entry: undefined, stop: undefined }) },
     { name: 'Replay', icon: CirclePlay, keys: 'r', act: () => go({ view: 'replay', commit: id, entry: undefined }) },

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { assemble, commitOf, fork, walk } from '../../../src/core/chain/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { assemble, findCommit, fork, walk } from '../../../src/core/chain/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import { bulk, commit, discard, openEngine, scratchEngine, turnCounts } from '../engine.js';
 import { turns } from '../material.js';
 import { median, type Part, type Row, type Run } from '../measure.js';
@@ -67,7 +67,7 @@ function ours(folder: string, length: number): Kept {
 
 /** Messages as plain objects, as an agent needs them to continue.  */
 function stateOf({ chain }: ReturnType<typeof openEngine>, tip: ContextId): unknown[] {
-  const { bytes } = assemble(chain, walk(chain, commitOf(chain, tip), 'root'), formatOf('claude-code-v1'));
+  const { bytes } = assemble(chain, walk(chain, findCommit(chain, tip), 'root'), requireFormat('claude-code-v1'));
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString()
     .trimEnd()

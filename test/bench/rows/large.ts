@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContextId, Timestamp } from '../../../src/core/base/index.js';
 import { atOnce } from '../../../src/core/base/index.js';
-import { addCommit, commitOf, fork, graph, resolve, type WriteChain } from '../../../src/core/chain/index.js';
+import { addCommit, findCommit, fork, graph, resolve, type WriteChain } from '../../../src/core/chain/index.js';
 import { openProject, type Project } from '../../../src/core/project/index.js';
 import { indexInPieces, query } from '../../../src/core/search/index.js';
 import { builtRoot } from '../built.js';
@@ -42,7 +42,7 @@ const works: Readonly<Record<string, Work>> = {
   resolve: (chain) => resolve(chain, 'p7', new Date(1_700_000_500_000).toISOString() as Timestamp),
   search: (chain) => query(chain, { text: 'queue retries', limit: 20 }),
   fork: (chain, tip, round) => fork(chain, { id: tip, template: `fork ${round}` }),
-  show: (chain, tip) => commitOf(chain, tip),
+  show: (chain, tip) => findCommit(chain, tip),
 };
 
 function large(folder: string, { quick }: Run): Row[] {

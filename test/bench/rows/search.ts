@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { atOnce } from '../../../src/core/base/index.js';
 import { addCommit } from '../../../src/core/chain/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { indexInPieces, query } from '../../../src/core/search/index.js';
 import { bulk, discard, scratchEngine } from '../engine.js';
@@ -37,7 +37,7 @@ function openRaw(folder: string) {
 /** The searchable entries of the material. */
 const textsOf = (deltas: readonly string[]): string[] =>
   deltas.flatMap((delta) =>
-    formatOf('claude-code-v1')
+    requireFormat('claude-code-v1')
       .parse(Buffer.from(delta))
       .entries.map(({ text, toolName, arguments: given }) =>
         [toolName, ...(given ? Object.values(given as Record<string, string>) : []), text].filter(Boolean).join('\n'),

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { blake3Of } from '../../../src/core/artifacts/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { assemble, commitOf, materialize, materializedBytes, walk } from '../../../src/core/chain/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { assemble, findCommit, materialize, materializedBytes, walk } from '../../../src/core/chain/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { bulk, openEngine } from '../engine.js';
 import { openFloor } from '../floors.js';
@@ -15,8 +15,8 @@ const size = 10_000;
 
 /** Materializes the whole chain without a cache. Every delta is verified against its hash. */
 function assembled(engine: Project, tip: ContextId): Uint8Array {
-  const way = walk(engine.chain, commitOf(engine.chain, tip), 'root');
-  return assemble(engine.chain, way, formatOf('claude-code-v1')).bytes;
+  const way = walk(engine.chain, findCommit(engine.chain, tip), 'root');
+  return assemble(engine.chain, way, requireFormat('claude-code-v1')).bytes;
 }
 
 function walks(folder: string): Row[] {

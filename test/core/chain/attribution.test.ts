@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestampOf } from '../../../src/core/base/index.js';
+import { toTimestamp } from '../../../src/core/base/index.js';
 import { checkpoint, resolve } from '../../../src/core/chain/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
@@ -39,7 +39,7 @@ test('[C11, C25] what is made in Stemma belongs to its author, and resolve never
     made.push(await client.context.show({ id: (result as { commits: (typeof id)[] }).commits[0] as typeof id }));
     for (const commit of made.splice(0)) expect(commit).toMatchObject({ principal: principal ?? 'user@desk', machine: 'desk' });
   }
-  const at = timestampOf(clock.at + 1);
+  const at = toTimestamp(clock.at + 1);
   expect((await client.context.resolve({ principal: 'agent:coder', at })).id).toBe(id);
   expect((await client.context.resolve({ principal: 'ann@desk', at })).id).toBe(null);
   const ticket = await client.ticket.create({ title: 'Check', type: 'task', by: 'agent:coder' });
@@ -53,7 +53,7 @@ test('[C11, C25] what is made in Stemma belongs to its author, and resolve never
   clock.at += 1_000;
   const asked = await client.ticket.discuss({ ticketId: ticket.ticketId, text: 'Why now?', principal: 'agent:reviewer' });
   expect(asked.commit.principal).toBe('agent:reviewer');
-  expect((await client.context.resolve({ principal: 'agent:reviewer', at: timestampOf(clock.at + 1) })).id).toBe(own.id);
+  expect((await client.context.resolve({ principal: 'agent:reviewer', at: toTimestamp(clock.at + 1) })).id).toBe(own.id);
 });
 
 test('[C25] a fork that an older version signed with the agent is not the work of the agent', () => {
@@ -61,7 +61,7 @@ test('[C25] a fork that an older version signed with the agent is not the work o
   const by = { principal: 'agent:coder', template: 'coder', type: 'delta', format: 'claude-code-v1', checkpoint: 'explicit' } as const;
   const fork = checkpoint(chain, { ...by, parent: turn.id, text: prompt('u2', 'more', { parent: 'a1' }) });
   const deeper = checkpoint(chain, { ...by, parent: fork.id, text: prompt('u3', 'still more', { parent: 'u2' }) });
-  const at = timestampOf(8.64e15);
+  const at = toTimestamp(8.64e15);
   expect(resolve(chain, 'agent:coder', at).id).toBe(deeper.id);
   chain.db.run('UPDATE context SET forked = 1 WHERE id IN (?, ?)', fork.id, deeper.id);
   expect(resolve(chain, 'agent:coder', at).id).toBe(turn.id);

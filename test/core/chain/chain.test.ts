@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, Timestamp } from '../../../src/core/base/index.js';
 import {
   checkpoint,
-  commitOf,
   compact,
   entries,
   entriesNear,
   find,
+  findCommit,
   forgetGraph,
   fork,
   graph,
@@ -505,6 +505,6 @@ describe('lanes', () => {
     commit(chain, root, prompt('u2', 'y', { parent: 'u1' }), { sessionId: 's2' });
     commit(chain, null, prompt('other', 'z'), { sessionId: 's3' });
     expect(graph(chain, { filter: { sessionId: 's2' }, offset: 0, limit: 9 }).total).toBe(2);
-    expect(commitOf(chain, root.id).sessionId).toBe('s1');
+    expect(findCommit(chain, root.id).sessionId).toBe('s1');
   });
 });

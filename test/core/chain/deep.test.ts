@@ -5,8 +5,8 @@ import { type ArtifactNo, atOnce, type ContextId } from '../../../src/core/base/
 import {
   assemble,
   checkpoint,
-  commitOf,
   compact,
+  findCommit,
   fork,
   keepRestPoints,
   materializedBytes,
@@ -14,7 +14,7 @@ import {
   type WriteChain,
   walk,
 } from '../../../src/core/chain/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import { prompt } from '../../support/claude-lines.js';
 import { emptyChain, emptyProject } from '../../support/project.js';
 
@@ -38,7 +38,7 @@ function grow(chain: WriteChain, from: ContextId | null, count: number, name: st
 }
 
 const whole = (chain: WriteChain, id: ContextId): string =>
-  Buffer.from(assemble(chain, walk(chain, commitOf(chain, id), 'root'), formatOf('claude-code-v1')).bytes).toString();
+  Buffer.from(assemble(chain, walk(chain, findCommit(chain, id), 'root'), requireFormat('claude-code-v1')).bytes).toString();
 const kept = (chain: WriteChain, id: ContextId): string => Buffer.from(materializedBytes(chain, { id, stop: 'root' }).bytes).toString();
 
 describe('deep chains', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, Timestamp } from '../../../src/core/base/index.js';
 import { checkpoint, compact, contextEntries, fork, keepRestPoints, materializedBytes, show, snapshot } from '../../../src/core/chain/index.js';
 import type { Commit, CommitType, Role, Stop } from '../../../src/core/contract/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import { atOnce, type Project, roots } from '../../../src/core/project/index.js';
 import { emptyProject } from '../../support/project.js';
 import { runs } from '../../support/properties.js';
@@ -134,13 +134,13 @@ function world(project: Project, later: () => void) {
   };
 
   const delta = (texts: readonly string[], format: string): { bytes: Uint8Array; own: Held[] } => {
-    const bytes = formatOf(format).write(
+    const bytes = requireFormat(format).write(
       texts.map((text, place) => ({ role: (place % 2 ? 'assistant' : 'user') as Role, kind: 'text' as const, text })),
       { newId: chain.newId, now: '2026-01-01T00:00:00.000Z' as Timestamp },
     );
     return {
       bytes,
-      own: formatOf(format)
+      own: requireFormat(format)
         .parse(bytes)
         .entries.map(({ key, text }) => ({ key, text })),
     };

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Timestamp, timestampOf } from '../../../src/core/base/index.js';
+import { type Timestamp, toTimestamp } from '../../../src/core/base/index.js';
 import { addCommit, checkpoint, listIsDue, listPrincipals, resolve } from '../../../src/core/chain/index.js';
 import { atOnce, checkProject, type Project, repairProject } from '../../../src/core/project/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
 import { prompt } from '../../support/claude-lines.js';
 import { emptyProject } from '../../support/project.js';
 
-const day = (number: number): Timestamp => timestampOf(Date.UTC(2026, 0, 1) + number * 86_400_000);
+const day = (number: number): Timestamp => toTimestamp(Date.UTC(2026, 0, 1) + number * 86_400_000);
 
 interface Made {
   readonly who: string | undefined;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ContextId, textOf } from '../../../src/core/base/index.js';
-import { checkpoint, commitOf, compact, contextEntries, entries, fork, snapshot, type WriteChain } from '../../../src/core/chain/index.js';
+import { type ContextId, decodeText } from '../../../src/core/base/index.js';
+import { checkpoint, compact, contextEntries, entries, findCommit, fork, snapshot, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { findFormat, formats, type WritableEntry } from '../../../src/core/formats/index.js';
 import { atOnce, checkProject, type Project } from '../../../src/core/project/index.js';
@@ -48,7 +48,7 @@ describe.for(chained.map(({ id }) => id))('a sound commit: %s', (format) => {
       const results = kept.filter(({ kind }) => kind === 'tool_result').map(({ toolCallId }) => toolCallId);
       const calls = kept.filter(({ kind }) => kind === 'tool_call').map(({ toolCallId }) => toolCallId);
       expect([calls, results]).toEqual([last === 2 ? ['c0'] : ['c0', 'd0'], last === 4 ? ['c0'] : []]);
-      expect(textOf(chain.artifacts.read(commitOf(chain, made.id).artifact))).not.toMatch(/no result was recorded|interrupted/);
+      expect(decodeText(chain.artifacts.read(findCommit(chain, made.id).artifact))).not.toMatch(/no result was recorded|interrupted/);
       const on = fork(chain, { id: tip, at: at?.key as never, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Stop' } }] });
       const after = contextEntries(chain, { id: on.id }).map(({ entry }) => entry);
       expect(after.filter(({ kind }) => kind === 'tool_result')).toHaveLength(results.length);
@@ -85,7 +85,7 @@ test('[C31] after random changes, every commit counts what it holds', { tags: 'l
         const tip = tips[from % Math.max(1, tips.length)];
         const id = chained[format % chained.length]?.id ?? '';
         if (tip === undefined || what === 'turn') {
-          tips.push(begun(chain, tip && format % 3 ? commitOf(chain, tip).format : id, tip ?? null, number));
+          tips.push(begun(chain, tip && format % 3 ? findCommit(chain, tip).format : id, tip ?? null, number));
           continue;
         }
         const all = entries(chain, { id: tip }).entries;

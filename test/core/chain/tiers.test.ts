@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ContextId, type StemmaError, textOf } from '../../../src/core/base/index.js';
+import { type ContextId, decodeText, type StemmaError } from '../../../src/core/base/index.js';
 import { checkpoint, entries, fork, materialize, materializedBytes } from '../../../src/core/chain/index.js';
 import { call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
@@ -35,7 +35,7 @@ function mixed() {
   return { chain, a, b, c, d };
 }
 const bytesIn = (chain: ReturnType<typeof emptyChain>, id: ContextId, format: string): string =>
-  textOf(materializedBytes(chain, { id, format }).bytes);
+  decodeText(materializedBytes(chain, { id, format }).bytes);
 
 describe('tiers', () => {
   test('[C7] [F20] each delta gets its best tier, and the worst tier is reported', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { checkpoint, commitOf, fork, graph, type WriteChain } from '../../../src/core/chain/index.js';
-import { placeOf, sessionOf } from '../../../src/core/sessions/index.js';
+import { checkpoint, findCommit, fork, graph, type WriteChain } from '../../../src/core/chain/index.js';
+import { findPlace, readSession } from '../../../src/core/sessions/index.js';
 import { listTurns } from '../../../src/core/turns/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
@@ -35,7 +35,7 @@ const rowsOf = (chain: WriteChain) => graph(chain, { offset: 0, limit: 100, toge
 
 test('[W74] commits of older versions for the state before a prompt have no rows', () => {
   const { chain, first, second, made, text } = withSession();
-  chain.db.run('INSERT INTO resumed (project, sessionId, context) VALUES (?, ?, ?)', chain.project, 'x', commitOf(chain, made.id).seq);
+  chain.db.run('INSERT INTO resumed (project, sessionId, context) VALUES (?, ?, ?)', chain.project, 'x', findCommit(chain, made.id).seq);
   const state = commit(chain, first.id, reminder(), 's', { summary: 'Count the stock.' });
   const before = prompt('x-u', text, { parent: 'r2' });
   const old = commit(chain, state.id, before + answer('x-a', 'Twenty-one.', { parent: 'x-u' }), 'x', { summary: text });
@@ -50,8 +50,8 @@ test('[W74] commits of older versions for the state before a prompt have no rows
   ]);
   expect(rows[1]).toMatchObject({ fork: { commit: made.id, title: made.summary } });
   expect(rows[0]?.tipOf).toBe(made.summary);
-  expect(placeOf(chain, { id: next.id }).turn).toEqual({ number: 3, of: 3 });
-  expect(sessionOf(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
+  expect(findPlace(chain, { id: next.id }).turn).toEqual({ number: 3, of: 3 });
+  expect(readSession(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
 });
 
 test('[W12] what an agent does by itself after a compaction is no turn', () => {
@@ -69,8 +69,8 @@ test('[W12] what an agent does by itself after a compaction is no turn', () => {
     [2, undefined],
     [1, undefined],
   ]);
-  expect(placeOf(chain, { id: last.id }).turn).toEqual({ number: 3, of: 3 });
-  expect(sessionOf(chain, 's').turns).toBe(3);
+  expect(findPlace(chain, { id: last.id }).turn).toEqual({ number: 3, of: 3 });
+  expect(readSession(chain, 's').turns).toBe(3);
   expect(listTurns(chain, { id: last.id }).map(({ trigger }) => trigger.kind)).toEqual(['prompt', 'prompt', 'compaction', 'continuation', 'prompt']);
 });
 
@@ -81,12 +81,12 @@ test('[W74] an edited prompt that a model answers has one row for each reply', (
   expect(rowsOf(chain).flatMap(({ commit: { id }, forked, turn }) => (forked ? [[id, turn]] : []))).toEqual([[one.id, 2]]);
   const two = reply('Thirty.');
   expect(new Set(rowsOf(chain).flatMap(({ commit: { id }, forked }) => (forked ? [id] : [])))).toEqual(new Set([one.id, two.id]));
-  expect(sessionOf(chain, 's')).toMatchObject({ turns: 2, branches: 3 });
+  expect(readSession(chain, 's')).toMatchObject({ turns: 2, branches: 3 });
 });
 
 test('[W6] a fork or a note at the end of a session does not move its trunk', () => {
   const { chain, second } = withSession();
   fork(chain, { id: second.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'What about the cellar?' } }] });
-  expect(sessionOf(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
-  expect(placeOf(chain, { id: second.id })).toMatchObject({ branch: { tip: second.id, main: true }, turn: { number: 2, of: 2 } });
+  expect(readSession(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
+  expect(findPlace(chain, { id: second.id })).toMatchObject({ branch: { tip: second.id, main: true }, turn: { number: 2, of: 2 } });
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type ContextId, systemClock } from '../../../src/core/base/index.js';
-import { checkpoint, commitOf, walk } from '../../../src/core/chain/index.js';
+import { checkpoint, findCommit, walk } from '../../../src/core/chain/index.js';
 import { createProject } from '../../../src/core/project/index.js';
 import { scratch } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';
@@ -22,7 +22,7 @@ test('[S15] a walk verifies rows again after another connection has changed the 
         checkpoint: 'explicit',
       }).id,
     );
-  const walked = (): unknown[] => walk(project.chain, commitOf(project.chain, ids[2] as ContextId), 'root').contributing.map(({ id }) => id);
+  const walked = (): unknown[] => walk(project.chain, findCommit(project.chain, ids[2] as ContextId), 'root').contributing.map(({ id }) => id);
   expect(walked()).toEqual(ids);
 
   const other = new Database(join(dir, 'stemma.db'));

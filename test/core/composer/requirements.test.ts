@@ -10,7 +10,7 @@ import {
   requestBody,
   shortenMemory,
 } from '../../../src/core/composer/index.js';
-import { dialogueOf, tokensOf } from '../../../src/core/composer/memory.js';
+import { countMessage, dialogueOf } from '../../../src/core/composer/memory.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { type ComposeInput, type MemoryMessage, type Process, processes } from '../../../src/core/contract/index.js';
 import { countTokens } from '../../../src/core/formats/index.js';
@@ -137,7 +137,7 @@ describe('duties', () => {
         ];
         const places = first.messages.map(({ layer }) => order.indexOf(order.includes(layer) ? layer : 'further'));
         expect(places).toEqual(places.toSorted((a, b) => a - b));
-        expect(first.messages.every((message) => message.tokens === tokensOf(message))).toBe(true);
+        expect(first.messages.every((message) => message.tokens === countMessage(message))).toBe(true);
       }),
       { numRuns: 300 },
     );

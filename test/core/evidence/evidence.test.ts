@@ -2,10 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bytesOf, canonicalJson, type Json, type JsonObject } from '../../../src/core/base/index.js';
+import { canonicalJson, encodeText, type Json, type JsonObject } from '../../../src/core/base/index.js';
 import { verifyPack } from '../../../src/core/evidence/index.js';
-import { rootOf } from '../../../src/core/evidence/manifest.js';
-import { memberOf, readZip, zipParts } from '../../../src/core/evidence/zip.js';
+import { computeRoot } from '../../../src/core/evidence/manifest.js';
+import { makeMember, readZip, zipParts } from '../../../src/core/evidence/zip.js';
 import { door } from '../../support/door.js';
 import { scratch } from '../../support/project.js';
 import { laterRefusal } from '../../support/refusal.js';
@@ -33,20 +33,20 @@ async function packed(key?: string) {
 function repacked(file: Uint8Array, change: (files: Map<string, Uint8Array>) => void): Buffer {
   const files = readZip(file);
   change(files);
-  return Buffer.concat([...zipParts([...files].map(([name, bytes]) => memberOf(name, bytes)))]);
+  return Buffer.concat([...zipParts([...files].map(([name, bytes]) => makeMember(name, bytes)))]);
 }
 
 const withManifest = (files: Map<string, Uint8Array>, change: (manifest: Record<string, Json>) => void): void => {
   const manifest = JSON.parse(Buffer.from(files.get('manifest.json') ?? []).toString()) as Record<string, Json>;
   change(manifest);
-  files.set('manifest.json', bytesOf(canonicalJson(manifest)));
+  files.set('manifest.json', encodeText(canonicalJson(manifest)));
 };
 
 /** Makes the root fit again, as somebody who forges a pack would. */
 const withRoot = (files: Map<string, Uint8Array>, change: (manifest: Record<string, Json>) => void): void =>
   withManifest(files, (manifest) => {
     change(manifest);
-    manifest.root = rootOf(manifest as unknown as Parameters<typeof rootOf>[0]);
+    manifest.root = computeRoot(manifest as unknown as Parameters<typeof computeRoot>[0]);
   });
 
 describe('a pack of evidence', () => {
@@ -101,11 +101,11 @@ describe('a pack of evidence', () => {
   });
 
   test.each<[string, (files: Map<string, Uint8Array>) => void]>([
-    ['a path outside', (files) => files.set('../../etc/passwd', bytesOf('x'))],
-    ['an absolute path', (files) => files.set('/tmp/x', bytesOf('x'))],
-    ['a file that the manifest does not name', (files) => files.set(`objects/${'a'.repeat(64)}`, bytesOf('x'))],
+    ['a path outside', (files) => files.set('../../etc/passwd', encodeText('x'))],
+    ['an absolute path', (files) => files.set('/tmp/x', encodeText('x'))],
+    ['a file that the manifest does not name', (files) => files.set(`objects/${'a'.repeat(64)}`, encodeText('x'))],
     ['a missing object', (files) => files.delete([...files.keys()].find((name) => name.startsWith('objects/')) ?? '')],
-    ['another object', (files) => files.set([...files.keys()].find((name) => name.startsWith('objects/')) ?? '', bytesOf('forged'))],
+    ['another object', (files) => files.set([...files.keys()].find((name) => name.startsWith('objects/')) ?? '', encodeText('forged'))],
     ['a changed fact', (files) => withManifest(files, (manifest) => Object.assign(manifest, { createdAt: '2020-01-01T00:00:00.000Z' }))],
     ['an item less', (files) => withManifest(files, (manifest) => Object.assign(manifest, { items: (manifest.items as Json[]).slice(1) }))],
     [
@@ -116,7 +116,7 @@ describe('a pack of evidence', () => {
     ['another format', (files) => withRoot(files, (manifest) => Object.assign(manifest, { format: 'stemma-evidence-v9' }))],
     [
       'a manifest that is not canonical',
-      (files) => files.set('manifest.json', bytesOf(`${Buffer.from(files.get('manifest.json') ?? []).toString()} `)),
+      (files) => files.set('manifest.json', encodeText(`${Buffer.from(files.get('manifest.json') ?? []).toString()} `)),
     ],
     ['no manifest', (files) => files.delete('manifest.json')],
   ])('[V2] %s is found by both checks', async (_, change) => {

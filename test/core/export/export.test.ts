@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { entries, materializedBytes, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { idOf, targets } from '../../../src/core/export/documents.js';
 import { exportContext, exportFormats, resumeIn } from '../../../src/core/export/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { createProject } from '../../../src/core/project/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -171,5 +171,5 @@ test('[F9] a line of an unknown kind keeps its place in the chain and in exports
   const [tip] = tips(chain, {});
   expect(result.skipped).toEqual([]);
   expect(Buffer.from(materializedBytes(chain, { id: tip?.id as never, stop: 'root' }).bytes).toString()).toBe(text);
-  expect(formatOf('claude-code-v1').parse(Buffer.from(unknown)).problems).toEqual([]);
+  expect(requireFormat('claude-code-v1').parse(Buffer.from(unknown)).problems).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { materializedBytes } from '../../../src/core/chain/index.js';
 import { idOf, targets } from '../../../src/core/export/documents.js';
 import { exportContext, exportRedacted } from '../../../src/core/export/index.js';
 import { redactJson, redactor, redactText } from '../../../src/core/export/redact/index.js';
-import { entriesIn, type Format, formatOf, formats } from '../../../src/core/formats/index.js';
+import { entriesIn, type Format, formats, requireFormat } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { textOfExport as contentOf } from '../../support/exported.js';
@@ -87,7 +87,7 @@ describe('[F30] redacted exports', () => {
       const kept = session(thought('nothing of note', sealed));
       const whole = (one: typeof kept): string => contentOf(exportContext(one.chain, { id: one.id, format }));
       const isHeld = whole(kept).includes(sealed);
-      expect(isHeld).toBe(formatOf(format).holds.includes('signature'));
+      expect(isHeld).toBe(requireFormat(format).holds.includes('signature'));
       const out = await exportRedacted(changed.chain, { id: changed.id, format });
       expect(contentOf(out)).not.toContain(sealed);
       expect(contentOf(out)).not.toContain('ada@example');

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { timestampOf } from '../../../src/core/base/index.js';
+import { toTimestamp } from '../../../src/core/base/index.js';
 import { principalOf, signedName } from '../../../src/core/import/index.js';
 import { openCapture } from '../../../src/core/project/capture.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
@@ -10,7 +10,7 @@ import { importInto } from '../../support/imports.js';
 import { heldClock, scratch } from '../../support/project.js';
 import { refusalOf } from '../handover/world.js';
 
-const later = timestampOf(Date.parse('2050-01-01T00:00:00Z'));
+const later = toTimestamp(Date.parse('2050-01-01T00:00:00Z'));
 
 /** A session of Claude Code in a folder, as its file. */
 function session(dir: string, id: string, text: string): string {
@@ -29,7 +29,7 @@ test('[C26] two sessions in one folder are two principals, and each resolves to 
   const [written, reviewed] = await Promise.all([author, reviewer].map(({ tip }) => client.context.show({ id: tip as never })));
   expect([written?.principal, reviewed?.principal]).toEqual(['claude-code@/work/larder#author', 'claude-code@/work/larder#reviewer']);
   expect(written?.machine).toBe('desk');
-  const at = timestampOf(clock.at);
+  const at = toTimestamp(clock.at);
   for (const commit of [written, reviewed]) expect((await client.context.resolve({ principal: commit?.principal ?? '', at })).id).toBe(commit?.id);
   const finding = await client.ticket.create({ title: 'A gap', type: 'task', by: reviewed?.principal ?? '' });
   expect(finding).toMatchObject({ contextId: reviewed?.id, contextFound: 'resolved' });
@@ -109,7 +109,7 @@ test('[K4] a ticket write by a recorded agent commits the turn in progress first
   expect((await client.ticket.create({ title: 'Other', type: 'task', by: '@other' })).contextId).toBe(null);
   await client.capture.stop({ end: true });
   expect(chain.db.one('SELECT COUNT(*) AS n FROM followed')).toEqual({ n: 0 });
-  expect((await client.context.resolve({ principal: '@coder', at: timestampOf(clock.at) })).id).toBe(moved.contextId);
+  expect((await client.context.resolve({ principal: '@coder', at: toTimestamp(clock.at) })).id).toBe(moved.contextId);
 });
 
 test('[C26] of two recordings in one folder, each has its own session', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
 import { contextEntries, show, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import { detect } from '../../../src/core/import/index.js';
 import { usageCalls } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
@@ -69,7 +69,7 @@ const withoutOutput = (counts: string): string => counts.replace(/^(\d*),\d*,/, 
 
 /** The entries and counts of a context before and after an export in a format and the import of the exported file. */
 function roundTrip(chain: WriteChain, id: ContextId, format: string, name: string) {
-  const path = join(scratch(), `again.${formatOf(format).about.extension}`);
+  const path = join(scratch(), `again.${requireFormat(format).about.extension}`);
   const { losses } = exportContext(chain, { id, format, path });
   const lost = new Set<string>(losses.map(({ entry }) => entry));
   const before = heard(chain, id).filter(({ key }) => !lost.has(key));

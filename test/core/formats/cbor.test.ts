@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bureauAgent, cardbox, events, type Format } from '../../../src/core/formats/index.js';
-import { type Cbor, decodeCbor, encodeCbor, jsonOf, readArray, spliceArrays } from '../../../src/core/formats/shared/cbor.js';
+import { type Cbor, decodeCbor, encodeCbor, readArray, spliceArrays, toJson } from '../../../src/core/formats/shared/cbor.js';
 
 const hex = (value: Cbor): string => Buffer.from(encodeCbor(value)).toString('hex');
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'hex');
@@ -55,7 +55,7 @@ describe('[F28] the core deterministic encoding', () => {
 
 describe('[F28] CBOR read as JSON', () => {
   test('-0 is 0, a number that JSON lacks is null, a byte string is base64', () => {
-    const read = jsonOf(decodeCbor(encodeCbor({ a: [-0, Number.NaN, Number.NEGATIVE_INFINITY], b: Uint8Array.of(1, 2) })) ?? null);
+    const read = toJson(decodeCbor(encodeCbor({ a: [-0, Number.NaN, Number.NEGATIVE_INFINITY], b: Uint8Array.of(1, 2) })) ?? null);
     expect(read).toEqual({ a: [0, null, null], b: 'AQI=' });
   });
 

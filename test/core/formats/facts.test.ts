@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Mapping } from '../../../src/core/contract/index.js';
-import { formatOf } from '../../../src/core/formats/index.js';
+import { requireFormat } from '../../../src/core/formats/index.js';
 import { promptLine } from '../../../src/core/formats/shared/headline.js';
 import { importPaths } from '../../../src/core/import/paths.js';
 import { atOnce } from '../../../src/core/project/index.js';
@@ -232,7 +232,7 @@ test.each([
     { role: 'user', kind: 'text', text: 'two' },
   ];
   const line = { source: format, in: 's', id: 'r', record: record(own) };
-  const { entries } = formatOf(format).parse(Buffer.from(jsonl([line])));
+  const { entries } = requireFormat(format).parse(Buffer.from(jsonl([line])));
   expect(entries.map(({ key, text }) => [key, text])).toEqual([
     ['kept.0', 'one'],
     ['s:r.1', 'two'],

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bytesOf } from '../../../src/core/base/index.js';
+import { encodeText } from '../../../src/core/base/index.js';
 import { contextEntries, tips } from '../../../src/core/chain/index.js';
-import { readerOf } from '../../../src/core/formats/index.js';
+import { findReader } from '../../../src/core/formats/index.js';
 import { type Dialect, scanJsonl } from '../../../src/core/formats/shared/jsonl.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -12,7 +12,7 @@ import { emptyChain, scratch } from '../../support/project.js';
 
 const dialect: Dialect = { beginning: /\{"n":/g, isWhole: ({ n }) => typeof n === 'number' };
 const read = (text: string, part?: number) => {
-  const bytes = bytesOf(text);
+  const bytes = encodeText(text);
   const file = part === undefined ? bytes : { length: bytes.length, subarray: (start: number, end: number) => bytes.subarray(start, end) };
   return scanJsonl(file, dialect, { mayGrow: true, ...(part !== undefined && { part }) });
 };
@@ -88,7 +88,7 @@ test('[F48] a file of torn lines is read in a time that grows with its size', { 
 
 test('[F48] raw line breaks in records of Claude Code are read, in the delta too', () => {
   const lines = prompt('u1', 'look') + answer('a1', 'ONE@TWO', { parent: 'u1' }).replace('@', '\n') + prompt('u2', 'thanks', { parent: 'a1' });
-  const { entries, problems } = readerOf('claude-code-v1').parse(bytesOf(lines));
+  const { entries, problems } = findReader('claude-code-v1').parse(encodeText(lines));
   expect(entries.map(({ text }) => text)).toEqual(['look', 'ONE\nTWO', 'thanks']);
   expect(problems).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../src/core/base/index.js';
-import { type Fact, type Format, factsOf, formats, lossesOf, type WritableEntry } from '../../../src/core/formats/index.js';
+import { type Fact, type Format, formats, listFacts, lossesOf, type WritableEntry } from '../../../src/core/formats/index.js';
 import { chatlog } from './skeleton/chatlog.js';
 
 /** Realistic turns with every fact that an entry can hold. */
@@ -113,7 +113,7 @@ const entriesThemselves: readonly Fact[] = [
 /** The part of the entries that a format with these facts keeps. */
 function within(entries: readonly WritableEntry[], held: ReadonlySet<Fact>): unknown[] {
   return entries.flatMap((entry) => {
-    const missing = factsOf(entry).filter((fact) => !held.has(fact));
+    const missing = listFacts(entry).filter((fact) => !held.has(fact));
     // An image of a result becomes an image beside it where the result cannot hold one.
     if (missing.some((fact) => entriesThemselves.includes(fact)) || (entry.kind === 'image' && !held.has('resultImage'))) return [];
     const { role, kind, text, toolName, toolCallId, arguments: input, media } = entry;
@@ -174,7 +174,7 @@ describe('the facts that formats hold', () => {
     fc.assert(
       fc.property(conversation, (entries) => {
         const { losses, lossCounts } = lossesOf(entries, format);
-        const missing = entries.flatMap((entry) => factsOf(entry).filter((fact) => !format.holds.includes(fact)));
+        const missing = entries.flatMap((entry) => listFacts(entry).filter((fact) => !format.holds.includes(fact)));
         expect(losses.length).toBe(missing.length);
         expect(lossCounts.reduce((sum, { count }) => sum + count, 0)).toBe(missing.length);
       }),

@@ -3,7 +3,7 @@ import { boxAt, createBox } from '../../../src/core/cards/index.js';
 import type { WriteChain } from '../../../src/core/chain/index.js';
 import { insertAgent } from '../../../src/core/handover/agents.js';
 import { dispatchTurn } from '../../../src/core/handover/ending.js';
-import { agentNamed, agentOf, currentOutput, forkJoin, outcomeOf, validBoxes } from '../../../src/core/handover/index.js';
+import { agentNamed, currentOutput, forkJoin, outcomeOf, requireAgent, validBoxes } from '../../../src/core/handover/index.js';
 import { cardsOfBox, counts, fill, profiles, type Refused, refusalOf, shown, type Vector, vectors, type World, world } from './world.js';
 
 const of = (operation: string): Vector[] => vectors.filter((vector) => vector.operation === operation);
@@ -105,7 +105,7 @@ describe('vectors: packing', () => {
     const { chain } = world();
     const { agent_id: agentId, state, pointers } = vector.given;
     place(chain, agentId, { ...state[agentId], last_output: pointers?.[agentId]?.last_output_box_id, output: state[agentId].output_box_id });
-    const resolve = () => currentOutput(agentOf(chain, agentId)).boxId;
+    const resolve = () => currentOutput(requireAgent(chain, agentId)).boxId;
     if (vector.expected.ok) expect(resolve()).toBe(vector.expected.box_id);
     else expect(resolve).toThrow(vector.expected.error.message);
   });

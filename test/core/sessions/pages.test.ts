@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { timestampOf } from '../../../src/core/base/index.js';
+import { toTimestamp } from '../../../src/core/base/index.js';
 import { addCommit, dropRunSums, fork, storeRunSums, type WriteChain } from '../../../src/core/chain/index.js';
 import type { InputOf } from '../../../src/core/contract/index.js';
 import { changeSession, deleteSession, listSessions } from '../../../src/core/sessions/index.js';
@@ -29,7 +29,7 @@ function history(chain: WriteChain, number: number, sessions: readonly (string |
           checkpoint: 'turn_boundary',
         },
         ...{ sessionId: sessionId ?? undefined, messageCount: 1, tokenCount: 4, errors: 0, entries: 1, forked: false, summary: `Prompt ${number}` },
-        createdAt: timestampOf(Date.parse('2025-10-01T00:00:00.000Z') + number * 60_000 + at * 1_000),
+        createdAt: toTimestamp(Date.parse('2025-10-01T00:00:00.000Z') + number * 60_000 + at * 1_000),
       }),
     null,
   );

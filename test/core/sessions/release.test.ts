@@ -6,7 +6,7 @@ import { entries, fork, graph, tips, type WriteChain } from '../../../src/core/c
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce, checkProject, type Project, roots } from '../../../src/core/project/index.js';
 import { indexInPieces, query } from '../../../src/core/search/index.js';
-import { changeBranch, deleteSession, listSessions, releaseDeleted, sessionOf } from '../../../src/core/sessions/index.js';
+import { changeBranch, deleteSession, listSessions, readSession, releaseDeleted } from '../../../src/core/sessions/index.js';
 import { filesOf } from '../../support/agents.js';
 import { emptyProject, heldClock } from '../../support/project.js';
 
@@ -37,7 +37,7 @@ describe('[W5] a collection of deleted sessions', () => {
   ])('leaves no word of them on the disk, and the others whole ($form)', ({ isPacked }) => {
     const { project, chain } = withSample();
     if (isPacked) atOnce(chain.artifacts.repack());
-    const { tips: ends } = sessionOf(chain, main);
+    const { tips: ends } = readSession(chain, main);
     deleteSession(chain, { sessionId: main, deleted: true });
     const before = { contents: contents(chain), list: listSessions(chain, {}), found: query(chain, { text: 'midnight' }).total };
     if (!isPacked) expect(filesWith(project, secret)).not.toEqual([]);
@@ -75,7 +75,7 @@ describe('[W5] a collection of deleted sessions', () => {
   test('frees nothing that was not deleted, and keeps what is pinned', () => {
     const { chain } = withSample();
     expect(collect(chain)).toMatchObject({ removed: 0, freedBytes: 0, deletedSessions: 0 });
-    const end = sessionOf(chain, main).tips[0] as ContextId;
+    const end = readSession(chain, main).tips[0] as ContextId;
     const { artifact } = chain.db.one<{ artifact: never }>('SELECT artifact FROM context WHERE id = ?', end) ?? { artifact: 0 as never };
     const bytes = chain.artifacts.read(artifact);
     chain.artifacts.setPolicy(artifact, 'pin', undefined);
@@ -89,7 +89,7 @@ describe('[W5] a collection of deleted sessions', () => {
     const project = emptyProject(clock);
     const { chain } = project;
     atOnce(importPaths(chain, { paths: [sample] }));
-    const end = sessionOf(chain, main).tips[0] as ContextId;
+    const end = readSession(chain, main).tips[0] as ContextId;
     const { artifact } = chain.db.one<{ artifact: never }>('SELECT artifact FROM context WHERE id = ?', end) ?? { artifact: 0 as never };
     const bytes = chain.artifacts.read(artifact);
     deleteSession(chain, { sessionId: main, deleted: true });

@@ -5,7 +5,7 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, fork, graph, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { importPaths, listSources } from '../../../src/core/import/index.js';
 import { atOnce, roots } from '../../../src/core/project/index.js';
-import { changeBranch, changeSession, deleteSession, listSessions, placeOf, sessionOf } from '../../../src/core/sessions/index.js';
+import { changeBranch, changeSession, deleteSession, findPlace, listSessions, readSession } from '../../../src/core/sessions/index.js';
 import { query } from '../../support/counted.js';
 import { session } from '../../support/counted-lines.js';
 import { desk } from '../../support/desk.js';
@@ -43,7 +43,7 @@ describe('[W3] one session is one row', () => {
     for (const order of [files, files.toReversed()]) {
       const chain = emptyChain();
       for (const file of order) importInto(chain, file);
-      expect(sessionOf(chain, id)).toMatchObject({ title: 'Fix the queue retry', sources: 2 });
+      expect(readSession(chain, id)).toMatchObject({ title: 'Fix the queue retry', sources: 2 });
     }
   });
 
@@ -71,12 +71,12 @@ describe('[W3] one session is one row', () => {
 
   test('counts turns of the main branch and branches with forks made here', () => {
     const chain = withSample();
-    const before = sessionOf(chain, main);
+    const before = readSession(chain, main);
     const [tip] = before.tips;
     const { parent } = tips(chain, {}).find(({ id }) => id === tip) ?? {};
     if (!parent) throw new Error('The tip has no parent.');
     fork(chain, { id: parent, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Do it another way.' } }] });
-    const after = sessionOf(chain, main);
+    const after = readSession(chain, main);
     expect(after.branches).toBe(before.branches + 1);
     expect(after.turns).toBe(before.turns);
     expect(after.lastAt).toBe(before.lastAt);
@@ -85,19 +85,19 @@ describe('[W3] one session is one row', () => {
   test('[W9] a turn that several sessions share is named after the one that was chosen', () => {
     const chain = withSample();
     const named = rows(chain).map(({ sessionId, tips: [tip] }) => {
-      const { turns } = placeOf(chain, { id: tip as ContextId, session: sessionId });
-      return turns.map(({ commit }) => [sessionId, placeOf(chain, { id: commit, session: sessionId }).sessionId]);
+      const { turns } = findPlace(chain, { id: tip as ContextId, session: sessionId });
+      return turns.map(({ commit }) => [sessionId, findPlace(chain, { id: commit, session: sessionId }).sessionId]);
     });
     for (const [chosen, shown] of named.flat()) expect(shown).toBe(chosen);
     // In the sample, some turns belong to another session unless one is chosen. An unknown session changes nothing.
     const owners = rows(chain).flatMap(({ sessionId, tips: [tip] }) =>
-      placeOf(chain, { id: tip as ContextId, session: sessionId }).turns.filter(
-        ({ commit }) => placeOf(chain, { id: commit }).sessionId !== sessionId,
+      findPlace(chain, { id: tip as ContextId, session: sessionId }).turns.filter(
+        ({ commit }) => findPlace(chain, { id: commit }).sessionId !== sessionId,
       ),
     );
     expect(owners.length).toBeGreaterThan(0);
     const shared = owners[0]?.commit as ContextId;
-    expect(placeOf(chain, { id: shared, session: 'no such session' })).toEqual(placeOf(chain, { id: shared }));
+    expect(findPlace(chain, { id: shared, session: 'no such session' })).toEqual(findPlace(chain, { id: shared }));
   });
 
   test('pages and sorts by what is asked for, pinned sessions first', () => {
@@ -113,7 +113,7 @@ describe('[W3] one session is one row', () => {
 
   test('filters by text, agent, repository and time', () => {
     const chain = withSample();
-    const row = sessionOf(chain, main);
+    const row = readSession(chain, main);
     expect(listSessions(chain, { filter: { text: row.title.slice(0, 8).toUpperCase() } }).sessions.map(({ sessionId }) => sessionId)).toContain(main);
     expect(listSessions(chain, { filter: { text: 'no such session' } }).total).toBe(0);
     expect(listSessions(chain, { filter: { agent: 'codex' } }).total).toBe(0);
@@ -172,7 +172,7 @@ describe('[W4] one title everywhere', () => {
 
   test('is the name that a person gave, until it is taken away', () => {
     const chain = withSample();
-    const { title } = sessionOf(chain, main);
+    const { title } = readSession(chain, main);
     expect(changeSession(chain, { sessionId: main, title: 'Jam' }, {}).title).toBe('Jam');
     expect(changeSession(chain, { sessionId: main, title: null }, {}).title).toBe(title);
   });
@@ -263,7 +263,7 @@ describe('[W5] archive, delete and undo', () => {
 describe('[W6] branches', () => {
   function withFork() {
     const chain = withSample();
-    const end = sessionOf(chain, main).tips[0];
+    const end = readSession(chain, main).tips[0];
     const parent = tips(chain, {}).find(({ id }) => id === end)?.parent ?? null;
     const made = fork(chain, {
       id: parent,
@@ -277,7 +277,7 @@ describe('[W6] branches', () => {
     const { chain, made } = withFork();
     changeBranch(chain, { commit: made.id, title: 'full-jitter' });
     const next = fork(chain, { id: made.id, edits: [{ op: 'append', entry: { role: 'assistant', kind: 'text', text: 'Yes.' } }] });
-    expect(placeOf(chain, { id: next.id }).branch).toMatchObject({ tip: next.id, title: 'full-jitter', named: true, main: false });
+    expect(findPlace(chain, { id: next.id }).branch).toMatchObject({ tip: next.id, title: 'full-jitter', named: true, main: false });
     const rowsOfGraph = graph(chain, { offset: 0, limit: 1_000 }).rows;
     expect(rowsOfGraph.find(({ commit }) => commit.id === next.id)?.tipOf).toBe('full-jitter');
   });
@@ -322,12 +322,12 @@ describe('[W6] branches', () => {
 
   test('the place of a commit names its session, branch and turn', () => {
     const { chain, made } = withFork();
-    const session = sessionOf(chain, main);
+    const session = readSession(chain, main);
     const tip = session.tips.find((id) => id !== made.id) as typeof made.id;
-    const place = placeOf(chain, { id: tip });
+    const place = findPlace(chain, { id: tip });
     expect(place).toMatchObject({ sessionId: main, title: session.title, branch: { title: 'main', main: true }, turn: { of: session.turns } });
     expect(place.branches.map((branch) => branch.tip).toSorted()).toEqual([...session.tips].toSorted());
-    expect(placeOf(chain, { id: made.id }).branch).toMatchObject({ tip: made.id, main: false, title: 'Another way' });
+    expect(findPlace(chain, { id: made.id }).branch).toMatchObject({ tip: made.id, main: false, title: 'Another way' });
   });
 });
 
@@ -336,15 +336,15 @@ test('the place of a commit in a long session lists the turns around it, and the
   const path = join(scratch(), 'long.jsonl');
   writeFileSync(path, session('long', 450).join(''));
   importInto(chain, path);
-  const tip = sessionOf(chain, 'long').tips[0] as ContextId;
-  const pages = [0, 300].map((offset) => placeOf(chain, { id: tip, turns: { offset, limit: 300 } }));
+  const tip = readSession(chain, 'long').tips[0] as ContextId;
+  const pages = [0, 300].map((offset) => findPlace(chain, { id: tip, turns: { offset, limit: 300 } }));
   const all = pages.flatMap(({ turns }) => turns);
   expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 450 }, (_, at) => at + 1));
-  const middle = placeOf(chain, { id: all[224]?.commit as ContextId });
+  const middle = findPlace(chain, { id: all[224]?.commit as ContextId });
   expect(middle).toMatchObject({ turn: { number: 225, of: 450 }, turnCount: 450 });
   expect(middle.turns).toEqual(all.slice(124, 324));
-  expect(placeOf(chain, { id: tip }).turns).toEqual(all.slice(250));
-  expect(placeOf(chain, { id: all[0]?.commit as ContextId }).turns).toEqual(all.slice(0, 200));
+  expect(findPlace(chain, { id: tip }).turns).toEqual(all.slice(250));
+  expect(findPlace(chain, { id: all[0]?.commit as ContextId }).turns).toEqual(all.slice(0, 200));
 });
 
 test('[W12] the graph gives each turn the number of its place, and a fork changes none', () => {
@@ -353,12 +353,12 @@ test('[W12] the graph gives each turn the number of its place, and a fork change
   const before = numbers();
   expect([...before.values()].filter((turn) => turn === 1).length).toBeGreaterThan(2);
   const agrees = () => {
-    for (const [id, turn] of numbers()) expect([id, placeOf(chain, { id }).turn?.number]).toEqual([id, turn]);
+    for (const [id, turn] of numbers()) expect([id, findPlace(chain, { id }).turn?.number]).toEqual([id, turn]);
   };
   agrees();
   const root = graph(chain, { filter: { sessionId: main }, offset: 0, limit: 1_000 }).rows.at(-1)?.commit.id ?? null;
   const text = { role: 'user', kind: 'text', text: 'Another way' } as const;
-  expect(placeOf(chain, { id: fork(chain, { id: root, edits: [{ op: 'append', entry: text }] }).id }).turn).toEqual({ number: 2, of: 2 });
+  expect(findPlace(chain, { id: fork(chain, { id: root, edits: [{ op: 'append', entry: text }] }).id }).turn).toEqual({ number: 2, of: 2 });
   agrees();
   expect([...numbers()].filter(([id]) => before.has(id))).toEqual([...before]);
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { analysisIsDue, catchUpAnalysis } from '../../../src/core/analysis/index.js';
-import { atOnce, timestampOf } from '../../../src/core/base/index.js';
+import { atOnce, toTimestamp } from '../../../src/core/base/index.js';
 import { addCommit, fork, graphMap, graphMapIsDue, storeGraphMap, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { InputOf } from '../../../src/core/contract/index.js';
 import { changeBranch, changeSession, deleteSession, listSessions } from '../../../src/core/sessions/index.js';
@@ -20,7 +20,7 @@ function history(chain: WriteChain, sessionId: string, prompts: number): void {
     parent = addCommit(chain, {
       ...{ parent, type: 'delta', artifact: no, ref, format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', sessionId },
       ...{ messageCount: 1, tokenCount: 4, errors: 0, entries: 1, forked: false, summary: `Do ${sessionId}` },
-      createdAt: timestampOf(Date.parse('2025-10-01T00:00:00.000Z') + at * 1_000),
+      createdAt: toTimestamp(Date.parse('2025-10-01T00:00:00.000Z') + at * 1_000),
     });
 }
 

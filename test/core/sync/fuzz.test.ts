@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/index.js';
-import { digestOf } from '../../../src/core/chain/index.js';
+import { digestCommit } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
-import { pull, push, ruleOf } from '../../../src/core/sync/index.js';
+import { findRule, pull, push } from '../../../src/core/sync/index.js';
 import { type FakeHub, fakeHub } from '../../support/fake-hub.js';
 import { scratch } from '../../support/project.js';
 
@@ -66,10 +66,12 @@ function copyOf(kind: string, body: JsonObject, column: string): JsonObject {
   serial += 1;
   if (kind === 'context') {
     const createdAt = Number(body.createdAt) + serial;
-    const digest = digestOf({ parent: null, ref: `blake3:${body.artifact}` as never, createdAt, template: String(body.template) }).toString('hex');
+    const digest = digestCommit({ parent: null, ref: `blake3:${body.artifact}` as never, createdAt, template: String(body.template) }).toString(
+      'hex',
+    );
     return { ...body, parent: null, createdAt, digest };
   }
-  const key = ruleOf(kind)?.key?.find((each) => each !== column && ruleOf(kind)?.refs?.[each] === undefined && typeof body[each] === 'string');
+  const key = findRule(kind)?.key?.find((each) => each !== column && findRule(kind)?.refs?.[each] === undefined && typeof body[each] === 'string');
   return key === undefined ? body : { ...body, [key]: kind === 'ticket' ? `tkt-${serial.toString(16).padStart(24, '0')}` : `${body[key]}-${serial}` };
 }
 

@@ -1,8 +1,8 @@
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../src/core/base/index.js';
-import { commitOf, type WriteChain } from '../../../src/core/chain/index.js';
-import { fetchFromHub, keyOf, packTexts, pull, push, unpackParcel, unpackTexts } from '../../../src/core/sync/index.js';
+import { findCommit, type WriteChain } from '../../../src/core/chain/index.js';
+import { fetchFromHub, itemKey, packTexts, pull, push, unpackParcel, unpackTexts } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { type FakeHub, fakeHub } from '../../support/fake-hub.js';
 import { commitText } from '../../support/hub.js';
@@ -51,7 +51,7 @@ describe('a hostile hub', () => {
     hub.stored.set(hash as string, object as never);
     const { refused, items } = await pull(theirs, hub);
     expect([refused, items]).toEqual([[], { context: 1 }]);
-    expect(commitOf(theirs, id as never).id).toBe(id);
+    expect(findCommit(theirs, id as never).id).toBe(id);
     expect(await pull(theirs, hub)).toMatchObject({ refused: [], items: {} });
   });
 
@@ -120,7 +120,7 @@ describe('a hostile hub', () => {
     hub.add('context', { ...bodyOf(hub, 'context'), messageCount: -1 });
     const theirs = emptyChain();
     expect((await pull(theirs, hub)).refused).toHaveLength(1);
-    expect(commitOf(theirs, id as never).messageCount).toBe(1);
+    expect(findCommit(theirs, id as never).messageCount).toBe(1);
   });
 
   test('[E51] a share link sends tickets only', async () => {
@@ -238,7 +238,7 @@ describe('a hostile hub', () => {
     await push(theirs, hub);
     const mine = emptyChain();
     await pull(mine, hub, { onDemand: true });
-    const { artifact } = commitOf(mine, later.id);
+    const { artifact } = findCommit(mine, later.id);
     const { ref, gone } = mine.artifacts.stat(artifact);
     expect(gone).toBe('evicted');
     hub.object('unwanted');
@@ -256,10 +256,10 @@ describe('a hostile hub', () => {
       return zstdCompressSync(Buffer.concat([length, bytes]));
     };
     const deep = `{"items":[["ticket",{"x":${'['.repeat(300)}${']'.repeat(300)}}]],"objects":[]}`;
-    expect(() => unpackParcel(parcel(deep), keyOf)).toThrow('header');
-    expect(() => unpackParcel(parcel(`{"items":[${'[],'.repeat(7_000_000)}[]],"objects":[]}`), keyOf)).toThrow('header');
-    expect(() => unpackParcel(zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), keyOf)).toThrow('unpacked');
-    expect(() => unpackParcel(parcel('{"items":[],"objects":[]}'), keyOf, 10)).toThrow('unpacked');
+    expect(() => unpackParcel(parcel(deep), itemKey)).toThrow('header');
+    expect(() => unpackParcel(parcel(`{"items":[${'[],'.repeat(7_000_000)}[]],"objects":[]}`), itemKey)).toThrow('header');
+    expect(() => unpackParcel(zstdCompressSync(Buffer.alloc(300 * 1024 * 1024)), itemKey)).toThrow('unpacked');
+    expect(() => unpackParcel(parcel('{"items":[],"objects":[]}'), itemKey, 10)).toThrow('unpacked');
     expect(unpackTexts(packTexts(['a', null, '[['])).length).toBe(3);
     expect(() => unpackTexts(zstdCompressSync(`[${'[],'.repeat(1_000_000)}[]]`))).toThrow('list of texts');
     expect(() => unpackTexts(zstdCompressSync(`[${'null,'.repeat(1_000_000)}null]`))).toThrow('list of texts');

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WriteChain } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
-import { itemSchemas, problemOf, pull, push } from '../../../src/core/sync/index.js';
+import { itemSchemas, pull, push, validateItem } from '../../../src/core/sync/index.js';
 import { openRows } from '../../../src/core/sync/rows.js';
 import { rules } from '../../../src/core/sync/rules.js';
 import { fakeHub } from '../../support/fake-hub.js';
@@ -40,7 +40,7 @@ describe('the schemas of items', () => {
     const hub = fakeHub();
     await push(mine, hub);
     expect(hub.list.length).toBeGreaterThan(100);
-    for (const { kind, body } of hub.list) expect(problemOf(kind, body), `${kind} ${JSON.stringify(body).slice(0, 500)}`).toBeUndefined();
+    for (const { kind, body } of hub.list) expect(validateItem(kind, body), `${kind} ${JSON.stringify(body).slice(0, 500)}`).toBeUndefined();
     const theirs = emptyChain();
     expect((await pull(theirs, hub)).refused).toEqual([]);
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { History, TimelineMessage } from '../../../src/core/contract/index.js';
 import { roleMessages } from '../../../src/core/timeline/render/conversion.js';
-import { renderHistory, windowOf } from '../../../src/core/timeline/render/history.js';
+import { newestMessages, renderHistory } from '../../../src/core/timeline/render/history.js';
 import { parseHistory, unquote } from './parse-timeline.js';
 
 /** Texts that imitate another sender or the templates around a message. */
@@ -146,7 +146,7 @@ describe('the window', () => {
             origin: undefined,
           })),
         ).messages;
-        const shown = windowOf(messages, limit, `msg-${trigger}`);
+        const shown = newestMessages(messages, limit, `msg-${trigger}`);
         expect(shown).toHaveLength(Math.min(limit, size));
         expect(shown.map(({ seq }) => seq)).toEqual([...shown.map(({ seq }) => seq ?? 0)].sort((a, b) => a - b));
         if (trigger < size) expect(shown.some(({ id }) => id === `msg-${trigger}`)).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../src/core/base/index.js';
-import { commitOf, history as commitsBefore, entries, resolve, type WriteChain } from '../../../src/core/chain/index.js';
+import { history as commitsBefore, entries, findCommit, resolve, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Run } from '../../../src/core/contract/index.js';
 import {
   addEntity,
@@ -391,7 +391,7 @@ describe('a run is a turn', () => {
     const { chain, clock } = team();
     const run = runFor(post(chain, { spaceId: 'alpha', senderId: 'ent-husam', text: 'Numbers?' }).started, 'ent-analyst');
     const ended = finishRun(chain, { runId: run.runId, status: 'canceled' });
-    expect(commitOf(chain, ended.contextId ?? ('' as never)).principal).toBe('user');
+    expect(findCommit(chain, ended.contextId ?? ('' as never)).principal).toBe('user');
     clock.at += 1_000;
     expect(resolve(chain, 'ent-analyst', '2027-01-01T00:00:00.000Z' as Timestamp)).toEqual({ id: null, at: null });
     const second = runFor(post(chain, { spaceId: 'alpha', senderId: 'ent-husam', text: 'Again?' }).started, 'ent-analyst');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkPairing } from '../../../src/core/composer/index.js';
 import { blockInput, type TimelineInput, timelineInput } from '../../../src/core/contract/index.js';
 import { roleMessages } from '../../../src/core/timeline/render/conversion.js';
-import { windowOf } from '../../../src/core/timeline/render/history.js';
+import { newestMessages } from '../../../src/core/timeline/render/history.js';
 import { agentsTriggered, markAfterRun, messageDepth, movedMark, startsRuns, unreadAfter } from '../../../src/core/timeline/render/rules.js';
 import { renderBlock, renderTimeline } from '../../../src/core/timeline/render/timeline.js';
 import { remaining } from '../../../src/core/timeline/render/times.js';
@@ -61,7 +61,7 @@ const rules: Readonly<Record<string, (input: Vector['input'], expected: Vector['
       sender: null,
       text: '',
     }));
-    const shown = windowOf(messages, 50, null);
+    const shown = newestMessages(messages, 50, null);
     expect({ firstShown: shown[0]?.id, lastShown: shown.at(-1)?.id, count: shown.length }).toEqual(expected);
   },
   chainDepth: (input, expected, { id }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestampOf } from '../../../src/core/base/index.js';
+import { toTimestamp } from '../../../src/core/base/index.js';
 import type { Run } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
 import { refusalOf } from '../handover/world.js';
@@ -33,7 +33,7 @@ test('[B-33] a wait for one sender ends with the next message of that sender', a
     spaceId: 'team',
     waiterId: 'asker',
     for: 'Bob',
-    until: timestampOf(Date.parse(message.at) + 60_000),
+    until: toTimestamp(Date.parse(message.at) + 60_000),
     endedAt: null,
     answer: null,
   });
@@ -87,7 +87,7 @@ test('[B-33] a person can expect a reply and wait, and the wait can time out', a
   expect(await client.space.waits({})).toEqual([]);
   await client.run.tick({});
   const over = await client.space.wait({ messageId: again.message.messageId });
-  expect(over).toMatchObject({ answer: null, endedAt: timestampOf(clock.at) });
+  expect(over).toMatchObject({ answer: null, endedAt: toTimestamp(clock.at) });
   expect((await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Hm', expectsReply: true })).message.expectsReply).toBe(true);
   expect(await refusalOf(client.space.wait({ messageId: (await say('bob', 'x')).message.messageId }))).toMatchObject({ code: 'NOT_FOUND' });
 });

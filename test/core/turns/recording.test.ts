@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atOnce, type ContextId } from '../../../src/core/base/index.js';
-import { checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { checkpoint, compact, findCommit, lineage, outlineRows, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { fileAt, listTurns, replaySteps, stateAt, stepEntries } from '../../../src/core/turns/index.js';
@@ -39,7 +39,7 @@ describe('a recording', () => {
         expect(state.window.byKind.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(context.tokens);
       }
       expect(steps.map((step) => step.key)).toEqual(
-        lineage(chain, commitOf(chain, tip.id)).flatMap((step) => outlineRows(chain, { id: step.id, stop: step.id }).rows.map((row) => row.key)),
+        lineage(chain, findCommit(chain, tip.id)).flatMap((step) => outlineRows(chain, { id: step.id, stop: step.id }).rows.map((row) => row.key)),
       );
     }
   });
@@ -94,7 +94,7 @@ describe('a recording', () => {
       states: replaySteps(chain, id).steps.map((_, step) => stateAt(chain, { id, step: step + 1 }).files),
     });
     expect(whole(live.chain, live.tip.id)).toEqual(whole(late.chain, late.tip.id));
-    const first = lineage(live.chain, commitOf(live.chain, live.tip.id))[0]?.id as ContextId;
+    const first = lineage(live.chain, findCommit(live.chain, live.tip.id))[0]?.id as ContextId;
     expect(JSON.stringify(stateAt(live.chain, { id: first }))).toBe(seen[0]);
     expect(fileAt(live.chain, { id: live.tip.id, path: '/f1' }).content).toBe('version 5');
     expect(fileAt(live.chain, { id: live.tip.id, path: '/f1', step: 12 }).content).toBe('version 1');
@@ -103,7 +103,7 @@ describe('a recording', () => {
   test('the recording of an ancestor is the same before and after that of its descendant', () => {
     const [before, after] = [sample(), sample()];
     for (const tip of tips(before, {})) {
-      const commits = lineage(before, commitOf(before, tip.id));
+      const commits = lineage(before, findCommit(before, tip.id));
       const seen = (chain: WriteChain, id: ContextId) => {
         const { steps } = replaySteps(chain, id);
         return { steps, turns: listTurns(chain, { id }), states: steps.map((_, step) => stateAt(chain, { id, step: step + 1 })) };

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { contract, procedureNames } from '../../../src/core/contract/index.js';
 import { kindOf } from '../../../src/core/router/index.js';
-import { answeredBy, pathOf } from '../../../src/main/engine/frames.js';
+import { answeredBy, readCall } from '../../../src/main/engine/frames.js';
 import type { ContractClient, EngineOptions } from '../../../src/main/launch/index.js';
 import { ensureBuilt } from '../../support/built.js';
 import { everyTable } from '../../support/every-table.js';
@@ -191,10 +191,10 @@ test('[S25] threads share 300 MB of caches for all projects, and diagnostics say
 
 test('[S25] frames are read as far as their route needs', () => {
   const frame = '{"i":"12","p":{"u":"/context/show","b":{"json":{"id":"ctx-12345678"}}}}';
-  expect(pathOf(frame, 1_000)).toEqual({ id: '12', path: 'context.show', about: 'ctx-12345678' });
-  expect(pathOf('{"i":"12","t":4}', 1_000)).toBe('continues');
+  expect(readCall(frame, 1_000)).toEqual({ id: '12', path: 'context.show', about: 'ctx-12345678' });
+  expect(readCall('{"i":"12","t":4}', 1_000)).toBe('continues');
   for (const other of [frame.repeat(20), '{"p":{"u":"/context/show"},"i":"12"}', 'not a frame', new Uint8Array(3), null, 7])
-    expect(pathOf(other, 1_000)).toBeUndefined();
+    expect(readCall(other, 1_000)).toBeUndefined();
   expect(answeredBy('{"i":"12","p":{"b":{}}}')).toBe('12');
   expect(answeredBy('{"i":"12","t":3,"p":{}}')).toBeUndefined();
 });

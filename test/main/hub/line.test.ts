@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { checkpoint, materializedBytes } from '../../../src/core/chain/index.js';
-import { fetchFromHub, type Hub, heldByHub, keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
+import { fetchFromHub, type Hub, heldByHub, itemKey, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
 import { hubAt } from '../../../src/main/team/index.js';
 import { commitText, digestsOf, startTestHub, type TestHub } from '../../support/hub.js';
 import { emptyChain } from '../../support/project.js';
@@ -121,7 +121,7 @@ describe('the line to a hub', () => {
       objects: async (hashes) => {
         if (--line === 0) throw new Error('cut');
         const packed = await remote.objects(hashes);
-        arrived.push(...unpackParcel(packed, keyOf).objects.map(({ hash }) => hash));
+        arrived.push(...unpackParcel(packed, itemKey).objects.map(({ hash }) => hash));
         return packed;
       },
     };

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { addTeamCommands } from '../../../src/main/cli/team.js';
-import { placeOf } from '../../../src/main/hub/start.js';
+import { parsePlace } from '../../../src/main/hub/start.js';
 import { isInstalled } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
 
@@ -50,14 +50,14 @@ describe('the hub as a service', () => {
     const [composed, served] = [await optionsOf(hubService.command, hubService.environment), await optionsOf(words, variables)];
     expect(composed).toMatchObject({ host: '0.0.0.0', port: 8080, data: '/data', database: hubService.environment.STEMMA_DATABASE });
     expect(served).toMatchObject({ host: '127.0.0.1', port: 8080, data: '/var/lib/stemma-hub', database: variables.STEMMA_DATABASE });
-    expect(placeOf(String(composed.objects))).toEqual({
+    expect(parsePlace(String(composed.objects))).toEqual({
       kind: 's3',
       bucket: 'stemma',
       prefix: 'objects/',
       region: 'us-east-1',
       endpoint: 'http://objects:9000',
     });
-    expect(placeOf(String(served.objects))).toMatchObject({ kind: 's3', region: 'eu-central-1' });
+    expect(parsePlace(String(served.objects))).toMatchObject({ kind: 's3', region: 'eu-central-1' });
     // Without a proxy on the machine, nobody reaches the hub of the unit; the other one is published on loopback only.
     expect(hubService.ports).toEqual(['127.0.0.1:8080:8080']);
     expect(unit).toContain('StateDirectory=stemma-hub');

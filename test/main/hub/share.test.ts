@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { tips } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
-import { type Hub, keyOf, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
+import { type Hub, itemKey, pull, push, unpackParcel } from '../../../src/core/sync/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { hubAt, hubContract } from '../../../src/main/team/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -63,7 +63,7 @@ describe('a share link', () => {
     expect(await client.sync.about({ project: 'one-branch', hashes: [secretHash] })).toEqual([null]);
     const { outlines, objects } = await throughLink('one-branch', reviewing).outlines([[secretHash, 'raw-text']], [secretHash]);
     expect(outlines).toEqual([null]);
-    expect(unpackParcel(objects ?? new Uint8Array(), keyOf).objects).toEqual([]);
+    expect(unpackParcel(objects ?? new Uint8Array(), itemKey).objects).toEqual([]);
     // A commit that continues the shared one later is not part of it.
     commitText(chain, 'what came afterward', sharedId);
     await push(chain, remote);

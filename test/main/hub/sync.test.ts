@@ -13,7 +13,7 @@ import { contextOf, router } from '../../../src/core/router/index.js';
 import { deleteSession, listSessions, releaseDeleted } from '../../../src/core/sessions/index.js';
 import {
   type Hub,
-  keyOf,
+  itemKey,
   onlyCommits,
   packParcel,
   previewPush,
@@ -153,7 +153,7 @@ describe('sync with a hub', () => {
     const inSmallPages: Hub = {
       ...remote,
       items: async (after) => {
-        const { items } = unpackParcel((await remote.items(after)).parcel, keyOf);
+        const { items } = unpackParcel((await remote.items(after)).parcel, itemKey);
         const some = items.slice(0, 25);
         read++;
         return { seq: after + some.length, isLast: some.length === items.length, parcel: packParcel({ items: some, objects: [] }) };

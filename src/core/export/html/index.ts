@@ -55,7 +55,7 @@ function* parts(content: DocumentContent): Generator<string> {
   let block: Block = newBlock();
   for (const step of content.steps()) {
     const prompt = promptOf(step);
-    for (const item of itemsOf(step)) {
+    for (const item of makeItems(step)) {
       index.add(item, step.id, item.key === prompt);
       block.items.push(inScript(item));
       block.length += block.items.at(-1)?.length ?? 0;
@@ -99,7 +99,7 @@ const inMarkup = (text: string): string =>
 /** One entry of the page, as its script reads it (`PageItem` in src/page). */
 type Item = ReturnType<typeof entryItem> | ReturnType<typeof seamItem>;
 
-function* itemsOf(step: DocumentStep): Generator<Item> {
+function* makeItems(step: DocumentStep): Generator<Item> {
   if (step.repeats) yield seamItem(step, 'compaction');
   else {
     if (step.type === 'compaction') yield seamItem({ ...step, entries: [] }, 'compaction');

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { bytesOf, parseJson, textOf } from '../../base/index.js';
+import { decodeText, encodeText, parseJson } from '../../base/index.js';
 import { inflated, openCompressed, type Room, roomFor, Unsearchable, unsearchableNotice } from './compressed.js';
 import { namedStrings, replaceStrings } from './json.js';
 import type { NamedText, Replacing } from './texts.js';
@@ -15,7 +15,7 @@ export function* textsInBytes(bytes: Uint8Array, name?: string, room: Room = roo
   else if (content) yield { text: content.text, name };
   else {
     for (const file of openCompressed(bytes, room)?.files ?? []) yield* textsInBytes(file, name, room);
-    for (const { text } of partsOf(bytes, room)) yield { text };
+    for (const { text } of divideBytes(bytes, room)) yield { text };
   }
 }
 
@@ -28,7 +28,7 @@ export function replaceInBytes(bytes: Uint8Array, redact: Replacing, name?: stri
   try {
     return replaced(bytes, redact, name, room);
   } catch (error) {
-    if (error instanceof Unsearchable) return bytesOf(unsearchableNotice);
+    if (error instanceof Unsearchable) return encodeText(unsearchableNotice);
     throw error;
   }
 }
@@ -47,7 +47,7 @@ function replaced(bytes: Uint8Array, redact: Replacing, name: string | undefined
 function inParts(bytes: Uint8Array, redact: Replacing, room: Room): Uint8Array {
   const made: Uint8Array[] = [];
   let done = 0;
-  for (const { text, from, to, write } of partsOf(bytes, room)) {
+  for (const { text, from, to, write } of divideBytes(bytes, room)) {
     const left = redact.replace(text);
     if (left === text) continue;
     made.push(bytes.subarray(done, from), write(left));
@@ -67,7 +67,7 @@ function textIn(bytes: Uint8Array): TextContent | undefined {
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   try {
     const text = new TextDecoder(isWide ? 'utf-16le' : 'utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return { text, isJson: parseJson(text) !== undefined, encode: isWide ? (made) => Buffer.from(made, 'utf16le') : bytesOf };
+    return { text, isJson: parseJson(text) !== undefined, encode: isWide ? (made) => Buffer.from(made, 'utf16le') : encodeText };
   } catch {
     return undefined;
   }
@@ -83,7 +83,7 @@ interface Part {
 
 const pngSignature = '\x89PNG\r\n\x1a\n';
 
-const partsOf = (bytes: Uint8Array, room: Room): Iterable<Part> =>
+const divideBytes = (bytes: Uint8Array, room: Room): Iterable<Part> =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(8, bytes.byteLength)).toString('latin1') === pngSignature
     ? pngParts(bytes, room)
     : runsIn(bytes);
@@ -130,7 +130,7 @@ function chunkText(type: string, content: Buffer, room: Room): Pick<Part, 'text'
     return { text: `${keyword}\0${latin1In(inflated(content.subarray(keyEnd + 2), room))}`, write: (text) => chunkOf('tEXt', text, 'latin1') };
   if (type === 'iTXt' && content[keyEnd + 1] === 1) {
     const textAt = content.indexOf(0, content.indexOf(0, keyEnd + 3) + 1) + 1;
-    const text = `${keyword}\0\0\0${content.toString('utf8', keyEnd + 3, textAt)}${textOf(inflated(content.subarray(textAt), room))}`;
+    const text = `${keyword}\0\0\0${content.toString('utf8', keyEnd + 3, textAt)}${decodeText(inflated(content.subarray(textAt), room))}`;
     return { text, write: (made) => chunkOf('iTXt', made, 'utf8') };
   }
   const encoding = type === 'iTXt' ? 'utf8' : 'latin1';

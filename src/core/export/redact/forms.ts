@@ -23,11 +23,11 @@ export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => 
   const sorted = [...forms.keys()].filter((form) => form.length >= minFormLength).sort();
   const shorter = prefixesOf(sorted);
   const heads = new Uint8Array(1 << 16);
-  for (const form of sorted) heads[headOf(form, 0)] = 1;
+  for (const form of sorted) heads[hashBeginning(form, 0)] = 1;
   return (text) => {
     const found: FormSpan[] = [];
     for (let at = 0; at + minFormLength <= text.length; ) {
-      const form = heads[headOf(text, at)] === 1 ? formAt(text, at, { sorted, shorter, forms }) : undefined;
+      const form = heads[hashBeginning(text, at)] === 1 ? formAt(text, at, { sorted, shorter, forms }) : undefined;
       if (form !== undefined) found.push({ from: at, to: at + form.length, ...(forms.get(form) as Form) });
       at += form?.length ?? 1;
     }
@@ -35,7 +35,7 @@ export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => 
   };
 }
 
-const headOf = (text: string, at: number): number =>
+const hashBeginning = (text: string, at: number): number =>
   (text.charCodeAt(at) * 0x9e5 + text.charCodeAt(at + 1) * 0x1f3 + text.charCodeAt(at + 2) * 0x25 + text.charCodeAt(at + 3)) & 0xffff;
 
 /** For each of the sorted strings, the index of the longest other string that it begins with, or -1. */

@@ -1,7 +1,7 @@
 // redact: removes secrets, home folders, addresses and, on request, IP addresses from exports, and puts placeholders in their place.
 // `rules/` finds them in a text, redactor.ts replaces them everywhere in an export, json.ts and values.ts walk its structure.
 // This file applies them to JSON, plain text and CBOR. `docs/redaction.md` lists what redaction finds and what it misses.
-import { bytesOf, textOf } from '../../base/index.js';
+import { decodeText, encodeText } from '../../base/index.js';
 import { encodeCbor, readArray, type Seals } from '../../formats/index.js';
 import { namedStrings, replaceStrings } from './json.js';
 import type { Redactor } from './redactor.js';
@@ -32,7 +32,7 @@ export async function redactText(text: string, redact: Redactor): Promise<string
 /** The texts of a stored object. Search the texts of all objects before you replace texts in one of them. */
 export function textsOf(bytes: Uint8Array, contentType: string): Iterable<NamedText> {
   if (contentType.endsWith('cbor')) return textsIn(readArray(bytes).items.map(({ value }) => value));
-  return contentType.includes('json') ? namedStrings(textOf(bytes)) : textsIn(bytes);
+  return contentType.includes('json') ? namedStrings(decodeText(bytes)) : textsIn(bytes);
 }
 
 /** Redacts a stored object after its texts were searched. An unchanged object is returned as it is. */
@@ -43,9 +43,9 @@ export function replacedIn(bytes: Uint8Array, contentType: string, redact: Redac
     return left === values ? bytes : encodeCbor(left);
   }
   if (!contentType.includes('json')) return replaceIn(bytes, redact);
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   const left = replaceStrings(text, redact, seals);
-  return left === text ? bytes : bytesOf(left);
+  return left === text ? bytes : encodeText(left);
 }
 
 /** Redacts a CBOR array item by item. An item that cannot be read is left out. */

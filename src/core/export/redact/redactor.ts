@@ -61,7 +61,7 @@ function* searched(texts: Iterable<NamedText>, forms: Map<string, Form>, options
   for (const { text, name } of withEncoded(texts)) {
     for (const piece of split(text, name)) addSecret(forms, piece);
     if (text.length <= short) {
-      const key = keyOf(text, name);
+      const key = cacheKey(text, name);
       if (seen.has(key)) continue;
       seen.add(key);
     }
@@ -108,28 +108,28 @@ const longest = 64 * 1024;
 /** Findings of texts up to this length are cached, because ids, times, paths and words are short and repeat on every line. */
 const short = 128;
 const maxKept = 50_000;
-const keyOf = (text: string, name: string | undefined): string => `${name ?? ''}\0${text}`;
+const cacheKey = (text: string, name: string | undefined): string => `${name ?? ''}\0${text}`;
 
 function addForm(forms: Map<string, Form>, form: string, kind: RedactionKind, value?: string): void {
   if (kind === 'secret') {
     addSecret(forms, form, value);
     return;
   }
-  const of = identityOf(form, kind);
+  const of = identifySecret(form, kind);
   if (!forms.has(form)) forms.set(form, { kind, of });
   const folder = of.replaceAll(/[^A-Za-z0-9]/g, '-');
   if (kind === 'path' && !forms.has(folder)) forms.set(folder, { kind, of });
 }
 
 function addSecret(forms: Map<string, Form>, secret: string, value = secret): void {
-  const of = identityOf(value, 'secret');
+  const of = identifySecret(value, 'secret');
   forms.set(secret, { kind: 'secret', of });
   const escaped = JSON.stringify(secret).slice(1, -1);
   if (!forms.has(escaped)) forms.set(escaped, { kind: 'secret', of });
 }
 
 /** The identity of a secret, path or address, which is the same for all its spellings. */
-function identityOf(form: string, kind: RedactionKind): string {
+function identifySecret(form: string, kind: RedactionKind): string {
   switch (kind) {
     case 'secret':
       return form.replaceAll(/\\+[nr]|\s+|\\+(?=["'\\/])/g, '');
@@ -160,7 +160,7 @@ function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions, { ma
   const kept = new Map<string, readonly FormSpan[]>();
   const spansIn = (text: string, name: string | undefined): readonly FormSpan[] => {
     if (text.length > short) return joined(text, findSpans(text, name, options, findForms));
-    const key = keyOf(text, name);
+    const key = cacheKey(text, name);
     const spans = kept.get(key) ?? joined(text, findSpans(text, name, options, findForms));
     if (kept.size >= maxKept) kept.clear();
     kept.set(key, spans);
@@ -186,7 +186,7 @@ function replacer(forms: ReadonlyMap<string, Form>, options: SearchOptions, { ma
         const left = replaceInBytes(bytes, { replace: (inner, innerName) => replace(inner, innerName, depth + 1, room) }, name, room);
         if (left !== bytes) found.push({ from, to, made: encode(left) });
       } else if (hasFinding(textsInBytes(bytes, name, room), depth + 1, room)) {
-        found.push({ from, to, kind: 'secret', of: identityOf(text.slice(from, to), 'secret') });
+        found.push({ from, to, kind: 'secret', of: identifySecret(text.slice(from, to), 'secret') });
       }
     }
     return found;
@@ -235,7 +235,7 @@ const nothing: FormSpan[] = [];
 function joined(text: string, spans: readonly (TextSpan | FoundForm)[]): FormSpan[] {
   if (spans.length === 0) return nothing;
   const all = spans
-    .map((span) => ({ ...span, of: 'of' in span ? span.of : span.value === undefined ? '' : identityOf(span.value, span.kind) }))
+    .map((span) => ({ ...span, of: 'of' in span ? span.of : span.value === undefined ? '' : identifySecret(span.value, span.kind) }))
     .sort((a, b) => a.from - b.from || b.to - a.to);
   const result: { from: number; to: number; kind: RedactionKind; of: string }[] = [];
   for (const { from, to, kind, of } of all) {
@@ -245,5 +245,5 @@ function joined(text: string, spans: readonly (TextSpan | FoundForm)[]): FormSpa
       Object.assign(last, { to: Math.max(to, last.to), kind: kind === 'secret' ? kind : last.kind, of: '' });
     else if (last.from === from && last.to === to) last.of ||= of;
   }
-  return result.map((span) => ({ ...span, of: span.of || identityOf(text.slice(span.from, span.to), span.kind) }));
+  return result.map((span) => ({ ...span, of: span.of || identifySecret(text.slice(span.from, span.to), span.kind) }));
 }

@@ -58,11 +58,11 @@ async function lint(content: string): Promise<Set<string>> {
   const config = { rules: [{ id: 'recommended', rule, rules: ruleOptions }] };
   const source = { content, filePath: 'export.txt', ext: '.txt', contentType: 'text' as const };
   const { messages } = await lintSource({ source, options: { noPhysicFilePath: true, config } });
-  return new Set(messages.flatMap(({ range, data }) => valuesOf(data, content) ?? [content.slice(...range)]));
+  return new Set(messages.flatMap(({ range, data }) => namedValues(data, content) ?? [content.slice(...range)]));
 }
 
 /** The values that a message names. Its range is used only without them, because the range of an AWS key ends before the key does. */
-function valuesOf(data: unknown, content: string): string[] | undefined {
+function namedValues(data: unknown, content: string): string[] | undefined {
   const values = Object.entries(data ?? {}).flatMap(([name, value]) =>
     name !== 'typeName' && typeof value === 'string' && value.length >= 6 && content.includes(value) ? [value] : [],
   );

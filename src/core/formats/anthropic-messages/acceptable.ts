@@ -10,7 +10,7 @@ export function acceptable(messages: readonly WireMessage[], isWhole: boolean): 
   const whole = messages.map((message): WireMessage => withoutLarge(wellFormed(message as unknown as Json) as unknown as WireMessage));
   if (isAccepted(whole, isWhole)) return whole;
   const results = new Map<string, WireBlock>();
-  for (const block of whole.flatMap(blocksOf))
+  for (const block of whole.flatMap(readBlocks))
     if (isResult(block) && !results.has(block.tool_use_id ?? '')) results.set(block.tool_use_id ?? '', block);
   const made: { readonly role: WireMessage['role']; readonly blocks: WireBlock[] }[] = [];
   const put = (role: WireMessage['role'], blocks: readonly WireBlock[]): void => {
@@ -19,7 +19,7 @@ export function acceptable(messages: readonly WireMessage[], isWhole: boolean): 
     else made.push({ role, blocks: [...blocks] });
   };
   for (const message of whole) {
-    const blocks = blocksOf(message).filter((block) => !isResult(block) && !isEmpty(block));
+    const blocks = readBlocks(message).filter((block) => !isResult(block) && !isEmpty(block));
     if (blocks.length === 0) continue;
     if (isWhole && message.role === 'assistant' && made.length === 0) put('user', [{ type: 'text', text: noContent }]);
     put(message.role, blocks);
@@ -33,7 +33,7 @@ export function acceptable(messages: readonly WireMessage[], isWhole: boolean): 
   return made.map(({ role, blocks }) => ({ role, content: blocks }));
 }
 
-const blocksOf = ({ content }: WireMessage): readonly WireBlock[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : content);
+const readBlocks = ({ content }: WireMessage): readonly WireBlock[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : content);
 const isCall = ({ type }: WireBlock): boolean => type === 'tool_use';
 const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 const isEmpty = ({ type, text }: WireBlock): boolean => type === 'text' && (text ?? '').trim() === '';
@@ -51,11 +51,11 @@ function smallBlock(block: WireBlock): WireBlock {
 function isAccepted(messages: readonly WireMessage[], isWhole: boolean): boolean {
   if (isWhole && messages[0] && messages[0].role !== 'user') return false;
   return messages.every((message, at) => {
-    const blocks = blocksOf(message);
+    const blocks = readBlocks(message);
     if (blocks.length === 0 || blocks.some(isEmpty)) return false;
     const calls = new Set(message.role === 'assistant' ? blocks.filter(isCall).map(({ id }) => id) : []);
-    const next = at + 1 < messages.length ? blocksOf(messages[at + 1] as WireMessage) : [];
-    const before = at > 0 ? blocksOf(messages[at - 1] as WireMessage) : [];
+    const next = at + 1 < messages.length ? readBlocks(messages[at + 1] as WireMessage) : [];
+    const before = at > 0 ? readBlocks(messages[at - 1] as WireMessage) : [];
     return (
       [...calls].every((id) => next.some((block) => isResult(block) && block.tool_use_id === id)) &&
       blocks.filter(isResult).every((result) => before.some((block) => isCall(block) && block.id === result.tool_use_id))

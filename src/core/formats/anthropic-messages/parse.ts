@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import {
+  badRequest,
+  canonicalJson,
+  decodeText,
+  type EntryKey,
+  encodeText,
+  isObject,
+  type Json,
+  type JsonObject,
+  stringAt,
+} from '../../base/index.js';
 import type { ParsedDelta, ParsedEntry, Problem, WritableEntry, WriteOptions } from '../format.js';
 import { answered, called, pictured, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
@@ -24,12 +34,12 @@ export function writeDocument(
 }
 
 const stored = ({ system, messages }: Document): Uint8Array =>
-  bytesOf(`${JSON.stringify({ ...(system.length > 0 ? { system } : {}), messages }, null, 1)}\n`);
+  encodeText(`${JSON.stringify({ ...(system.length > 0 ? { system } : {}), messages }, null, 1)}\n`);
 
 /** Reads a document. Never throws for its content. */
 export function parseDocument(delta: Uint8Array): ParsedDelta {
   const { document, problems } = read(delta);
-  return { entries: entriesOf(document), elisions: [], problems };
+  return { entries: readEntries(document), elisions: [], problems };
 }
 
 /** Joins the lists of all deltas. */
@@ -41,20 +51,20 @@ export function concatDocuments(deltas: readonly Uint8Array[]): Uint8Array {
 /** The document up to and including the entry. @throws BAD_REQUEST where the delta has no such entry. */
 export function cutDocument(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { document } = read(delta);
-  const at = entriesOf(document).findIndex((entry) => entry.key === lastKept);
+  const at = readEntries(document).findIndex((entry) => entry.key === lastKept);
   if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  return writeDocument(entriesOf(document).slice(0, at + 1), { keepsOpen: true });
+  return writeDocument(readEntries(document).slice(0, at + 1), { keepsOpen: true });
 }
 
 /** 1 if the bytes begin like such a document, else 0. */
 export function recognizeDocument(head: Uint8Array): number {
-  const text = textOf(head);
+  const text = decodeText(head);
   if (!/^\s*\{[\s\S]*"messages"\s*:/.test(text)) return 0;
   return /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.9 : /"(tool_calls|tool_call_id)"/.test(text) ? 0.1 : 0.5;
 }
 
 function read(delta: Uint8Array): { document: Document; problems: readonly Problem[] } {
-  const value = delta.length === 0 ? { messages: [] } : parseShallow(textOf(delta));
+  const value = delta.length === 0 ? { messages: [] } : parseShallow(decodeText(delta));
   const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
   if (!messages)
     return {
@@ -76,21 +86,21 @@ function read(delta: Uint8Array): { document: Document; problems: readonly Probl
   return { document: { system, messages }, problems: odd };
 }
 
-function entriesOf({ system, messages }: Document): readonly ParsedEntry[] {
+function readEntries({ system, messages }: Document): readonly ParsedEntry[] {
   const prompts = system.flatMap((block, at): ParsedEntry[] => {
     const text = typeof block === 'string' ? block : stringAt(block, 'text');
-    return text === undefined ? [] : [{ key: keyOf('system', at, block, 0), ...said('system', text) }];
+    return text === undefined ? [] : [{ key: makeKey('system', at, block, 0), ...said('system', text) }];
   });
   return [...prompts, ...messages.flatMap((message, at) => (isObject(message) ? messageEntries(message, at) : []))];
 }
 
 /** The key of an entry from its position and content, so that the same document has the same keys. */
-const keyOf = (sort: string, at: number, content: Json, block: number): EntryKey =>
+const makeKey = (sort: string, at: number, content: Json, block: number): EntryKey =>
   `${sort}${at}-${createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 12)}.${block}` as EntryKey;
 
 function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
   const role = message.role === 'assistant' ? 'assistant' : message.role === 'system' ? 'system' : 'user';
-  const name = keyOf('m', at, message, 0).slice(0, -2);
+  const name = makeKey('m', at, message, 0).slice(0, -2);
   const blocks: readonly Json[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : Array.isArray(message.content) ? message.content : [];
   let number = 0;

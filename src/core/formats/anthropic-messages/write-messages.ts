@@ -60,7 +60,7 @@ function draft(entries: readonly WritableEntry[]): Draft[] {
   for (const entry of entries) {
     const role = entry.role === 'assistant' ? 'assistant' : 'user';
     const attachment = entry.marks?.includes('attachment') === true;
-    const block = blockOf(entry);
+    const block = writeBlock(entry);
     if (block === undefined) continue;
     const owner = entry.role === 'tool' && entry.kind !== 'tool_result' ? results.get(entry.toolCallId ?? '') : undefined;
     if (owner) {
@@ -142,7 +142,7 @@ function sendable(one: Draft): readonly Draft[] {
   return one.blocks.length > 0 && one.blocks.every((block) => block.type === 'text' && block.text === '') ? [{ ...one, blocks: [nothing()] }] : [];
 }
 
-function blockOf(entry: WritableEntry): WireBlock | undefined {
+function writeBlock(entry: WritableEntry): WireBlock | undefined {
   switch (entry.kind) {
     case 'text':
     case 'summary':

@@ -5,7 +5,7 @@ import { factsWithout, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
 import { document } from './parse-document.js';
 import { rules } from './plan.js';
-import { formatId, rootOf, stepOf } from './schema.js';
+import { formatId, readRoot, readStep } from './schema.js';
 import { writeDocument, writeEntries } from './write.js';
 
 export const atif: ImportableFormat = {
@@ -21,7 +21,7 @@ export const atif: ImportableFormat = {
   recognize: (head) => {
     if (beginsAsEntry(head, rules)) return 1;
     const first = scanRecords(rules, head).pieces.find(({ record }) => record !== undefined)?.record;
-    return first && typeof first.atif === 'string' && (rootOf(first) ?? stepOf(first)) ? 1 : 0;
+    return first && typeof first.atif === 'string' && (readRoot(first) ?? readStep(first)) ? 1 : 0;
   },
   write: writeEntries,
   session: writeDocument,

@@ -1,4 +1,4 @@
-import { type ByteRange, isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { type ByteRange, decodeText, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import type { DocumentReader, FileBytes, Lines, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
@@ -13,16 +13,16 @@ const deepest = 16;
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
-    const text = textOf(head);
+    const text = decodeText(head);
     return /^\s*\{/.test(text) && /"schema_version"\s*:\s*"ATIF-v1\./.test(text);
   },
   members(bytes) {
-    const value = parseJson(textOf(bytes));
-    return isObject(value) && !isDeep(value) && versionIn(value) !== undefined ? membersOf(inMemory(value)) : undefined;
+    const value = parseJson(decodeText(bytes));
+    return isObject(value) && !isDeep(value) && versionIn(value) !== undefined ? readMembers(inMemory(value)) : undefined;
   },
   membersInFile(file) {
     const found = inFile(file);
-    return found && versionIn(found.root) !== undefined ? membersOf(found) : undefined;
+    return found && versionIn(found.root) !== undefined ? readMembers(found) : undefined;
   },
 };
 
@@ -68,13 +68,13 @@ function inFile(file: FileBytes, within?: ByteRange): Trajectory | undefined {
   };
 }
 
-function membersOf(trajectory: Trajectory, parent?: string, used: Set<string> = new Set(), depth = 0): readonly Member[] {
+function readMembers(trajectory: Trajectory, parent?: string, used: Set<string> = new Set(), depth = 0): readonly Member[] {
   let { id } = trajectory;
   for (let number = 2; used.has(id); number++) id = `${trajectory.id}-${number}`;
   used.add(id);
   const header = { atif: id, root: { ...trajectory.root, ...(parent !== undefined && { parent }) } };
-  const lineOf = (step: unknown): JsonObject => (isObject(step) ? { atif: id, step } : ({ atif: id, row: step ?? null } as JsonObject));
-  const own: Member = { id, lines: () => trajectory.lines(header, lineOf) };
+  const wrapStep = (step: unknown): JsonObject => (isObject(step) ? { atif: id, step } : ({ atif: id, row: step ?? null } as JsonObject));
+  const own: Member = { id, lines: () => trajectory.lines(header, wrapStep) };
   if (depth >= deepest) return [own];
-  return [own, ...[...trajectory.subagents()].flatMap((child) => membersOf(child, id, used, depth + 1))];
+  return [own, ...[...trajectory.subagents()].flatMap((child) => readMembers(child, id, used, depth + 1))];
 }

@@ -1,6 +1,6 @@
 import { inWords, isObject, type Json, type JsonObject } from '../../base/index.js';
-import { memberOf, noted, objectsIn, pictured, type UnplacedEntry } from '../shared/drafts.js';
-import { isSource, partsOf, rootOf, sources, stepOf } from './schema.js';
+import { noted, objectsIn, pictured, readMember, type UnplacedEntry } from '../shared/drafts.js';
+import { isSource, readParts, readRoot, readStep, sources } from './schema.js';
 
 /** A value in a place where ATIF has another kind of value. */
 interface Unread {
@@ -25,7 +25,7 @@ const othersThanContent = (name: string, value: Json | undefined): readonly Unre
 
 function unreadIn(step: JsonObject): readonly Unread[] {
   const { message, observation, reasoning_content: thinking, tool_calls: calls } = step;
-  const results = memberOf(observation, 'results');
+  const results = readMember(observation, 'results');
   const isAgent = step.source === 'agent';
   const ofAgents = [
     ...(typeof thinking === 'string' ? [] : [{ name: 'reasoning_content', value: thinking, flaw: ' instead of a text' }]),
@@ -46,13 +46,13 @@ function unreadIn(step: JsonObject): readonly Unread[] {
 
 /** Entries for content that the other entries of a step do not contain, so that nothing is lost. */
 export function unreadDrafts(step: JsonObject): readonly UnplacedEntry[] {
-  const parts = objectsIn(memberOf(step.observation, 'results')).flatMap((result) => partsBeside(result));
+  const parts = objectsIn(readMember(step.observation, 'results')).flatMap((result) => partsBeside(result));
   return [...unreadIn(step).map(({ name, value }) => noted(name, value)), ...parts];
 }
 
 /** Parts of a result that are neither text nor an image of a tool, such as audio. */
 function partsBeside({ source_call_id: id, content }: JsonObject): readonly UnplacedEntry[] {
-  return partsOf(content).flatMap((part): UnplacedEntry[] => {
+  return readParts(content).flatMap((part): UnplacedEntry[] => {
     if (part.type === 'text' && typeof part.text === 'string') return [];
     if (part.type !== 'image') return [noted(typeof part.type === 'string' ? part.type : 'part', part)];
     return typeof id === 'string' ? [] : [pictured('user', { link: part.source ?? part }, { marks: ['meta', 'environment'] })];
@@ -61,9 +61,9 @@ function partsBeside({ source_call_id: id, content }: JsonObject): readonly Unpl
 
 /** A note for the person about the values of a line that ATIF does not define. */
 export function oddities(record: JsonObject): readonly string[] {
-  const step = stepOf(record);
+  const step = readStep(record);
   if (record.row !== undefined) return [`a step is ${inWords(record.row)} instead of an object: it is kept as an event`];
-  if (!step) return odditiesOfRoot(rootOf(record) ?? {});
+  if (!step) return odditiesOfRoot(readRoot(record) ?? {});
   const number = `step ${inWords(step.step_id ?? null)}`;
   if (!isSource(step.source))
     return [`the source of ${number} is ${inWords(step.source ?? null)} instead of ${sources.join(', ')}: the step is kept as an event`];

@@ -3,12 +3,12 @@ import type { TokenUsage } from '../format.js';
 import {
   answered,
   called,
-  memberOf,
   type Numbered,
   noCall,
   noted,
   objectsIn,
   pictured,
+  readMember,
   said,
   summarized,
   thought,
@@ -19,14 +19,14 @@ import {
 import { entryIn } from '../shared/entry-lines.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { unreadDrafts } from './parse-unread.js';
-import { byProgram, isCopied, isReplacing, isSource, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
+import { byProgram, isCopied, isReplacing, isSource, managementOf, readParts, readRoot, readStep, residualsOf } from './schema.js';
 
 /** The entries of a line. */
-export function entriesOf(record: JsonObject): readonly Numbered[] {
-  const step = stepOf(record);
-  if (!step) return record.row === undefined ? rootDrafts(rootOf(record)) : [[0, noted('step', record.row)]];
+export function readEntries(record: JsonObject): readonly Numbered[] {
+  const step = readStep(record);
+  if (!step) return record.row === undefined ? rootDrafts(readRoot(record)) : [[0, noted('step', record.row)]];
   const own = stepDrafts(step);
-  const usage = usageOf(step);
+  const usage = readUsage(step);
   // A call counts even if its answer was not recorded.
   const isBare = usage !== undefined && !usage.isCopy && !own.some(({ role, kind }) => role === 'assistant' && kind !== 'event');
   const bare: readonly Numbered[] = isBare ? [[own.length, said('assistant', '', authorOf(step))]] : [];
@@ -46,13 +46,13 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
  * Prompt tokens include the tokens read from the cache (since 1.2). `extra` contains the tokens that were written to the cache. A continuation repeats
  * steps of the trajectory before it, whose calls are counted there. Steps of a program call no model.
  */
-function usageOf(step: JsonObject): TokenUsage | undefined {
+function readUsage(step: JsonObject): TokenUsage | undefined {
   const { metrics, llm_call_count: calls } = step;
   if (isCopied(step) || calls === 0) return step.source === 'agent' && (step.message !== '' || isCopied(step)) ? noCall : undefined;
   if (!isObject(metrics)) return undefined;
   const { prompt_tokens: input, completion_tokens: output, cached_tokens: cacheRead, extra } = metrics;
-  const cacheWrite = memberOf(extra, 'cache_creation_input_tokens') ?? memberOf(extra, 'cache_write_tokens');
-  return usageIn({ input, output, cacheRead, cacheWrite, reasoning: memberOf(extra, 'reasoning_tokens') }, 'within');
+  const cacheWrite = readMember(extra, 'cache_creation_input_tokens') ?? readMember(extra, 'cache_write_tokens');
+  return usageIn({ input, output, cacheRead, cacheWrite, reasoning: readMember(extra, 'reasoning_tokens') }, 'within');
 }
 
 function stepDrafts(step: JsonObject): readonly UnplacedEntry[] {
@@ -62,7 +62,7 @@ function stepDrafts(step: JsonObject): readonly UnplacedEntry[] {
 }
 
 function spokenDrafts(step: JsonObject): readonly UnplacedEntry[] {
-  const results = objectsIn(memberOf(step.observation, 'results'));
+  const results = objectsIn(readMember(step.observation, 'results'));
   switch (step.source) {
     case 'user':
       return [...messageDrafts(step, 'user'), ...results.flatMap(resultDrafts)];
@@ -83,10 +83,10 @@ function systemDrafts(step: JsonObject, results: readonly JsonObject[]): readonl
   return [note, summarized(text)];
 }
 
-const textsIn = (content: Json | undefined): readonly string[] => partsOf(content).flatMap((part) => stringAt(part, 'text') ?? []);
+const textsIn = (content: Json | undefined): readonly string[] => readParts(content).flatMap((part) => stringAt(part, 'text') ?? []);
 
 function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly UnplacedEntry[] {
-  return partsOf(message).flatMap((part): UnplacedEntry[] => {
+  return readParts(message).flatMap((part): UnplacedEntry[] => {
     const text = stringAt(part, 'text');
     if (part.type === 'text' && text !== undefined) return text === '' && role !== 'user' ? [] : [said(role, text)];
     if (part.type === 'image') return [pictured(role === 'system' ? 'user' : role, { link: part.source ?? part })];
@@ -115,7 +115,7 @@ function agentDrafts(step: JsonObject): readonly UnplacedEntry[] {
 
 /** Arguments that are not an object are stored as a text. */
 function argumentsIn({ arguments: input, extra }: JsonObject): Json | undefined {
-  const text = memberOf(extra, 'raw_arguments') === true ? memberOf(input, 'input') : undefined;
+  const text = readMember(extra, 'raw_arguments') === true ? readMember(input, 'input') : undefined;
   if (typeof text !== 'string') return input;
   return /^\s*\[/.test(text) ? (parseShallow(text) ?? text) : text;
 }
@@ -124,16 +124,16 @@ function argumentsIn({ arguments: input, extra }: JsonObject): Json | undefined 
 function resultDrafts(result: JsonObject): readonly UnplacedEntry[] {
   const id = stringAt(result, 'source_call_id');
   const { content, extra } = result;
-  const others = objectsIn(memberOf(extra, 'subagent_sessions'));
+  const others = objectsIn(readMember(extra, 'subagent_sessions'));
   const refs = others.length > 0 ? [...objectsIn(result.subagent_trajectory_ref), ...others] : result.subagent_trajectory_ref;
-  const images = partsOf(content).filter(({ type }) => type === 'image');
+  const images = readParts(content).filter(({ type }) => type === 'image');
   const text = textsIn(content).join('\n');
   if (id === undefined)
     return [
       ...(text === '' ? [] : [said('user', text, { marks: ['meta', 'environment'] })]),
       ...(refs === undefined ? [] : [noted('subagent', refs)]),
     ];
-  const isError = memberOf(extra, 'is_error') === true || memberOf(extra, 'error') === true || stringAt(extra, 'status') === 'error';
+  const isError = readMember(extra, 'is_error') === true || readMember(extra, 'error') === true || stringAt(extra, 'status') === 'error';
   return [
     answered(id, text, { ...(isError && { isError }), ...(refs !== undefined && { result: { subagent_trajectory_ref: refs } }) }),
     ...images.map((part) => pictured('tool', { link: part.source ?? part }, { toolCallId: id })),

@@ -3,9 +3,9 @@ import type { RecordRole } from '../shared/branches.js';
 import { objectsIn } from '../shared/drafts.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { startedWith } from '../shared/subagents.js';
-import { entriesOf } from './parse.js';
+import { readEntries } from './parse.js';
 import { oddities } from './parse-unread.js';
-import { dialect, formatId, isReplacing, partsOf, rootOf, stepName, stepOf, stepTime } from './schema.js';
+import { dialect, formatId, isReplacing, readParts, readRoot, readStep, stepName, stepTime } from './schema.js';
 
 /** Plans commits from lines: one chain in the order of the steps, because ATIF has no branches. */
 export const rules: RecordRules = {
@@ -14,15 +14,15 @@ export const rules: RecordRules = {
   dialect,
   about,
   place,
-  entries: entriesOf,
+  entries: readEntries,
   gather: () => undefined,
   oddities,
   continues: true,
-  at: (record) => stepTime(stepOf(record)),
+  at: (record) => stepTime(readStep(record)),
   prompt: (record) => {
-    const step = stepOf(record);
+    const step = readStep(record);
     return step?.source === 'user'
-      ? partsOf(step.message)
+      ? readParts(step.message)
           .map((part) => stringAt(part, 'text'))
           .find((text) => text !== undefined && text !== '')
       : undefined;
@@ -30,8 +30,8 @@ export const rules: RecordRules = {
 };
 
 function about(records: readonly JsonObject[]): About {
-  const line = records.find((record) => rootOf(record) !== undefined);
-  const root = line && rootOf(line);
+  const line = records.find((record) => readRoot(record) !== undefined);
+  const root = line && readRoot(line);
   const isChild = stringAt(root, 'parent') !== undefined;
   const own = stringAt(line, 'atif');
   const kept = isObject(root?.extra) && isObject(root.extra.stemma) ? root.extra.stemma : undefined;
@@ -48,11 +48,11 @@ function about(records: readonly JsonObject[]): About {
 function place(record: JsonObject): RecordPlace | undefined {
   const id = stringAt(record, 'atif');
   if (id === undefined) return undefined;
-  if (rootOf(record)) return { name: `${id}:root`, part: 'quiet' };
-  const step = stepOf(record);
+  if (readRoot(record)) return { name: `${id}:root`, part: 'quiet' };
+  const step = readStep(record);
   if (!step) return record.row === undefined ? undefined : { name: `${id}:row`, part: 'quiet' };
   const starts = startedBy(step);
-  return { name: stepName(step, id), part: partOf(step), ...(starts.length > 0 && { others: starts }) };
+  return { name: stepName(step, id), part: roleInTurn(step), ...(starts.length > 0 && { others: starts }) };
 }
 
 /** The names by which the subagents in the results of a step find this step. */
@@ -64,7 +64,7 @@ const startedBy = (step: JsonObject): readonly string[] =>
     }),
   );
 
-function partOf(step: JsonObject): RecordRole {
+function roleInTurn(step: JsonObject): RecordRole {
   if (step.source === 'user') return 'prompt';
   if (step.source === 'agent') return 'round';
   return isReplacing(step) ? 'compaction' : 'lead';

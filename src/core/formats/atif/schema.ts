@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import { objectsIn } from '../shared/drafts.js';
 import type { Dialect } from '../shared/jsonl.js';
 
@@ -25,9 +25,9 @@ export const sources = ['system', 'user', 'agent'] as const;
 export const isSource = (source: Json | undefined): boolean => sources.some((one) => one === source);
 
 /** The step of a line. */
-export const stepOf = (record: JsonObject): JsonObject | undefined => (isObject(record.step) ? record.step : undefined);
+export const readStep = (record: JsonObject): JsonObject | undefined => (isObject(record.step) ? record.step : undefined);
 /** The root of a line: the trajectory without its steps. */
-export const rootOf = (record: JsonObject): JsonObject | undefined => (isObject(record.root) ? record.root : undefined);
+export const readRoot = (record: JsonObject): JsonObject | undefined => (isObject(record.root) ? record.root : undefined);
 
 /** The version that a document names; undefined for a document of another kind. */
 export function versionIn(document: JsonObject): number | undefined {
@@ -38,7 +38,7 @@ export function versionIn(document: JsonObject): number | undefined {
 /** The time of a step. */
 export function stepTime(step: JsonObject | undefined): Timestamp | undefined {
   const ms = parseInstant(stringAt(step, 'timestamp') ?? '');
-  return ms === undefined ? undefined : timestampOf(ms);
+  return ms === undefined ? undefined : toTimestamp(ms);
 }
 
 /** Whether a step repeats one of another trajectory, so that a continuation can be read alone. */
@@ -74,7 +74,7 @@ export const nameIn = (step: JsonObject): string | undefined =>
 export const stepName = (step: JsonObject, trajectory: string): string => nameIn(step) ?? `${trajectory}:${String(step.step_id ?? 'step')}`;
 
 /** A message or content as its parts. */
-export const partsOf = (content: Json | undefined): readonly JsonObject[] =>
+export const readParts = (content: Json | undefined): readonly JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : objectsIn(content);
 
 /** The facts of a step about the management of the context. */

@@ -1,11 +1,11 @@
-import { bytesOf, defined, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, type EntryKey, encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
-import { inRecords, lineOf } from '../shared/entry-lines.js';
+import { inRecords, writeLine } from '../shared/entry-lines.js';
 import { groupMessages, textsOf } from '../shared/groups.js';
 import { outlastsSummary } from '../shared/kept.js';
-import { recordsOf } from '../shared/records.js';
-import { byProgram, dialect, formatId, nameIn, residualsOf, rootOf, stepName, stepOf, versionIn, writtenVersion } from './schema.js';
+import { readRecords } from '../shared/records.js';
+import { byProgram, dialect, formatId, nameIn, readRoot, readStep, residualsOf, stepName, versionIn, writtenVersion } from './schema.js';
 
 type Keyed = WritableEntry & { readonly key: EntryKey };
 interface Draft {
@@ -18,7 +18,7 @@ interface Draft {
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const id = options.sessionId ?? 'stemma';
   const lines = stepsOf(entries, options).map((step) => `${JSON.stringify({ atif: id, step })}\n`);
-  return bytesOf(lines.join(''));
+  return encodeText(lines.join(''));
 }
 
 const isHeld = ({ kind, marks, result }: WritableEntry): boolean =>
@@ -68,13 +68,13 @@ function stepOfDraft({ entries, results }: Draft, number: number, options: Write
       observation: { results: [{ content: first.text ?? '' }] },
       extra: { ...extra, context_management: { type: 'compaction', boundary: options.boundary } },
     });
-  if (first?.role === 'user' || first?.role === 'system') return json({ ...common, source: first.role, message: messageOf(entries), extra });
+  if (first?.role === 'user' || first?.role === 'system') return json({ ...common, source: first.role, message: writeMessage(entries), extra });
   return json({ ...common, source: 'agent', ...agentFields(entries, results), extra });
 }
 
 const json = (value: object): JsonObject => value as JsonObject;
 
-function messageOf(entries: readonly WritableEntry[]): Json {
+function writeMessage(entries: readonly WritableEntry[]): Json {
   const shown = entries.filter(({ kind }) => kind === 'text' || kind === 'image');
   if (shown.every(({ kind }) => kind === 'text') && shown.length <= 1) return shown[0]?.text ?? '';
   return shown.map(
@@ -96,7 +96,7 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
   const isCalled = entries.length > 0 && !entries[0]?.marks?.includes(byProgram);
   return {
     ...(model !== undefined && { model_name: model }),
-    message: messageOf(entries),
+    message: writeMessage(entries),
     ...(thinking !== '' && { reasoning_content: thinking }),
     ...(calls.length > 0 && {
       tool_calls: calls.map(({ toolCallId, toolName, arguments: input }) => ({
@@ -106,14 +106,14 @@ function agentFields(entries: readonly WritableEntry[], results: readonly Writab
       })),
     }),
     ...(results.length > 0 && {
-      observation: { results: results.filter(({ kind }) => kind === 'tool_result').map((entry) => resultOf(entry, results, known)) },
+      observation: { results: results.filter(({ kind }) => kind === 'tool_result').map((entry) => writeResult(entry, results, known)) },
     }),
     ...(isCalled && (usage?.isCopy ? { is_copied_context: true } : usage && { metrics: metricsOf(usage) })),
     ...(!isCalled && { llm_call_count: 0 }),
   };
 }
 
-function resultOf(entry: WritableEntry, results: readonly WritableEntry[], known: ReadonlySet<string | undefined>): object {
+function writeResult(entry: WritableEntry, results: readonly WritableEntry[], known: ReadonlySet<string | undefined>): object {
   const images = results.filter(({ kind, toolCallId }) => kind === 'image' && toolCallId === entry.toolCallId);
   return {
     ...(entry.toolCallId !== undefined && known.has(entry.toolCallId) && { source_call_id: entry.toolCallId }),
@@ -151,17 +151,17 @@ function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
     (entry.kind === 'text' && text === '') ||
     (entry.kind === 'tool_call' && !isObject(input)) ||
     (entry.role === 'tool' && entries.length === 0);
-  const { stemma: ___, ...line } = lineOf(formatId, isHidden ? entry : facts) as { stemma: string };
+  const { stemma: ___, ...line } = writeLine(formatId, isHidden ? entry : facts) as { stemma: string };
   return json(isHidden ? { ...line, whole: true } : line);
 }
 
 /** An ATIF document: the steps of one context with consecutive numbers, and the agent of the conversation. */
 export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8Array {
-  const records = inRecords(recordsOf({ dialect }, delta), (entries) => recordsOf({ dialect }, writeEntries(entries, options)));
-  const root: JsonObject | undefined = records.map(rootOf).find((one) => one !== undefined);
+  const records = inRecords(readRecords({ dialect }, delta), (entries) => readRecords({ dialect }, writeEntries(entries, options)));
+  const root: JsonObject | undefined = records.map(readRoot).find((one) => one !== undefined);
   const steps = records
     .flatMap((record): JsonObject[] => {
-      const step = stepOf(record);
+      const step = readStep(record);
       return step ? [withName(step, stringAt(record, 'atif') ?? '')] : [];
     })
     .map((step, at): JsonObject => ({ ...withValidCalls(withValidRefs(withCall(step, options.calls))), step_id: at + 1 }));
@@ -191,7 +191,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
       },
     },
   };
-  return bytesOf(`${JSON.stringify(document, null, 1)}\n`);
+  return encodeText(`${JSON.stringify(document, null, 1)}\n`);
 }
 
 /** The step with the token counts of its call, if another agent recorded them. */

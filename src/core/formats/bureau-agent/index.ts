@@ -4,7 +4,7 @@
 import { badRequest, type EntryKey } from '../../base/index.js';
 import type { Format, ParsedDelta } from '../format.js';
 import { encodeCbor, readArray, spliceArrays } from '../shared/cbor.js';
-import { isMessage, messageEntries, messagesOf } from './parse.js';
+import { isMessage, messageEntries, writeMessages } from './parse.js';
 
 export const bureauAgent: Format = {
   id: 'bureau-agent-v1',
@@ -17,13 +17,13 @@ export const bureauAgent: Format = {
     return first && isMessage(first.value) ? 0.9 : 0;
   },
   parse,
-  write: (entries) => encodeCbor(messagesOf(entries)),
+  write: (entries) => encodeCbor(writeMessages(entries)),
   concat: spliceArrays,
   cut: (delta, lastKept) => {
     const { entries } = parse(delta);
     const at = entries.findIndex((entry) => entry.key === lastKept);
     if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-    return encodeCbor(messagesOf(entries.slice(0, at + 1)));
+    return encodeCbor(writeMessages(entries.slice(0, at + 1)));
   },
 };
 

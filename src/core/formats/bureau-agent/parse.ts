@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, type EntryKey, type Json, textOf } from '../../base/index.js';
+import { decodeText, type EntryKey, encodeText, type Json } from '../../base/index.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
-import { type Cbor, jsonOf } from '../shared/cbor.js';
+import { type Cbor, toJson } from '../shared/cbor.js';
 import { answered, called, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { countTokens } from '../shared/tokens.js';
@@ -9,24 +9,24 @@ import { countTokens } from '../shared/tokens.js';
 type Fields = Readonly<Record<string, Cbor | undefined>>;
 
 /** The fields of a struct by their names, ignoring case and underscores: `ToolUseID` equals `tool_use_id`. */
-function fieldsOf(value: Cbor | undefined): Fields | undefined {
+function readFields(value: Cbor | undefined): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return undefined;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.replaceAll('_', '').toLowerCase(), member]));
 }
 const textAt = (fields: Fields | undefined, name: string): string | undefined => {
   const value = fields?.[name];
-  return typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : undefined;
+  return typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : undefined;
 };
 
 /** Whether the value has the fields of a message. */
 export function isMessage(value: Cbor): boolean {
-  const message = fieldsOf(value);
+  const message = readFields(value);
   return typeof message?.role === 'string' && (Array.isArray(message.content) || typeof message.content === 'string');
 }
 
 /** The entries of one message. Their keys come from `bytes` and the message's position. */
 export function messageEntries(value: Cbor, bytes: Uint8Array, place: number): readonly ParsedEntry[] {
-  const message = fieldsOf(value);
+  const message = readFields(value);
   if (!message || !isMessage(value)) return [];
   const name = `b${place}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}`;
   const role = textAt(message, 'role') === 'assistant' ? 'assistant' : 'user';
@@ -37,52 +37,57 @@ export function messageEntries(value: Cbor, bytes: Uint8Array, place: number): r
 
 type Keyless = Omit<ParsedEntry, 'key'>;
 function blockEntry(value: Cbor, role: 'user' | 'assistant'): Keyless {
-  const block = fieldsOf(value);
+  const block = readFields(value);
   const type = textAt(block, 'type') ?? '';
   switch (type) {
     case 'text':
       return said(role, textAt(block, 'text') ?? '');
     case 'thinking': {
-      const thinking = fieldsOf(block?.thinking);
+      const thinking = readFields(block?.thinking);
       return { ...thought(textAt(thinking, 'content') ?? '', { signature: textAt(thinking, 'signature') }), role };
     }
     case 'tool_use':
     case 'server_tool_use': {
-      const use = fieldsOf(type === 'tool_use' ? block?.tooluse : block?.servertooluse);
-      return called(textAt(use, 'name') ?? '', textAt(use, 'id') ?? '', inputOf(use?.input), type === 'server_tool_use' ? { marks: ['server'] } : {});
+      const use = readFields(type === 'tool_use' ? block?.tooluse : block?.servertooluse);
+      return called(
+        textAt(use, 'name') ?? '',
+        textAt(use, 'id') ?? '',
+        readInput(use?.input),
+        type === 'server_tool_use' ? { marks: ['server'] } : {},
+      );
     }
     case 'tool_result':
     case 'server_tool_result': {
-      const given = fieldsOf(type === 'tool_result' ? block?.toolresult : block?.servertoolresult);
-      const text = textAt(given, 'content') ?? (given?.content == null ? '' : JSON.stringify(jsonOf(given.content)));
+      const given = readFields(type === 'tool_result' ? block?.toolresult : block?.servertoolresult);
+      const text = textAt(given, 'content') ?? (given?.content == null ? '' : JSON.stringify(toJson(given.content)));
       return answered(textAt(given, 'tooluseid') ?? '', text, {
         ...(given?.iserror === true ? { isError: true } : {}),
         ...(type === 'server_tool_result' ? { marks: ['server'] } : {}),
       });
     }
     default: {
-      const result = jsonOf(value);
+      const result = toJson(value);
       return { role, kind: 'event', toolName: type || 'unknown', result, tokens: countTokens(JSON.stringify(result)) };
     }
   }
 }
 
 /** The JSON in a byte string, which is how Go's raw messages are encoded. Text that is not JSON stays text. */
-function inputOf(value: Cbor | undefined): Json {
+function readInput(value: Cbor | undefined): Json {
   if (value instanceof Uint8Array) {
-    const text = textOf(value);
+    const text = decodeText(value);
     return text === '' ? {} : (parseShallow(text) ?? text);
   }
-  return value == null ? {} : jsonOf(value);
+  return value == null ? {} : toJson(value);
 }
 
 const empty = { Text: '', ToolUse: null, ToolResult: null, ServerToolUse: null, ServerToolResult: null, Thinking: null };
 
 /** Writes messages for the entries. Blocks of one answer are one message, and so are consecutive results. */
-export function messagesOf(entries: readonly WritableEntry[]): Cbor[] {
+export function writeMessages(entries: readonly WritableEntry[]): Cbor[] {
   const messages: { Role: string; Content: Cbor[]; readonly from: WritableEntry }[] = [];
   for (const entry of entries) {
-    const block = entry.marks?.includes('hidden') ? undefined : blockOf(entry);
+    const block = entry.marks?.includes('hidden') ? undefined : writeBlock(entry);
     if (block === undefined) continue;
     const Role = entry.role === 'assistant' ? 'assistant' : 'user';
     const last = messages.at(-1);
@@ -94,7 +99,7 @@ export function messagesOf(entries: readonly WritableEntry[]): Cbor[] {
   return messages.map(({ Role, Content }) => ({ Role, Content }));
 }
 
-function blockOf(entry: WritableEntry): Cbor | undefined {
+function writeBlock(entry: WritableEntry): Cbor | undefined {
   const isServers = entry.marks?.includes('server') === true;
   switch (entry.kind) {
     case 'text':
@@ -105,7 +110,7 @@ function blockOf(entry: WritableEntry): Cbor | undefined {
       return data === undefined ? { ...empty, Type: 'thinking', Thinking: { Content: entry.text ?? '', Signature: signature } } : undefined;
     }
     case 'tool_call': {
-      const use = { ID: entry.toolCallId ?? '', Name: entry.toolName ?? '', Input: bytesOf(JSON.stringify(entry.arguments ?? {})) };
+      const use = { ID: entry.toolCallId ?? '', Name: entry.toolName ?? '', Input: encodeText(JSON.stringify(entry.arguments ?? {})) };
       return isServers ? { ...empty, Type: 'server_tool_use', ServerToolUse: use } : { ...empty, Type: 'tool_use', ToolUse: use };
     }
     case 'tool_result': {

@@ -13,7 +13,7 @@ export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
   const carried = new Set(cards.flatMap((card) => (card.toolCalls ?? []).flatMap((call) => stringAt(call, 'id') ?? [])));
   return cards.flatMap((card) => {
     const type = stringAt(card.metadata, 'type') ?? '';
-    const drafts = draftsOf(card, type, carried);
+    const drafts = draftEntries(card, type, carried);
     const kept = card.metadata.entry_result;
     return drafts.map((draft, index): ParsedEntry => {
       const marks = [...draft.marks, ...marksOf(card.metadata)];
@@ -35,12 +35,12 @@ interface Draft {
   readonly marks: readonly string[];
 }
 
-function draftsOf(card: CardLine, type: string, carried: ReadonlySet<string>): Draft[] {
-  const role = roleOf(card.metadata, type);
+function draftEntries(card: CardLine, type: string, carried: ReadonlySet<string>): Draft[] {
+  const role = readRole(card.metadata, type);
   if (besideMessages.includes(type)) return [plain(role, 'event', textOfContent(card.content), ['hidden'])];
   if (card.toolCalls?.length) {
     const text = textOfContent(card.content);
-    return [...(text === '' ? [] : [plain(role, kindOf(card) ?? 'text', text)]), ...card.toolCalls.map(callOf)];
+    return [...(text === '' ? [] : [plain(role, kindOf(card) ?? 'text', text)]), ...card.toolCalls.map(readCall)];
   }
   if (type === 'tool.call') {
     const call = standaloneCall(card);
@@ -48,7 +48,7 @@ function draftsOf(card: CardLine, type: string, carried: ReadonlySet<string>): D
   }
   const image = imageOf(card, role);
   if (image) return [image];
-  if (card.toolCallId !== undefined) return [resultOf(card)];
+  if (card.toolCallId !== undefined) return [readResult(card)];
   return [plain(role, kindOf(card) ?? 'text', textOfContent(card.content))];
 }
 
@@ -60,7 +60,7 @@ const plain = (role: Role, kind: Kind, text: string, marks: readonly string[] = 
 const marksOf = (metadata: JsonObject): string[] =>
   Array.isArray(metadata.marks) ? metadata.marks.filter((mark): mark is string => typeof mark === 'string') : [];
 
-const roleOf = (metadata: JsonObject, type: string): Role => {
+const readRole = (metadata: JsonObject, type: string): Role => {
   const role = stringAt(metadata, 'role');
   return roles.find((each) => each === role) ?? (type === 'tool.result' ? 'tool' : 'user');
 };
@@ -71,7 +71,7 @@ const kindOf = (card: CardLine): Kind | undefined => {
 };
 
 /** A call in a provider's shape, `{id, function: {name, arguments}}`, or flat. */
-function callOf(call: JsonObject): Draft {
+function readCall(call: JsonObject): Draft {
   const inner = isObject(call.function) ? call.function : call;
   const given = inner.arguments ?? inner.input ?? inner.args;
   return callDraft(stringAt(inner, 'name') ?? 'unknown', stringAt(call, 'id'), typeof given === 'string' ? (parseJson(given) ?? given) : given);
@@ -97,7 +97,7 @@ function callDraft(toolName: string, toolCallId: string | undefined, args: unkno
 }
 
 /** Reads a result from its envelope `{status, result?, error?}`. Any other content is the result itself. */
-function resultOf(card: CardLine): Draft {
+function readResult(card: CardLine): Draft {
   const data = card.content.kind === 'json' ? card.content.data : undefined;
   const status = stringAt(data, 'status');
   const isError = status !== undefined && status !== 'success';

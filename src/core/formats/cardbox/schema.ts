@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject, textOf } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { CardContent } from '../../contract/index.js';
 import type { Problem } from '../format.js';
-import { type Cbor, encodeCbor, jsonOf, readArray } from '../shared/cbor.js';
+import { type Cbor, encodeCbor, readArray, toJson } from '../shared/cbor.js';
 import { parseShallow } from '../shared/jsonl.js';
 
 /** A card in a delta, without the project that holds it. */
@@ -48,11 +48,11 @@ interface Values {
 
 function readItems(delta: Uint8Array): Values {
   const { items, problems } = readArray(delta);
-  return { values: items.map(({ value, number }) => ({ value: jsonOf(value), number })), problems };
+  return { values: items.map(({ value, number }) => ({ value: toJson(value), number })), problems };
 }
 
 function readLines(delta: Uint8Array): Values {
-  const values = textOf(delta)
+  const values = decodeText(delta)
     .split('\n')
     .map((line, at) => ({ line: line.trim(), number: at + 1 }))
     .filter(({ line }) => line !== '')

@@ -10,7 +10,7 @@ import type { CardLine } from './schema.js';
  */
 export function cardsOfEntries(entries: readonly WritableEntry[], options: WriteOptions): CardLine[] {
   const used = new Set<string>();
-  return groupsOf(entries).map((group) => {
+  return groupEntries(entries).map((group) => {
     const [first] = group as [WritableEntry, ...WritableEntry[]];
     const key = splitKey(first.key);
     const fits = key !== undefined && key.number === 0 && !used.has(key.name) && key.name.length <= 200;
@@ -27,7 +27,7 @@ export function cardsOfEntries(entries: readonly WritableEntry[], options: Write
 }
 
 /** Groups the entries of one record: a text and the calls made with it. */
-function groupsOf(entries: readonly WritableEntry[]): WritableEntry[][] {
+function groupEntries(entries: readonly WritableEntry[]): WritableEntry[][] {
   const groups: WritableEntry[][] = [];
   for (const entry of entries) {
     const group = groups.at(-1);
@@ -55,9 +55,9 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
       metadata: { type: 'agent.thought', role: 'assistant', ...keptKind(first.kind), ...keptResult(first), ...marks },
       authorId: author,
     };
-  const type = typeOf(first);
+  const type = cardType(first);
   return {
-    content: contentOf(first),
+    content: writeContent(first),
     ...(first.toolCallId !== undefined && { toolCallId: first.toolCallId }),
     metadata: {
       type,
@@ -89,7 +89,7 @@ const wireCall = (entry: WritableEntry): JsonObject => ({
   function: { name: entry.toolName ?? 'unknown', ...(entry.arguments !== undefined && { arguments: JSON.stringify(entry.arguments) }) },
 });
 
-function typeOf(entry: WritableEntry): string {
+function cardType(entry: WritableEntry): string {
   if (entry.kind === 'tool_call') return 'tool.call';
   if (entry.kind === 'tool_result') return 'tool.result';
   // Not `sys.rendered_prompt`: that type records a call and is never sent.
@@ -97,7 +97,7 @@ function typeOf(entry: WritableEntry): string {
   return entry.role === 'assistant' ? 'agent.thought' : 'task.instruction';
 }
 
-function contentOf(entry: WritableEntry): CardContent {
+function writeContent(entry: WritableEntry): CardContent {
   if (entry.kind === 'tool_call') return { kind: 'json', data: { tool_name: entry.toolName ?? 'unknown', arguments: entry.arguments ?? {} } };
   if (entry.kind === 'tool_result')
     return {

@@ -15,7 +15,7 @@ import {
   partOfEntries,
 } from '../shared/calls.js';
 import { isHidden } from '../shared/outline.js';
-import { entriesOf } from './parse-entries.js';
+import { readEntries } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
 import { messageIdOf, syntheticModel } from './schema.js';
 
@@ -212,6 +212,6 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
 export const callsIn = (delta: Uint8Array): CallCount[] =>
   joinCalls(
     scanLines(delta).pieces.flatMap(({ record, range, sort }) =>
-      record && sort === 'record' ? (callPartOf(record, entriesOf(record, range)) ?? []) : [],
+      record && sort === 'record' ? (callPartOf(record, readEntries(record, range)) ?? []) : [],
     ),
   );

@@ -4,17 +4,17 @@ import type { Elision, ParsedEntry } from '../format.js';
 import { queuedPrefix } from '../shared/keys.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
-import { contentOf, foreignSeals, messageIdOf, sealsField, timeOf, uuidOf } from './schema.js';
+import { foreignSeals, messageIdOf, readContent, readTime, sealsField, uuidOf } from './schema.js';
 import { renderedOf, saysSomething } from './schema-attachments.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Mutable<ParsedEntry>;
 
 /** The entries of one record, in order. Progress of tools has none. A record of unknown type is an event. */
-export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
+export function readEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
   const uuid = uuidOf(record);
   if (uuid === undefined) return record.type === 'queue-operation' ? absorbedEntries(record, raw) : linkEntries(record, raw);
-  const at = timeOf(record);
+  const at = readTime(record);
   const common: Common = { uuid, at, raw };
   switch (record.type) {
     case 'user':
@@ -42,7 +42,7 @@ export function absorbedIn(record: JsonObject): string | undefined {
 function absorbedEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
   const text = absorbedIn(record);
   if (text === undefined) return [];
-  const at = timeOf(record);
+  const at = readTime(record);
   const uuid = `${queuedPrefix}${stringAt(record, 'timestamp') ?? ''}`;
   return [make({ uuid, at, raw }, 0, 'user', { kind: 'text', text, tokens: countTokens(text), marks: ['queued'], messageId: uuid })];
 }
@@ -54,7 +54,7 @@ function linkEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[]
   const text = next !== undefined ? `continued in the session ${next}` : parent !== undefined ? `forked from the session ${parent}` : undefined;
   if (text === undefined) return [];
   const type = record.type as string;
-  const common = { uuid: `${type}-${next ?? stringAt(record, 'agentId') ?? parent ?? ''}`, at: timeOf(record), raw };
+  const common = { uuid: `${type}-${next ?? stringAt(record, 'agentId') ?? parent ?? ''}`, at: readTime(record), raw };
   return [make(common, 0, 'system', { kind: 'event', toolName: type, text, result: record, tokens: 0, marks: ['hidden', type] })];
 }
 
@@ -92,7 +92,7 @@ const make = ({ uuid, at, raw }: Common, index: number, role: Role, rest: Omit<P
 const isGap = (block: JsonObject, among: readonly unknown[]): boolean => block.type === 'text' && block.text === '' && among.length > 1;
 
 function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
-  const content = contentOf(record);
+  const content = readContent(record);
   const marks: string[] = [];
   if (record.isMeta === true) marks.push('meta');
   const message = messageIdOf(record) ?? common.uuid;
@@ -183,7 +183,7 @@ function mediaEntry(block: JsonObject, common: Common, index: number, role: Role
 }
 
 function assistantEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
-  const content = contentOf(record);
+  const content = readContent(record);
   const messageId = messageIdOf(record) ?? common.uuid;
   const model = stringAt(record.message, 'model');
   const shared = { messageId, ...(model === undefined ? {} : { author: model }) };

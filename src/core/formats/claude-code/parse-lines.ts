@@ -1,6 +1,6 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, eachPiece, type RecordPiece, recordOf, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
+import { type Dialect, eachPiece, type RecordPiece, recordInFile, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
 
 export { bufferOf, type RecordPiece, type Scan } from '../shared/jsonl.js';
 
@@ -20,7 +20,7 @@ export const eachRecord = (file: FileBytes, options: ScanOptions, tell: (piece: 
   eachPiece(file, dialect, options, tell);
 
 /** The record at a range that an earlier scan of the same file found. @throws Error if the file has changed since. */
-export const recordAt = (file: FileBytes, range: ByteRange): JsonObject => recordOf(file, range, dialect);
+export const recordAt = (file: FileBytes, range: ByteRange): JsonObject => recordInFile(file, range, dialect);
 
 /** The id and parent of a torn line, as far as they are readable. */
 function ghostIn(fragment: string): RecordPiece['ghost'] {

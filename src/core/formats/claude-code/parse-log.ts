@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { defined, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { cutOff, listBegun } from '../shared/cut-list.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
@@ -11,7 +11,7 @@ import { isDeep, writeLines } from '../shared/jsonl.js';
 export const log: DocumentReader = {
   keeps: true,
   recognize: (head) => {
-    const text = textOf(head);
+    const text = decodeText(head);
     return (
       /^\uFEFF?(?:(?![ \t]*[[{]).*\n){0,20}\s*(?:\[\s*)?\{/.test(text) &&
       /"subtype":\s*"init"/.test(text) &&
@@ -25,7 +25,7 @@ export const log: DocumentReader = {
     const records = recordsIn(document).flatMap(({ value }) => (isObject(value) && !isDeep(value) ? [value] : []));
     if (!records.some(({ type, subtype }) => type === 'system' && subtype === 'init')) return undefined;
     const sessions = Map.groupBy(records, (record) => stringAt(record, 'session_id') ?? '');
-    return [...sessions].filter(([id, some]) => id !== '' && some.some(isMessage)).map(([id, some]) => memberOf(id, some));
+    return [...sessions].filter(([id, some]) => id !== '' && some.some(isMessage)).map(([id, some]) => readMember(id, some));
   },
   unread: (document): readonly Problem[] =>
     recordsIn(document).flatMap(({ value, line, reason }) => (value === undefined ? [{ line, reason: reason ?? 'not JSON' }] : [])),
@@ -42,7 +42,7 @@ interface Read {
 
 /** The values of a list, or of lines. A value is undefined if it is not JSON. A list that is cut off ends with such a value. */
 function recordsIn(document: Uint8Array): readonly Read[] {
-  const text = textOf(document).replace(/^\uFEFF/, '');
+  const text = decodeText(document).replace(/^\uFEFF/, '');
   const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;
   if (Array.isArray(whole)) return whole.map((value: Json, at) => ({ line: at + 1, value }));
   const lines = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ line: at + 1, value: parseJson(line.replace(/,\s*$/, '')) }]));
@@ -53,12 +53,12 @@ function recordsIn(document: Uint8Array): readonly Read[] {
 const isMessage = ({ type }: JsonObject): boolean => type === 'user' || type === 'assistant';
 
 /** A session of a log, as lines of a session file. */
-function memberOf(sessionId: string, records: readonly JsonObject[]): Member {
+function readMember(sessionId: string, records: readonly JsonObject[]): Member {
   const cwd = records.map((record) => stringAt(record, 'cwd')).find((one) => one !== undefined);
-  return { id: sessionId, lines: () => writeLines(linesOf(sessionId, records, cwd)), ...defined({ cwd }) };
+  return { id: sessionId, lines: () => writeLines(sessionLines(sessionId, records, cwd)), ...defined({ cwd }) };
 }
 
-function linesOf(sessionId: string, records: readonly JsonObject[], cwd: string | undefined): JsonObject[] {
+function sessionLines(sessionId: string, records: readonly JsonObject[], cwd: string | undefined): JsonObject[] {
   const last = new Map<string, string>();
   const runs = new Runs();
   let print = '';
@@ -95,12 +95,12 @@ class Runs {
   take(record: JsonObject): readonly JsonObject[] {
     const { type, message } = record;
     if (type === 'assistant' && isObject(message))
-      this.#counted.set(stringAt(message, 'id') ?? '', { model: stringAt(message, 'model') ?? '', input: inputOf(message.usage) });
+      this.#counted.set(stringAt(message, 'id') ?? '', { model: stringAt(message, 'model') ?? '', input: sumInput(message.usage) });
     if (type !== 'result') return [];
     const { usage, modelUsage, total_cost_usd = null } = record;
     const sums = isObject(modelUsage) ? Object.entries(modelUsage) : [['', usage] as const];
     // A sum of all calls so far would be at least as much as they.
-    const isOfFewer = sums.some(([name, sum]) => inputOf(sum) > 0 && inputOf(sum) < this.#inputOf(name));
+    const isOfFewer = sums.some(([name, sum]) => sumInput(sum) > 0 && sumInput(sum) < this.#inputOf(name));
     if (this.#latest && isOfFewer) this.#earlier = [...this.#earlier, this.#latest];
     this.#latest = { total_cost_usd, ...defined({ usage, modelUsage }) };
     return this.#earlier;
@@ -117,5 +117,5 @@ const inputNames = [
   ...['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
   ...['inputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'],
 ];
-const inputOf = (usage: Json | undefined): number =>
+const sumInput = (usage: Json | undefined): number =>
   isObject(usage) ? inputNames.reduce((sum, name) => sum + (typeof usage[name] === 'number' ? (usage[name] as number) : 0), 0) : 0;

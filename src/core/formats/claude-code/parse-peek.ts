@@ -2,7 +2,7 @@ import { stringAt } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { planHeading } from '../shared/plan-heading.js';
 import { scanLines } from './parse-lines.js';
-import { contentOf, firstTextOf, headlineOf, isChained, partOf, timeOf } from './schema.js';
+import { firstTextOf, isChained, readContent, readTime, roleInTree, writeHeadline } from './schema.js';
 import { titleIn } from './schema-title.js';
 
 /** Reads the first and the last bytes of a session file; they may overlap. Lines cut in two are skipped. */
@@ -11,13 +11,13 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const end = scanLines(tail).pieces.flatMap(({ record }) => (record ? [record] : []));
   const chained = beginning.filter(isChained);
   const prompt =
-    chained.find((record) => partOf(record) === 'prompt') ?? chained.find((record) => partOf(record) === 'command' && record.isMeta !== true);
+    chained.find((record) => roleInTree(record) === 'prompt') ?? chained.find((record) => roleInTree(record) === 'command' && record.isMeta !== true);
   const seen: { -readonly [K in keyof Peek]?: Peek[K] | undefined } = {
     sessionId: beginning.map((record) => stringAt(record, 'sessionId')).find((id) => id !== undefined),
     cwd: chained.map((record) => stringAt(record, 'cwd')).find((cwd) => cwd !== undefined),
     title: titleIn([...beginning, ...end]),
-    firstPrompt: prompt && (planHeading(firstTextOf(contentOf(prompt))) ?? headlineOf(prompt)),
-    startedAt: chained.map(timeOf).find((at) => at !== undefined),
+    firstPrompt: prompt && (planHeading(firstTextOf(readContent(prompt))) ?? writeHeadline(prompt)),
+    startedAt: chained.map(readTime).find((at) => at !== undefined),
   };
   return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
 }

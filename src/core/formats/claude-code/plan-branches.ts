@@ -39,7 +39,7 @@ export function append(branches: GrowingBranches, node: RecordNode): void {
   const { line, branch, index } = node;
   branch.nodes.push(node);
   if (line.part === 'quiet' || line.part === 'result') return;
-  const end = endOf(branches, branch);
+  const end = findEnd(branches, branch);
   end.other = index;
   if (line.part === 'assistant') {
     if (line.message === undefined || line.message !== end.message) end.otherAnswer = end.answer;
@@ -48,7 +48,7 @@ export function append(branches: GrowingBranches, node: RecordNode): void {
   } else if (line.part !== 'attachment') end.turn = index;
 }
 
-function endOf({ ends }: GrowingBranches, branch: Branch): BranchEnd {
+function findEnd({ ends }: GrowingBranches, branch: Branch): BranchEnd {
   const known = ends.get(branch);
   if (known) return known;
   const end: BranchEnd = { other: -1, turn: -1, answer: -1, otherAnswer: -1, message: undefined, results: new Map(), searched: 0 };
@@ -72,7 +72,7 @@ function branchFrom(branches: GrowingBranches, parent: RecordNode): Branch {
 function continues(branches: GrowingBranches, line: TranscriptLine, { branch, index }: RecordNode): boolean {
   const { part, message } = line;
   if (index === branch.nodes.length - 1 || part === 'quiet' || part === 'attachment') return true;
-  const end = endOf(branches, branch);
+  const end = findEnd(branches, branch);
   if (part === 'assistant') {
     const answer = message !== undefined && message === end.message ? end.otherAnswer : end.answer;
     return end.turn <= index && answer <= index;
@@ -83,7 +83,7 @@ function continues(branches: GrowingBranches, line: TranscriptLine, { branch, in
 
 /** The position of the call's last result in the branch, or -1. Few records need this, so the branch is searched on demand. */
 function lastResult(branches: GrowingBranches, branch: Branch, id: string): number {
-  const end = endOf(branches, branch);
+  const end = findEnd(branches, branch);
   for (; end.searched < branch.nodes.length; end.searched++) {
     const node = branch.nodes[end.searched] as RecordNode;
     if (node.line.part === 'result') for (const each of resultsOf(node.line)) end.results.set(each, node.index);

@@ -6,7 +6,7 @@ import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, nodeBefore, type RecordNode, type Tree } from './plan-nodes.js';
 import type { LineReader } from './plan-reader.js';
 import { isStored, type Segment, type Segments } from './plan-segments.js';
-import { blocksOf, headlineOf, timeOf } from './schema.js';
+import { readBlocks, readTime, writeHeadline } from './schema.js';
 import { linkName } from './schema-links.js';
 
 /** Facts that all commits of the file share. */
@@ -54,9 +54,9 @@ export function commitSegments(
   segments.list.forEach((segment, place) => {
     if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) return;
     const before = segmentBefore(segments, place);
-    const parent = segment.after ? referTo(made, segment.after) : parentOf(made, segment, before);
+    const parent = segment.after ? referTo(made, segment.after) : findParent(made, segment, before);
     made.numbers.set(segment, made.commits.length);
-    made.commits.push(commitOf(made, segment, parent, before === undefined));
+    made.commits.push(planCommit(made, segment, parent, before === undefined));
   });
   return made;
 }
@@ -86,7 +86,7 @@ function storedParent({ isKnown }: Committing, node: RecordNode): PlannedCommit[
   return null;
 }
 
-function parentOf(made: Committing, { branch: { from, keeps } }: Segment, before: Segment | undefined): PlannedCommit['parent'] {
+function findParent(made: Committing, { branch: { from, keeps } }: Segment, before: Segment | undefined): PlannedCommit['parent'] {
   if (before) return referTo(made, before.nodes.at(-1));
   if (from === null) return null;
   if (!isNode(from)) return { record: from.record };
@@ -101,31 +101,31 @@ function addShorterCompaction(made: Committing, summary: RecordNode, keeps: numb
   const before = segmentBefore(segments, segments.list.indexOf(segment));
   const nodes = [...segment.nodes, ...(tree.kept.get(boundary) ?? []).slice(0, keeps)];
   const lines = nodes.map(({ line }) => line);
-  const facts = factsOf(made, segment, before === undefined);
-  const parent = parentOf(made, segment, before);
+  const facts = gatherFacts(made, segment, before === undefined);
+  const parent = findParent(made, segment, before);
   commits.push(withContent({ ...facts, parent, ranges: [], kept: rangesOf(lines), records: [] }, lines, reader));
   return commits.length - 1;
 }
 
 const boundaryOf = ({ nodes }: Segment): RecordNode | undefined => nodes.find(({ line }) => line.part === 'boundary');
 
-function commitOf(made: Committing, segment: Segment, parent: PlannedCommit['parent'], isFirst: boolean): PlannedCommit {
+function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent'], isFirst: boolean): PlannedCommit {
   const { tree, copies, reader } = made;
   const boundary = segment.type === 'compaction' ? boundaryOf(segment) : undefined;
   const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map(({ line }) => line);
   const planned = {
-    ...factsOf(made, segment, isFirst),
+    ...gatherFacts(made, segment, isFirst),
     parent,
     ranges: rangesOf(segment.lines),
     ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
-    records: [...namesOf(segment.nodes), ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : []))],
+    records: [...nameRecords(segment.nodes), ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : []))],
   };
   return withContent(planned, kept.length > 0 ? [...segment.lines, ...kept] : segment.lines, reader);
 }
 
-function factsOf({ facts, agentTypes, reader }: Committing, segment: Segment, isFirst: boolean): Omit<Planned, 'parent' | 'ranges' | 'records'> {
+function gatherFacts({ facts, agentTypes, reader }: Committing, segment: Segment, isFirst: boolean): Omit<Planned, 'parent' | 'ranges' | 'records'> {
   const { branch, type, checkpoint } = segment;
-  const summary = summaryOf(segment, reader);
+  const summary = writeSummary(segment, reader);
   const createdAt = writtenAt(segment);
   const startedBy = isFirst && !(branch.from && isNode(branch.from)) ? (branch.startedBy ?? facts.startedBy) : undefined;
   return {
@@ -138,7 +138,7 @@ function factsOf({ facts, agentTypes, reader }: Committing, segment: Segment, is
 }
 
 /** The records of a commit, and the calls in them that may start subagents. */
-function namesOf(nodes: readonly RecordNode[]): readonly string[] {
+function nameRecords(nodes: readonly RecordNode[]): readonly string[] {
   const names: string[] = [];
   for (const { line } of nodes) {
     names.push(line.uuid);
@@ -205,7 +205,7 @@ function rangesOf(lines: readonly TranscriptLine[]): readonly ByteRange[] {
   return ranges;
 }
 
-function summaryOf({ nodes, type }: Segment, { record }: LineReader): string | undefined {
+function writeSummary({ nodes, type }: Segment, { record }: LineReader): string | undefined {
   if (type === 'compaction') {
     const trigger = stringAt(nodes.find(({ line }) => line.part === 'boundary')?.line.more?.metadata, 'trigger');
     return trigger === undefined ? 'Compaction' : `Compaction (${trigger})`;
@@ -219,9 +219,9 @@ function summaryOf({ nodes, type }: Segment, { record }: LineReader): string | u
   for (const { line } of nodes) {
     if (line.part !== 'assistant') continue;
     const answer = record(line);
-    const text = headlineOf(answer);
+    const text = writeHeadline(answer);
     if (text !== undefined) return text;
-    for (const block of blocksOf(answer)) {
+    for (const block of readBlocks(answer)) {
       const name = isObject(block) && block.type === 'tool_use' ? stringAt(block, 'name') : undefined;
       if (name !== undefined) tools.add(name);
     }
@@ -234,7 +234,7 @@ function writtenAt({ nodes, branch, after }: Segment): Timestamp | undefined {
   const last = nodes.at(-1) ?? after;
   for (let at = last?.index ?? -1; at >= 0; at--) {
     const timestamp = branch.nodes[at]?.line.timestamp;
-    const time = timestamp === undefined ? undefined : timeOf({ timestamp });
+    const time = timestamp === undefined ? undefined : readTime({ timestamp });
     if (time !== undefined) return time;
   }
   return undefined;

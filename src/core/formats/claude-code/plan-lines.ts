@@ -2,25 +2,25 @@ import { type ByteRange, isObject, type JsonObject, stringAt } from '../../base/
 import type { FileBytes, ParsedDelta } from '../format.js';
 import { type OutlinePart, outlinePart } from '../shared/outline.js';
 import { callPartOf } from './calls.js';
-import { absorbedIn, elisionsOf, entriesOf } from './parse-entries.js';
+import { absorbedIn, elisionsOf, readEntries } from './parse-entries.js';
 import { eachRecord, type RecordPiece, recordAt } from './parse-lines.js';
 import {
   type AgentCall,
   agentCallsOf,
-  blocksOf,
   type ChainedRole,
-  contentOf,
   firstTextOf,
-  headlineOf,
   isChained,
   messageIdOf,
-  partOf,
+  readBlocks,
+  readContent,
   resultIdsOf,
+  roleInTree,
   syntheticModel,
   uuidOf,
+  writeHeadline,
 } from './schema.js';
 import { linkOf, type SessionLink } from './schema-links.js';
-import { type Title, titleOf } from './schema-title.js';
+import { readTitle, type Title } from './schema-title.js';
 
 /**
  * The facts about one line of a session that the tree and the plan need: its range, its parent and a few others. The record itself is released after
@@ -117,7 +117,7 @@ export function readLines(file: FileBytes, { part, begin, from }: LineReading): 
 export const placeOnly = ({ line, start, end }: TranscriptLine, sort: RecordPiece['sort']): TranscriptLine => ({ ...bare, line, start, end, sort });
 
 /** The outline of a line, read from the file if it was not kept. */
-export const outlineOf = (line: TranscriptLine, file: FileBytes, from: number): OutlinePart | undefined =>
+export const outlineLine = (line: TranscriptLine, file: FileBytes, from: number): OutlinePart | undefined =>
   line.sort !== 'record' || isOutlined(line, from) ? line.outline : outlineOfRecord(recordAt(file, line));
 
 const bare: TranscriptLine = {
@@ -141,7 +141,7 @@ const bare: TranscriptLine = {
 };
 
 function outlineOfRecord(record: JsonObject): OutlinePart | undefined {
-  const entries = entriesOf(record, { start: 0, end: 0 });
+  const entries = readEntries(record, { start: 0, end: 0 });
   const elisions = elisionsOf(record);
   return outlinePart({ entries, elisions }, callPartOf(record, entries));
 }
@@ -162,7 +162,7 @@ function lineReader(from: number): (piece: RecordPiece) => TranscriptLine {
   return (piece) => {
     const { line, range, sort, record, ghost } = piece;
     if (!record) return { ...bare, line, ...range, sort, more: ghost && { ghost } };
-    const read = lineOf(piece, record, last, from, fileFactsOf);
+    const read = makeLine(piece, record, last, from, fileFactsOf);
     if (ghost) return { ...read, more: { ...read.more, ghost } };
     last = read;
     return read;
@@ -170,7 +170,7 @@ function lineReader(from: number): (piece: RecordPiece) => TranscriptLine {
 }
 
 /** A line with a record. @param last the line before it; @param from the byte from which outlines are made. */
-function lineOf(
+function makeLine(
   { line, range: { start, end }, sort }: RecordPiece,
   record: JsonObject,
   last: TranscriptLine,
@@ -178,11 +178,11 @@ function lineOf(
   fileFactsOf: (record: JsonObject) => FileFacts | undefined,
 ): TranscriptLine {
   const chained = sort === 'record' && isChained(record);
-  const part = chained ? partOf(record) : 'quiet';
+  const part = chained ? roleInTree(record) : 'quiet';
   const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
   const message = chained ? messageIdOf(record) : undefined;
   const isAnswer = part === 'assistant';
-  const calls = isAnswer && blocksOf(record).some((block) => !isObject(block) || block.type === 'tool_use');
+  const calls = isAnswer && readBlocks(record).some((block) => !isObject(block) || block.type === 'tool_use');
   const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
   return {
     line,
@@ -199,7 +199,7 @@ function lineOf(
     results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
     stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
     calls,
-    headline: isPrompt ? headlineOf(record) : undefined,
+    headline: isPrompt ? writeHeadline(record) : undefined,
     more: moreOf(record, part, calls, chained ? fileFactsOf(record) : undefined),
     outline: sort === 'record' && isOutlined({ start, end }, from) ? outlineOfRecord(record) : undefined,
   };
@@ -209,7 +209,7 @@ type FileFacts = Pick<More, 'sessionId' | 'cwd'>;
 
 /** The rare facts of a record; undefined if it has none. */
 function moreOf(record: JsonObject, part: ChainedRole, calls: boolean, ofFile: FileFacts | undefined): More | undefined {
-  const title = titleOf(record);
+  const title = readTitle(record);
   const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
   const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
   const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
@@ -247,4 +247,4 @@ function forkRefOf(record: JsonObject): ForkRef | undefined {
 }
 
 const saysNothing = (record: JsonObject): boolean =>
-  stringAt(record.message, 'model') === syntheticModel && firstTextOf(contentOf(record)) === 'No response requested.';
+  stringAt(record.message, 'model') === syntheticModel && firstTextOf(readContent(record)) === 'No response requested.';

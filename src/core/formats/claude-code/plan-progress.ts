@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { progressOf, type RecordMark } from '../shared/progress.js';
+import { measureProgress, type RecordMark } from '../shared/progress.js';
 import { eachRecord, type RecordPiece } from './parse-lines.js';
-import { blocksOf, type ChainedRole, contentOf, firstTextOf, isChained, partOf, resultIdsOf } from './schema.js';
+import { type ChainedRole, firstTextOf, isChained, readBlocks, readContent, resultIdsOf, roleInTree } from './schema.js';
 
 /**
  * The progress of a session that Claude Code is still writing. A turn ends with an answer whose stop reason says so, an interruption, the next
@@ -23,7 +23,7 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
     const isOther = isChainedPiece(piece) && (record?.isSidechain === true) !== isSidechain;
     if (!isOther) marks.push(markOf(piece));
   });
-  const found = progressOf(marks, granularity);
+  const found = measureProgress(marks, granularity);
   return ended ? { settled: end, resting: end, open: found.open, ended } : { ...found, ended };
 }
 
@@ -32,13 +32,13 @@ const isChainedPiece = ({ record, sort }: RecordPiece): boolean => record !== un
 function markOf(piece: RecordPiece): RecordMark {
   const { range, record } = piece;
   if (!record || !isChainedPiece(piece)) return { range, is: 'quiet' };
-  const part = partOf(record);
+  const part = roleInTree(record);
   switch (part) {
     case 'quiet':
       return { range, is: endsTurn(record) ? 'ends' : 'quiet' };
     case 'assistant':
       if (isLastWord(record)) return { range, is: 'last' };
-      return { range, is: 'answer', calls: callsOf(record), mayEndTurn: stopOf(record) === undefined && saysSomething(record) };
+      return { range, is: 'answer', calls: callIds(record), mayEndTurn: stopOf(record) === undefined && saysSomething(record) };
     case 'result':
       return { range, is: 'result', calls: [...resultIdsOf(record)] };
     case 'summary':
@@ -62,13 +62,13 @@ function isLastWord(record: JsonObject): boolean {
 }
 
 const saysSomething = (record: JsonObject): boolean =>
-  typeof contentOf(record) === 'string' ||
-  blocksOf(record).some((block) => isObject(block) && block.type !== 'thinking' && block.type !== 'redacted_thinking');
+  typeof readContent(record) === 'string' ||
+  readBlocks(record).some((block) => isObject(block) && block.type !== 'thinking' && block.type !== 'redacted_thinking');
 
-const callsOf = (record: JsonObject): string[] =>
-  blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' && typeof block.id === 'string' ? [block.id] : []));
+const callIds = (record: JsonObject): string[] =>
+  readBlocks(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' && typeof block.id === 'string' ? [block.id] : []));
 
 const endsTurn = ({ type, subtype }: JsonObject): boolean => type === 'system' && (subtype === 'turn_duration' || subtype === 'stop_hook_summary');
 
 const isInterruption = (record: JsonObject, part: ChainedRole): boolean =>
-  part === 'aside' && firstTextOf(contentOf(record)).trimStart().startsWith('[Request interrupted by user');
+  part === 'aside' && firstTextOf(readContent(record)).trimStart().startsWith('[Request interrupted by user');

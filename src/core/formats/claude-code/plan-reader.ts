@@ -3,9 +3,9 @@ import type { Elision, FileBytes, ParsedEntry } from '../format.js';
 import { joinCalls } from '../shared/calls.js';
 import { outlineOfParts, type StoredOutline } from '../shared/outline.js';
 import { inDelta } from '../shared/records.js';
-import { elisionsOf, entriesOf } from './parse-entries.js';
+import { elisionsOf, readEntries } from './parse-entries.js';
 import { type RecordPiece, recordAt } from './parse-lines.js';
-import { outlineOf, type TranscriptLine } from './plan-lines.js';
+import { outlineLine, type TranscriptLine } from './plan-lines.js';
 
 interface Content {
   readonly entries: readonly ParsedEntry[];
@@ -35,7 +35,7 @@ export function openReader(file: FileBytes, resumeAt: number): LineReader {
       return latest.content;
     },
     outline: (lines) => {
-      const parts = lines.flatMap((line) => outlineOf(line, file, resumeAt) ?? []);
+      const parts = lines.flatMap((line) => outlineLine(line, file, resumeAt) ?? []);
       return { ...outlineOfParts(parts), calls: joinCalls(parts.map(({ call }) => call)) };
     },
   };
@@ -47,7 +47,7 @@ export function readPieces(pieces: Iterable<Pick<RecordPiece, 'record' | 'range'
   const elisions: Elision[] = [];
   for (const [{ record, sort }, raw] of inDelta(pieces)) {
     if (!record || sort !== 'record') continue;
-    for (const entry of entriesOf(record, raw)) entries.push(entry);
+    for (const entry of readEntries(record, raw)) entries.push(entry);
     for (const elision of elisionsOf(record)) elisions.push(elision);
   }
   return { entries, elisions };

@@ -1,7 +1,7 @@
 import { isObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext } from '../format.js';
 import { scanLines } from './parse-lines.js';
-import { isChained, partOf } from './schema.js';
+import { isChained, roleInTree } from './schema.js';
 import { titleIn } from './schema-title.js';
 
 /** A longer addition is planned with the whole file, which reads the file once instead of one and a half times. */
@@ -29,7 +29,7 @@ export function isPlainContinuation(file: FileBytes, { path, known, resumeAt, be
     if (titleIn([record]) !== undefined) return false;
     if (!isChained(record)) continue;
     const { uuid, parentUuid } = record;
-    const part = partOf(record);
+    const part = roleInTree(record);
     const continues = seen.size === 0 ? parentUuid === last : seen.has(parentUuid);
     const isNew = typeof uuid === 'string' && !seen.has(uuid) && !known.has(uuid);
     const reachesBack =

@@ -3,7 +3,7 @@ import type { Problem } from '../format.js';
 import { append, branchFor, type GrowingBranches, noBranches, startBranch } from './plan-branches.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, boundaryBefore, type Chained, isChainedLine, isNode, type RecordNode, type Tree } from './plan-nodes.js';
-import { contentOf, firstTextOf } from './schema.js';
+import { firstTextOf, readContent } from './schema.js';
 
 /** The facts that the tree needs from outside the file. */
 export interface Surroundings {
@@ -144,7 +144,7 @@ function settle(growth: Growth, first: Chained, byPosition: boolean): void {
   for (let line = queue.pop(); line; line = queue.pop()) {
     if (placements.has(line)) continue;
     const sidechain = !around.wholeIsSidechain && line.sidechain;
-    const place = placeOf(growth, line, sidechain, byPosition && line === first);
+    const place = findPlace(growth, line, sidechain, byPosition && line === first);
     if ('waitFor' in place) {
       const others = waiting.get(place.waitFor);
       if (others) others.push(line);
@@ -170,7 +170,7 @@ function settleCycles(growth: Growth, lines: readonly TranscriptLine[]): void {
   }
 }
 
-function placeOf(growth: Growth, line: Chained, sidechain: boolean, byPosition: boolean): Place | { readonly waitFor: string } {
+function findPlace(growth: Growth, line: Chained, sidechain: boolean, byPosition: boolean): Place | { readonly waitFor: string } {
   const { previous, chosen, around, keptBy, summaries } = growth;
   const isBoundary = line.part === 'boundary';
   const parent = isBoundary ? (line.more?.logicalParent ?? line.parent) : line.parent;
@@ -233,7 +233,7 @@ function addNode(growth: Growth, line: Chained, sidechain: boolean, place: Place
 function branchAt(growth: Growth, line: Chained, { parent, keeps }: Place, sidechain: boolean): Branch {
   const { branches, kept } = growth;
   if (!isNode(parent)) {
-    const startedBy = sidechain ? callOf(growth, line) : undefined;
+    const startedBy = sidechain ? findStartingCall(growth, line) : undefined;
     return startBranch(branches, { from: parent, sidechain, ...(startedBy === undefined ? {} : { startedBy }) });
   }
   const isPartial = keeps !== undefined && keeps < (kept.get(boundaryBefore(parent) ?? parent)?.length ?? 0);
@@ -259,10 +259,10 @@ function segmentOf(growth: Growth, segment: unknown): readonly string[] {
 }
 
 /** The call that started a subagent whose messages are in this file. */
-function callOf(growth: Growth, line: Chained): string | undefined {
+function findStartingCall(growth: Growth, line: Chained): string | undefined {
   const record = growth.around.recordOf(line);
   const named = stringAt(record, 'parentToolUseID');
   if (named !== undefined) return named;
   const started = nodeOf(growth, stringAt(record, 'sourceToolAssistantUUID') ?? line.parent)?.line.more?.agents ?? [];
-  return started.length === 1 ? started[0]?.id : growth.calls.get(firstTextOf(contentOf(record)));
+  return started.length === 1 ? started[0]?.id : growth.calls.get(firstTextOf(readContent(record)));
 }

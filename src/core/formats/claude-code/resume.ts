@@ -1,9 +1,9 @@
-import { bytesOf, isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { encodeText, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { interrupted } from '../anthropic-messages/index.js';
 import type { SessionOptions } from '../format.js';
 import { absorbedIn } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
-import { blocksOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf, uuidOf } from './schema.js';
+import { isChained, messageIdOf, readBlocks, readTime, resultIdsOf, roleInTree, uuidOf } from './schema.js';
 
 /** Records outside of the tree that belong to the session itself. All others are bookkeeping of one process. */
 const sessionRecords = new Set(['custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'content-replacement']);
@@ -36,7 +36,7 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
     ...loose.map((record) => ({ ...record, ...('sessionId' in record ? { sessionId: options.sessionId } : {}) })),
     ...title,
   ];
-  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 /**
@@ -62,9 +62,9 @@ function withQueued(records: readonly JsonObject[], { newId, now }: SessionOptio
       const attachment = { type: 'queued_command', prompt, commandMode: 'prompt' };
       waiting.push({ parentUuid: null, type: 'attachment', attachment, uuid: newId(), timestamp: stringAt(record, 'timestamp') ?? now });
     } else {
-      if (partOf(record) === 'prompt') place();
+      if (roleInTree(record) === 'prompt') place();
       placed.push(record);
-      for (const id of callsOf(record)) if (answered.has(id)) open.add(id);
+      for (const id of readCalls(record)) if (answered.has(id)) open.add(id);
       if (record.type === 'user') for (const id of resultIdsOf(record)) open.delete(id);
     }
     if (open.size === 0) place();
@@ -86,7 +86,7 @@ function compacted(records: readonly JsonObject[], newId: () => string): JsonObj
   };
   for (const record of records) {
     const uuid = uuidOf(record) as string;
-    const part = partOf(record);
+    const part = roleInTree(record);
     // A compaction that the file already contains is not repeated.
     if ((part === 'boundary' || part === 'summary') && seen.has(uuid)) continue;
     if (part === 'boundary' || (part === 'summary' && !open)) {
@@ -155,7 +155,7 @@ function pairCalls(records: readonly JsonObject[], options: SessionOptions): Jso
   const sound = records.flatMap((record): JsonObject[] => {
     if (record.type === 'assistant') {
       const isOpenEnd = answerOf(record) === last;
-      const kept = blocksOf(record).filter((block) => {
+      const kept = readBlocks(record).filter((block) => {
         const id = callIn(block);
         if (id === undefined) return true;
         if (called.has(id) || !(answered.has(id) || isOpenEnd)) return false;
@@ -167,7 +167,7 @@ function pairCalls(records: readonly JsonObject[], options: SessionOptions): Jso
     }
     if (record.type !== 'user' || resultIdsOf(record).length === 0) return [record];
     const orphans = resultIdsOf(record).filter((id) => !called.has(id));
-    const kept = blocksOf(record).filter((block) => {
+    const kept = readBlocks(record).filter((block) => {
       const id = resultIn(block);
       if (id === undefined) return true;
       if (!called.has(id) || given.has(id)) return false;
@@ -180,15 +180,15 @@ function pairCalls(records: readonly JsonObject[], options: SessionOptions): Jso
 }
 
 const answerOf = (record: JsonObject): string => messageIdOf(record) ?? (uuidOf(record) as string);
-const callsOf = (record: JsonObject): readonly string[] =>
-  record.type === 'assistant' ? blocksOf(record).flatMap((block) => callIn(block) ?? []) : [];
+const readCalls = (record: JsonObject): readonly string[] =>
+  record.type === 'assistant' ? readBlocks(record).flatMap((block) => callIn(block) ?? []) : [];
 const callIn = (block: unknown): string | undefined => (isObject(block) && block.type === 'tool_use' ? stringAt(block, 'id') : undefined);
 const resultIn = (block: unknown): string | undefined =>
   isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
 
 /** The record with only these blocks, or nothing if it had blocks and none is left. */
 function withBlocks(record: JsonObject, blocks: readonly unknown[]): JsonObject[] {
-  const before = blocksOf(record);
+  const before = readBlocks(record);
   if (before.length === blocks.length && blocks.every((block, at) => block === before[at])) return [record];
   return blocks.length === 0 ? [] : [{ ...record, message: { ...(record.message as JsonObject), content: blocks } } as unknown as JsonObject];
 }
@@ -199,7 +199,7 @@ const resultFor = (id: string, call: JsonObject, { newId, now }: SessionOptions)
   toolUseResult: interrupted,
   sourceToolAssistantUUID: uuidOf(call) as string,
   uuid: newId(),
-  timestamp: timeOf(call) ?? now,
+  timestamp: readTime(call) ?? now,
 });
 
 /** Links the records in their order, so that everything in the file is in the conversation. */
@@ -209,11 +209,11 @@ function linked(records: readonly JsonObject[], { sessionId, now, cwd }: Session
     const own = Object.fromEntries(
       Object.entries(record).filter(([key]) => key !== 'parentUuid' && key !== 'logicalParentUuid' && !originalOnly.includes(key)),
     ) as JsonObject;
-    const boundary = partOf(record) === 'boundary';
+    const boundary = roleInTree(record) === 'boundary';
     const link: JsonObject = boundary ? { parentUuid: null, ...(parentUuid === null ? {} : { logicalParentUuid: parentUuid }) } : { parentUuid };
     parentUuid = uuidOf(record) as string;
     const folder: JsonObject = cwd === undefined ? {} : { cwd };
-    const time: JsonObject = timeOf(record) === undefined ? { timestamp: now } : {};
+    const time: JsonObject = readTime(record) === undefined ? { timestamp: now } : {};
     return { ...link, ...own, ...folder, isSidechain: false, sessionId, ...time };
   });
 }

@@ -15,7 +15,7 @@ export function renderedOf(record: JsonObject): readonly string[] | undefined {
 const reminder = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
 const textsOf = (content: unknown): readonly string[] =>
   typeof content === 'string' ? [content] : Array.isArray(content) ? content.flatMap((block: unknown) => stringAt(block, 'text') ?? []) : [];
-const listOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
+const textsIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []);
 
 /** Kinds whose text older versions sent to the model but did not record. */
 export const saysSomething: ReadonlySet<string> = new Set([
@@ -53,7 +53,7 @@ function textsOfAttachment(attachment: JsonObject): readonly string[] | undefine
     case 'task_reminder':
       return [taskReminder(attachment)];
     case 'hook_additional_context': {
-      const context = listOf(attachment.content);
+      const context = textsIn(attachment.content);
       return context.length > 0 ? [`${text('hookName')} hook additional context: ${context.join('\n')}`] : undefined;
     }
     case 'hook_success':
@@ -85,7 +85,7 @@ function textsOfAttachment(attachment: JsonObject): readonly string[] | undefine
     case 'opened_file_in_ide':
       return [`The user opened the file ${text('filename')} in the IDE. This may or may not be related to the current task.`];
     case 'deferred_tools_delta': {
-      const added = listOf(attachment.addedLines);
+      const added = textsIn(attachment.addedLines);
       return added.length === 0
         ? undefined
         : [
@@ -93,7 +93,7 @@ function textsOfAttachment(attachment: JsonObject): readonly string[] | undefine
           ];
     }
     case 'mcp_instructions_delta': {
-      const added = listOf(attachment.addedBlocks);
+      const added = textsIn(attachment.addedBlocks);
       return added.length === 0
         ? undefined
         : [
@@ -101,7 +101,7 @@ function textsOfAttachment(attachment: JsonObject): readonly string[] | undefine
           ];
     }
     case 'agent_listing_delta': {
-      const added = listOf(attachment.addedLines);
+      const added = textsIn(attachment.addedLines);
       return added.length === 0 ? undefined : [`Available agent types for the Agent tool:\n${added.join('\n')}`];
     }
     case 'total_tokens_reminder':

@@ -7,7 +7,7 @@ export interface Title {
 }
 
 /** The session's title. A person's title takes precedence over the agent's title, and a later title over an earlier one. */
-export const titleIn = (records: readonly JsonObject[]): string | undefined => bestTitle(records.flatMap((record) => titleOf(record) ?? []));
+export const titleIn = (records: readonly JsonObject[]): string | undefined => bestTitle(records.flatMap((record) => readTitle(record) ?? []));
 
 /** The last of the titles with the highest rank. */
 export function bestTitle(titles: readonly Title[]): string | undefined {
@@ -23,7 +23,7 @@ export function bestTitle(titles: readonly Title[]): string | undefined {
 }
 
 /** The title that the record sets. */
-export function titleOf(record: JsonObject): Title | undefined {
+export function readTitle(record: JsonObject): Title | undefined {
   const named = (key: string, worth: number): Title | undefined => {
     const text = stringAt(record, key);
     return text === undefined ? undefined : { text, worth };

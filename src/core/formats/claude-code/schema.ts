@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { clip } from '../shared/headline.js';
-import { timeOf } from '../shared/jsonl.js';
+import { readTime } from '../shared/jsonl.js';
 import { renderedOf } from './schema-attachments.js';
 
-export { clip, timeOf };
+export { clip, readTime };
 
 /**
  * The role of a chained record in the tree. `prompt` begins a turn. `command` is a slash command or shell line that the agent ran itself; `aside` is
@@ -12,10 +12,10 @@ export { clip, timeOf };
 export type ChainedRole = 'prompt' | 'command' | 'aside' | 'result' | 'assistant' | 'boundary' | 'summary' | 'meta' | 'attachment' | 'quiet';
 
 /** The content of the record's message. */
-export const contentOf = (record: JsonObject): unknown => (isObject(record.message) ? record.message.content : undefined);
+export const readContent = (record: JsonObject): unknown => (isObject(record.message) ? record.message.content : undefined);
 /** The content blocks of the record's message; empty if the content is a string. */
-export const blocksOf = (record: JsonObject): readonly unknown[] => {
-  const content = contentOf(record);
+export const readBlocks = (record: JsonObject): readonly unknown[] => {
+  const content = readContent(record);
   return Array.isArray(content) ? content : [];
 };
 /** The agent's id of the message. */
@@ -30,7 +30,7 @@ export function isChained(record: JsonObject): boolean {
 }
 
 /** The role of a chained record in the tree. */
-export function partOf(record: JsonObject): ChainedRole {
+export function roleInTree(record: JsonObject): ChainedRole {
   switch (record.type) {
     case 'assistant':
       return 'assistant';
@@ -53,7 +53,7 @@ const localPartOf = (text: string): ChainedRole => (/^\s*<(command-name|command-
 
 function userPartOf(record: JsonObject): ChainedRole {
   if (record.isCompactSummary === true) return 'summary';
-  const content = contentOf(record);
+  const content = readContent(record);
   if (Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'tool_result')) return 'result';
   const text = firstTextOf(content);
   if (isCaveat(text)) return 'command';
@@ -80,8 +80,8 @@ export const isFrame = (text: string): boolean => /^\s*<(ide_|system-reminder)/.
 export const syntheticModel = '<synthetic>';
 
 /** The person's text on one line, without the agent's tags. */
-export function headlineOf(record: JsonObject): string | undefined {
-  const content = contentOf(record);
+export function writeHeadline(record: JsonObject): string | undefined {
+  const content = readContent(record);
   const text = firstTextOf(content);
   if (text === '') return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'image') ? '[image]' : undefined;
   const tag = (name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
@@ -103,7 +103,7 @@ export interface AgentCall {
 /** The calls in the record that may start subagents. */
 export function agentCallsOf(record: JsonObject): readonly AgentCall[] {
   if (record.type !== 'assistant') return [];
-  return blocksOf(record).flatMap((block) => {
+  return readBlocks(record).flatMap((block) => {
     if (!isObject(block) || block.type !== 'tool_use' || typeof block.id !== 'string') return [];
     return block.name === 'Task' || block.name === 'Agent'
       ? [{ id: block.id, prompt: stringAt(block.input, 'prompt'), type: stringAt(block.input, 'subagent_type') }]
@@ -113,7 +113,7 @@ export function agentCallsOf(record: JsonObject): readonly AgentCall[] {
 
 /** The ids of the calls whose results the record holds. */
 export const resultIdsOf = (record: JsonObject): readonly string[] =>
-  blocksOf(record).flatMap((block) =>
+  readBlocks(record).flatMap((block) =>
     isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string' ? [block.tool_use_id] : [],
   );
 

@@ -1,4 +1,4 @@
-import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, encodeText, isObject, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { callBlock } from '../shared/anthropic-blocks.js';
@@ -21,7 +21,7 @@ function blockKey(key: string | undefined): { readonly uuid: string; readonly bl
  * `<uuid>.<block>` gets a new id.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const blocks = blocksOf(summariesFirst(entries));
+  const blocks = groupBlocks(summariesFirst(entries));
   const lines: string[] = [];
   const used = new Set<string>();
   let parentUuid = options.parentRecord ?? null;
@@ -33,10 +33,10 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const group = [first];
     for (at++; isFree && at < blocks.length && isSameRecord(group, blocks[at] as WrittenBlock); at++) group.push(blocks[at] as WrittenBlock);
     used.add(uuid);
-    lines.push(`${JSON.stringify(recordOf(group, { uuid, parentUuid, options }))}\n`);
+    lines.push(`${JSON.stringify(writeRecord(group, { uuid, parentUuid, options }))}\n`);
     parentUuid = uuid;
   }
-  return bytesOf(lines.join(''));
+  return encodeText(lines.join(''));
 }
 
 /** An entry that becomes a block, with the parts inside of it (images in a tool's result). */
@@ -46,7 +46,7 @@ interface WrittenBlock {
   readonly parts: WritableEntry[];
 }
 
-function blocksOf(entries: readonly WritableEntry[]): readonly WrittenBlock[] {
+function groupBlocks(entries: readonly WritableEntry[]): readonly WrittenBlock[] {
   const blocks: WrittenBlock[] = [];
   for (const entry of entries) {
     const owner = blocks.at(-1);
@@ -82,7 +82,7 @@ interface Place {
   readonly options: WriteOptions;
 }
 
-function recordOf(group: readonly WrittenBlock[], { uuid, parentUuid, options }: Place): object {
+function writeRecord(group: readonly WrittenBlock[], { uuid, parentUuid, options }: Place): object {
   const first = group[0] as WrittenBlock;
   const { entry } = first;
   const envelope = {

@@ -3,15 +3,15 @@
 // parse.ts reads documents and messages.
 import type { ImportableFormat } from '../format.js';
 import { oddRole, wrappedFormat } from '../shared/wrapped.js';
-import { callsOfSubagents, document, entriesOf, formatId, keptBy, partOf } from './parse.js';
+import { callsOfSubagents, document, formatId, keptBy, readEntries, roleInTurn } from './parse.js';
 import { tools } from './schema-tools.js';
 
 export const cline: ImportableFormat = wrappedFormat({
   id: formatId,
   about: { name: 'Cline session', what: 'The entries of a session of Cline, Roo Code or Kilo, as lines.', extension: 'jsonl' },
   template: 'cline',
-  part: partOf,
-  entries: entriesOf,
+  part: roleInTurn,
+  entries: readEntries,
   oddities: oddRole(['user', 'assistant', 'system']),
   keeps: keptBy,
   others: callsOfSubagents,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, TokenUsage } from '../format.js';
-import { blockDraft, blocksOf } from '../shared/anthropic-blocks.js';
+import { blockDraft, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole, TreeRecord } from '../shared/branches.js';
 import { failed, type Numbered, objectsIn, said, summarized, type UnplacedEntry, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
@@ -22,7 +22,7 @@ const taskFile = /(?:^|[/\\])api_conversation_history\.json$/;
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head, path = '') => {
-    const text = textOf(head);
+    const text = decodeText(head);
     return isSession(text) || (taskFile.test(path) && /^\s*\[/.test(text));
   },
   together(path) {
@@ -30,15 +30,15 @@ export const document: DocumentReader = {
     return name === undefined ? undefined : { main: `${name}.messages.json`, others: [`${name}.compaction.json`, `${name}.json`] };
   },
   members(bytes, path = '', beside = new Map<string, Uint8Array>()) {
-    const value = parseJson(textOf(bytes));
+    const value = parseJson(decodeText(bytes));
     if (isDeep(value)) return undefined;
     if (Array.isArray(value)) return [taskOf(objectsIn(value), path)];
     if (!isObject(value) || !Array.isArray(value.messages)) return undefined;
-    const documents = [...beside.values()].map((other) => parseJson(textOf(other))).filter((other) => isObject(other) && !isDeep(other));
+    const documents = [...beside.values()].map((other) => parseJson(decodeText(other))).filter((other) => isObject(other) && !isDeep(other));
     const compaction = documents.find((other): other is JsonObject => isObject(other) && Array.isArray(other.messages));
     const about = documents.find((other): other is JsonObject => isObject(other) && typeof other.session_id === 'string');
     const placed = compaction && compactionIn(value, compaction);
-    return [sessionOf(value, { about, placed }), ...(compaction && !placed ? [sessionOf(compaction)] : [])];
+    return [readSession(value, { about, placed }), ...(compaction && !placed ? [readSession(compaction)] : [])];
   },
 };
 
@@ -76,7 +76,7 @@ interface Beside {
   readonly placed?: PlacedCompaction | undefined;
 }
 
-function sessionOf(value: JsonObject, { about: listed, placed }: Beside = {}) {
+function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) {
   const id = stringAt(value, 'sessionId') ?? stringAt(value, 'conversation_id') ?? 'session';
   const isCompaction = value.source_message_count !== undefined || objectsIn(value.messages)[0]?.id === undefined;
   const system = stringAt(value, 'system_prompt');
@@ -112,18 +112,18 @@ const isSummary = (message: JsonObject): boolean => kindOf(message) === 'compact
 const isShownOnly = (message: JsonObject): boolean => isObject(message.metadata) && message.metadata.displayOnly === true;
 
 /** The role of a message in its turn. */
-export function partOf(message: JsonObject): RecordRole {
+export function roleInTurn(message: JsonObject): RecordRole {
   if (isSummary(message)) return 'compaction';
   if (isShownOnly(message)) return 'quiet';
   if (message.role === 'system') return 'lead';
   if (message.role === 'assistant') return 'answer';
-  const blocks = blocksOf(message.content);
+  const blocks = readBlocks(message.content);
   return blocks.length > 0 && blocks.every((block) => stringAt(block, 'type') === 'tool_result') ? 'result' : 'prompt';
 }
 
 /** The names by which subagents find the calls that started them. */
 export const callsOfSubagents = (message: JsonObject, session: string): string[] =>
-  blocksOf(message.content).flatMap((block) => {
+  readBlocks(message.content).flatMap((block) => {
     const call = stringAt(block, 'name') === 'spawn_agent' ? stringAt(block, 'id') : undefined;
     return call === undefined ? [] : [startedWith(session, call)];
   });
@@ -136,8 +136,8 @@ const unframed = (draft: UnplacedEntry): UnplacedEntry => {
 };
 
 /** The entries of a message. */
-export function entriesOf(message: JsonObject): readonly Numbered[] {
-  const blocks = blocksOf(message.content);
+export function readEntries(message: JsonObject): readonly Numbered[] {
+  const blocks = readBlocks(message.content);
   if (isShownOnly(message)) return [[0, failed(blocks.map((block) => stringAt(block, 'text') ?? '').join('\n'))]];
   if (isSummary(message)) return [[0, summarized(blocks.map((block) => stringAt(block, 'text') ?? '').join('\n'))]];
   if (message.role === 'system') return [[0, said('system', stringAt(message, 'content') ?? '')]];

@@ -5,7 +5,7 @@ import { defined, stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { ofLines } from '../shared/jsonl.js';
-import { entriesOf, placedLines } from './parse.js';
+import { placedLines, readItems } from './parse.js';
 import { compressed } from './parse-compressed.js';
 import { peek, recognize } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
@@ -16,7 +16,7 @@ import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
 export { type PlacedLine, readLines, sentItem } from './parse-sent.js';
-export { isReplayed, type Origin, originOf } from './schema-replay.js';
+export { findOrigin, isReplayed, type Origin } from './schema-replay.js';
 export { writeItems } from './write.js';
 
 export const codex = {
@@ -47,5 +47,5 @@ export function readDelta(delta: Uint8Array): ParsedDelta {
     sort === 'event' && endsTurn.has(payload.type) ? payload.duration_ms : undefined,
   );
   const meta = lines.findLast(({ line: { sort, payload } }) => sort === 'meta' && stringAt(payload.git, 'branch'))?.line;
-  return { entries: entriesOf(lines), elisions: [], ...lasted, ...defined({ branch: stringAt(meta?.payload.git, 'branch') }), problems: skipped };
+  return { entries: readItems(lines), elisions: [], ...lasted, ...defined({ branch: stringAt(meta?.payload.git, 'branch') }), problems: skipped };
 }

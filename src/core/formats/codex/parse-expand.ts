@@ -25,7 +25,7 @@ export function expand(file: Uint8Array): Uint8Array {
 }
 
 /** The expanded beginning of a compressed file; empty if it cannot be expanded. */
-export function beginningOf(head: Uint8Array): Uint8Array {
+export function expandBeginning(head: Uint8Array): Uint8Array {
   try {
     return zstdDecompressSync(head, { maxOutputLength: maxBeginningBytes, finishFlush: constants.ZSTD_e_flush });
   } catch {

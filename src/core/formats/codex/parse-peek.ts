@@ -2,18 +2,18 @@ import { defined, isObject } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { bufferOf } from '../shared/jsonl.js';
-import { beginningOf, isCompressed } from './parse-expand.js';
-import { sessionOf } from './plan-facts.js';
-import { folderOf, isPrompt, lineOf, promptText, type RolloutLine, scanLines } from './schema.js';
+import { expandBeginning, isCompressed } from './parse-expand.js';
+import { readSession } from './plan-facts.js';
+import { folderOf, isPrompt, promptText, type RolloutLine, readLine, scanLines } from './schema.js';
 
-const linesIn = (bytes: Uint8Array): RolloutLine[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [lineOf(record)] : []));
+const linesIn = (bytes: Uint8Array): RolloutLine[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [readLine(record)] : []));
 
 /** Reads the first and the last bytes of a rollout; they may overlap. Lines cut in two are skipped. */
 export function peek(head: Uint8Array, tail: Uint8Array): Peek {
-  if (isCompressed(head)) return peek(beginningOf(head), new Uint8Array());
+  if (isCompressed(head)) return peek(expandBeginning(head), new Uint8Array());
   const lines = linesIn(head);
   const first = lines.find(({ sort }) => sort === 'meta');
-  const session = first ? sessionOf(first.payload, first.at) : {};
+  const session = first ? readSession(first.payload, first.at) : {};
   const named = [...lines, ...linesIn(tail)].findLast(({ sort, payload }) => sort === 'event' && payload.type === 'thread_name_updated');
   const title = typeof named?.payload.thread_name === 'string' ? clip(named.payload.thread_name) : undefined;
   const prompt = lines.find(({ sort, payload }) => sort === 'item' && isPrompt(payload));

@@ -1,5 +1,5 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
-import { lineOf, ownMembers, type RolloutLine, scanLines } from './schema.js';
+import { ownMembers, type RolloutLine, readLine, scanLines } from './schema.js';
 
 /** A line of a delta with its range. */
 export interface PlacedLine extends RolloutLine {
@@ -8,7 +8,7 @@ export interface PlacedLine extends RolloutLine {
 
 /** The readable lines of a delta, in order. */
 export const readLines = (delta: Uint8Array): PlacedLine[] =>
-  scanLines(delta).pieces.flatMap(({ record, range }) => (record ? [{ ...lineOf(record), raw: range }] : []));
+  scanLines(delta).pieces.flatMap(({ record, range }) => (record ? [{ ...readLine(record), raw: range }] : []));
 
 /** An item as the model gets it, without the agent's own notes. */
 export const sentItem = (item: JsonObject): JsonObject =>

@@ -5,7 +5,7 @@ import { parseShallow, type RecordPiece } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
-import { endsSummary, isAnswer, isInjected, lineOf, nameOf, partsOf, type RolloutLine, saidIn, turnOf } from './schema.js';
+import { endsSummary, isAnswer, isInjected, nameItem, type RolloutLine, readLine, readTexts, saidIn, turnOf } from './schema.js';
 
 /** A line of a delta with its range. */
 export interface RangedLine {
@@ -15,10 +15,10 @@ export interface RangedLine {
 
 /** The readable lines of a scanned delta. */
 export const placedLines = (pieces: readonly RecordPiece[]): RangedLine[] =>
-  pieces.flatMap(({ record, range }) => (record ? [{ line: lineOf(record), raw: range }] : []));
+  pieces.flatMap(({ record, range }) => (record ? [{ line: readLine(record), raw: range }] : []));
 
 /** The entries of the lines of a delta, in order. The name and message of an item depend on the lines before it. */
-export function entriesOf(lines: readonly RangedLine[]): ParsedEntry[] {
+export function readItems(lines: readonly RangedLine[]): ParsedEntry[] {
   const failed = new Set(lines.flatMap(({ line }) => failedCallsOf(line)));
   const becameSummary = answersEndingInSummaries(lines.map(({ line }) => line));
   const named = new Map<string, number>();
@@ -31,7 +31,7 @@ export function entriesOf(lines: readonly RangedLine[]): ParsedEntry[] {
     named.set(name, count + 1);
     return count === 0 ? name : `${name}~${count}`;
   };
-  const nameFor = (item: JsonObject, at?: Timestamp): string => unique(nameOf(item, turn, at).name);
+  const nameFor = (item: JsonObject, at?: Timestamp): string => unique(nameItem(item, turn, at).name);
 
   const itemEntries = (item: JsonObject, { raw, at, metadata, summary }: Place): readonly ParsedEntry[] => {
     const record = nameFor(item, summary === undefined ? at : undefined);
@@ -195,18 +195,18 @@ function entriesIn(item: JsonObject, place: ItemPlace): readonly ParsedEntry[] {
     case 'compaction_summary':
     case 'context_compaction':
       return [
-        make(place, 0, 'user', { kind: 'summary', text: '', result: item, tokens: tokensOf(item), marks: ['redacted'], messageId: place.messageId }),
+        make(place, 0, 'user', { kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'], messageId: place.messageId }),
       ];
     case 'ghost_snapshot':
       return [make(place, 0, 'system', { kind: 'event', toolName: type, text: 'ghost snapshot', result: item, tokens: 0, marks: ['hidden', type] })];
     default:
       return [
-        make(place, 0, 'system', { kind: 'event', toolName: type || 'unknown', result: item, tokens: tokensOf(item), messageId: place.messageId }),
+        make(place, 0, 'system', { kind: 'event', toolName: type || 'unknown', result: item, tokens: countItem(item), messageId: place.messageId }),
       ];
   }
 }
 
-const tokensOf = (item: JsonObject): number => countTokens(JSON.stringify(item));
+const countItem = (item: JsonObject): number => countTokens(JSON.stringify(item));
 const roles: Readonly<Record<string, Role>> = { assistant: 'assistant', developer: 'system', system: 'system' };
 
 function messageEntries(item: JsonObject, place: ItemPlace, author?: string): readonly ParsedEntry[] {
@@ -215,7 +215,7 @@ function messageEntries(item: JsonObject, place: ItemPlace, author?: string): re
   const { content } = item;
   const shared = { messageId: place.messageId, ...(author !== undefined && { author }) };
   return (Array.isArray(content) ? content : [content]).flatMap((part: unknown, index): readonly ParsedEntry[] => {
-    const [text] = partsOf([part]);
+    const [text] = readTexts([part]);
     if (typeof text !== 'string') return isObject(part) ? [{ ...mediaEntry(part, place, index, role), ...shared }] : [];
     if (part !== null && text === '' && Array.isArray(content) && content.length > 1) return [];
     const meta = role === 'system' || (role === 'user' && isInjected(item, index, text));
@@ -244,10 +244,10 @@ function mediaEntry(part: JsonObject, place: Common, index: number, role: Role):
 }
 
 function thought(item: JsonObject, place: ItemPlace): ParsedEntry {
-  const list = (key: string): readonly string[] => partsOf(item[key]).flatMap((text) => text ?? []);
+  const list = (key: string): readonly string[] => readTexts(item[key]).flatMap((text) => text ?? []);
   const text = [...list('summary'), ...list('content')].join('\n\n');
   const sealed = stringAt(item, 'encrypted_content');
-  const others = [item.summary, item.content].flatMap((list) => (Array.isArray(list) ? list.filter((part) => partsOf([part])[0] === null) : []));
+  const others = [item.summary, item.content].flatMap((list) => (Array.isArray(list) ? list.filter((part) => readTexts([part])[0] === null) : []));
   const kept = { ...(sealed !== undefined && { encrypted_content: sealed }), ...(others.length > 0 && { parts: others }) };
   return make(place, 0, 'assistant', {
     kind: 'thinking',
@@ -286,7 +286,7 @@ function outputEntries(item: JsonObject, place: ItemPlace): readonly ParsedEntry
   const output = item.output ?? item.tools ?? '';
   const shared = { messageId: place.messageId, ...(toolCallId !== undefined && { toolCallId }) };
   const list = Array.isArray(output) && item.output !== undefined ? output : undefined;
-  const parts = list ? partsOf(list) : [];
+  const parts = list ? readTexts(list) : [];
   const text = list
     ? joinParts(parts)
     : typeof output === 'string'

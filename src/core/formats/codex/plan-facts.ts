@@ -1,6 +1,6 @@
 import { type ByteRange, inWords, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes, Mutable, Problem } from '../format.js';
-import { identityOf } from '../shared/copies.js';
+import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { joinParts } from '../shared/result-parts.js';
 import { startedWith } from '../shared/subagents.js';
@@ -10,19 +10,19 @@ import {
   isPrompt,
   isUnknown,
   isVoid,
-  lineOf,
   type Names,
-  namesOf,
-  partsOf,
+  nameInTurn,
   promptText,
   type RolloutLine,
+  readLine,
+  readTexts,
   type Sort,
   saidIn,
   scanLines,
   startsTurn,
   turnOf,
 } from './schema.js';
-import { isReplayed, type Origin, originOf } from './schema-replay.js';
+import { findOrigin, isReplayed, type Origin } from './schema-replay.js';
 
 /** The facts of a line that a plan needs. The line is read again if its entries are needed. */
 export interface LineFact {
@@ -86,7 +86,7 @@ export interface RolloutFacts {
 const usuallyHeld = 12 * 1024 * 1024;
 
 /** Reads a file once, a part at a time. */
-export function factsOf(file: FileBytes): RolloutFacts {
+export function gatherFacts(file: FileBytes): RolloutFacts {
   const isHeld = file.length <= usuallyHeld;
   const read = new Map<number, Mutable<LineFact>>();
   const unknown = new Map<number, string>();
@@ -96,7 +96,7 @@ export function factsOf(file: FileBytes): RolloutFacts {
     mayGrow: true,
     identity: identityIn,
     keep: (record, end) => {
-      const line = lineOf(record);
+      const line = readLine(record);
       if (isUnknown(record) && ![...unknown.values()].includes(record.type)) unknown.set(end, record.type);
       const fact = factOf(line, turn, lastSaid);
       turn = fact.turn ?? turn;
@@ -122,7 +122,8 @@ export function factsOf(file: FileBytes): RolloutFacts {
 }
 
 /** The agent writes several messages to the model at one time, so that two equal ones can be two. */
-const identityIn = (record: JsonObject): string | undefined => (stringAt(record.payload, 'role') === 'developer' ? undefined : identityOf(record));
+const identityIn = (record: JsonObject): string | undefined =>
+  stringAt(record.payload, 'role') === 'developer' ? undefined : identifyRecord(record);
 
 /** The facts of a single line. Its position in the file is added later. */
 function factOf(line: RolloutLine, running: string, lastSaid: string): Mutable<LineFact> {
@@ -135,7 +136,7 @@ function factOf(line: RolloutLine, running: string, lastSaid: string): Mutable<L
   if (turn !== undefined) fact.turn = turn;
   if (sort === 'item') fact.item = itemFact(line, turn ?? running);
   else if (sort === 'event') Object.assign(fact, eventFact(payload));
-  else if (sort === 'meta') fact.meta = sessionOf(payload, at);
+  else if (sort === 'meta') fact.meta = readSession(payload, at);
   else if (sort === 'compacted') fact.compaction = { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') };
   return fact;
 }
@@ -166,24 +167,24 @@ function itemFact({ payload: item, metadata, at }: RolloutLine, turn: string): I
     item.type !== 'message'
       ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
       : item.role === 'assistant';
-  const fact: Mutable<ItemFact> = { name: namesOf(item, turn, at) };
+  const fact: Mutable<ItemFact> = { name: nameInTurn(item, turn, at) };
   if (isVoid(item)) fact.isVoid = true;
   if (isPrompt(item)) fact.prompt = clip(promptText(item)) ?? '';
   if (isAnswer) fact.isAnswer = true;
-  const said = isAnswer && item.type === 'message' ? clip(joinParts(partsOf(item.content))) : undefined;
+  const said = isAnswer && item.type === 'message' ? clip(joinParts(readTexts(item.content))) : undefined;
   if (said !== undefined) fact.said = said;
   if (metadata?.compaction_output === true) fact.isCompactionAnswer = true;
   return fact;
 }
 
 /** The session that a session line describes. */
-export function sessionOf(meta: JsonObject, at: Timestamp | undefined): RolloutSession {
+export function readSession(meta: JsonObject, at: Timestamp | undefined): RolloutSession {
   const id = stringAt(meta, 'id');
   const { history_base: base } = meta;
   const rollout = stringAt(base, 'thread_id');
   const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
   const subagent = subagentOf(meta);
-  const origin = originOf({ payload: meta, at });
+  const origin = findOrigin({ payload: meta, at });
   return {
     ...(id !== undefined && id !== '' && { id: id.slice(0, maxNameLength) }),
     ...(at !== undefined && { startedAt: at }),

@@ -1,7 +1,7 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { progressOf, type RecordMark } from '../shared/progress.js';
-import { eachLine, isPrompt, lineOf, startsTurn } from './schema.js';
+import { measureProgress, type RecordMark } from '../shared/progress.js';
+import { eachLine, isPrompt, readLine, startsTurn } from './schema.js';
 
 /**
  * The progress of a rollout that Codex is still writing. Codex records where turns start and end. Rollouts of 2025 in the flat form do not; there a
@@ -16,14 +16,14 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
     saysTurns ||= mark.is === 'starts';
     marks.push(saysTurns ? { ...mark, mayEndTurn: false } : mark);
   });
-  return { ...progressOf(marks, granularity), ended: false };
+  return { ...measureProgress(marks, granularity), ended: false };
 }
 
 /** The events that end a turn. */
 export const endsTurn: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
 function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
-  const { sort, payload } = lineOf(record);
+  const { sort, payload } = readLine(record);
   switch (sort) {
     case 'event':
       return { is: startsTurn(payload) ? 'starts' : endsTurn.has(payload.type) ? 'ends' : 'quiet' };

@@ -13,7 +13,7 @@ import {
 } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
-import { copiedPrefix, factsOf, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
+import { copiedPrefix, gatherFacts, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
 import { goBack, promptsTakenBack, type Ref } from './plan-rollback.js';
 
@@ -28,7 +28,7 @@ type ReadEntries = (facts: readonly LineFact[], ranges: readonly ByteRange[]) =>
  * conversation is tracked: turns and compactions become commits on the tip, and a rollback moves the tip back.
  */
 export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
-  const read = factsOf(file);
+  const read = gatherFacts(file);
   const last = lastRead<readonly ParsedEntry[]>();
   const entriesOf: ReadEntries = (facts, ranges) => last(facts, () => readEntries(read.areHeld ? undefined : file, facts, ranges));
   const session = sessionIn(read.facts);
@@ -44,7 +44,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   return {
     format: formatId,
     ...defined({ sessionId: session.id, title, cwd }),
-    commits: walk.segments.map((segment, n) => commitOf(entriesOf, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined)),
+    commits: walk.segments.map((segment, n) => planCommit(entriesOf, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined)),
     side: walk.side,
     skipped: fresh(read.skipped),
     notes: fresh([...read.notes, ...walk.notes]),
@@ -176,7 +176,7 @@ function walkTurns({ facts }: RolloutFacts, setting: Setting): Walk {
   if (walk.waiting.length > 0) begin(walk);
   close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : endsBeforeResults(context.granularity) ? partEnd(walk.open) : 'session_end');
   const { segments, side, notes, tip, ends, continued } = walk;
-  const leaves = ends.filter((ref) => !continued.has(nameOf(ref)) && (tip === null || nameOf(ref) !== nameOf(tip)));
+  const leaves = ends.filter((ref) => !continued.has(refKey(ref)) && (tip === null || refKey(ref) !== refKey(tip)));
   const awaits = base === undefined ? (session.base?.rollout ?? awaitedBy(facts, setting)) : undefined;
   return { segments, side, notes, tips: [...leaves, ...(tip === null ? [] : [tip])], ...(awaits !== undefined && { awaits }) };
 }
@@ -188,7 +188,7 @@ function awaitedBy(facts: readonly LineFact[], { session, shared, context: { kno
   return rest.some(({ item }) => item && !item.isVoid && knownName(item, session, known) === undefined) ? session.origin.session : undefined;
 }
 
-const nameOf = (ref: Ref): string => JSON.stringify(ref);
+const refKey = (ref: Ref): string => JSON.stringify(ref);
 
 function noteBase({ session, context, notes }: Walking, base: Ref | undefined): void {
   if (session.base === undefined) return;
@@ -200,7 +200,7 @@ function noteBase({ session, context, notes }: Walking, base: Ref | undefined): 
 }
 
 function continueFrom({ continued }: Walking, ref: Ref | null): Ref | null {
-  if (ref) continued.add(nameOf(ref));
+  if (ref) continued.add(refKey(ref));
   return ref;
 }
 
@@ -358,7 +358,7 @@ const aboutOf = ({ id, subagent }: RolloutSession, cwd: string | undefined): Abo
   ...(id !== undefined && { sessionId: id }),
 });
 
-function commitOf(
+function planCommit(
   entriesOf: ReadEntries,
   { facts, records, type, checkpoint, parent, ends }: Segment,
   about: About,
@@ -366,7 +366,7 @@ function commitOf(
 ): PlannedCommit {
   const ranges: ByteRange[] = [];
   for (const { range } of facts) addRange(ranges, range);
-  const summary = type === 'compaction' ? 'Compaction' : summaryOf(facts);
+  const summary = type === 'compaction' ? 'Compaction' : writeSummary(facts);
   const createdAt = facts.findLast(({ at }) => at !== undefined)?.at as Timestamp | undefined;
   return {
     parent,
@@ -384,7 +384,7 @@ function commitOf(
   };
 }
 
-function summaryOf(facts: readonly LineFact[]): string | undefined {
+function writeSummary(facts: readonly LineFact[]): string | undefined {
   const prompts = facts.flatMap(({ item }) => item?.prompt ?? []);
   return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : facts.find(({ item }) => item?.said !== undefined)?.item?.said);
 }

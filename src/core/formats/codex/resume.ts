@@ -1,6 +1,6 @@
-import { bytesOf, isObject, type JsonObject } from '../../base/index.js';
+import { encodeText, isObject, type JsonObject } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
-import { lineOf, scanLines } from './schema.js';
+import { readLine, scanLines } from './schema.js';
 
 /** The version that the lines imitate, for a history that Codex did not write. */
 const writtenAs = '0.169.0';
@@ -18,7 +18,7 @@ const left = new Set(['token_usage_record', 'security_risk_score', 'realtime_ite
 export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8Array {
   if (options.isUnchanged) return delta;
   const records = scanLines(delta).pieces.flatMap(({ record }) => (record ? [record] : []));
-  const lines = records.map((record) => ({ record, line: lineOf(record) }));
+  const lines = records.map((record) => ({ record, line: readLine(record) }));
   const first = lines.find(({ line }) => line.sort === 'meta');
   const meta = sessionLine(
     first && !first.line.flat ? first.line.payload : {},
@@ -33,7 +33,7 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
   });
   const all = [{ timestamp: options.now, type: 'session_meta', payload: meta }, ...history];
   const isNumbered = meta.history_mode === 'paginated';
-  return bytesOf(
+  return encodeText(
     all.map(({ timestamp, ...line }, ordinal) => `${JSON.stringify({ timestamp, ...(isNumbered && { ordinal }), ...line })}\n`).join(''),
   );
 }

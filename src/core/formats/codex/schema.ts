@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, eachPiece, type RecordPiece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
+import { type Dialect, eachPiece, type RecordPiece, readTime, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:timestamp|type|ordinal|record_type)":/g,
@@ -52,18 +52,18 @@ export interface RolloutLine {
 }
 
 /** Reads a record of either form as a line. */
-export function lineOf(record: JsonObject): RolloutLine {
+export function readLine(record: JsonObject): RolloutLine {
   const { payload, metadata } = record;
   if (isObject(payload) && typeof record.type === 'string')
     return {
       sort: Object.hasOwn(sorts, record.type) ? (sorts[record.type] as Sort) : 'other',
       payload,
-      at: timeOf(record),
+      at: readTime(record),
       metadata: isObject(metadata) ? metadata : undefined,
     };
   if (record.record_type !== undefined) return flatLine('other', record);
   if (typeof record.type === 'string') return flatLine(record.type === 'compacted' ? 'compacted' : 'item', record);
-  const at = timeOf(record);
+  const at = readTime(record);
   return typeof record.id === 'string' && at !== undefined ? flatLine('meta', record, at) : flatLine('other', record);
 }
 
@@ -97,20 +97,20 @@ export interface Names extends Name {
  * The name of an item: its id, its call's id, else a digest of its content. An answer without an id has its time in the digest, because the same
  * words or empty thinking stand several times in a turn. Any other item has its turn. The name is the same in every copy of the file.
  */
-export function nameOf(item: JsonObject, turn: string, at?: Timestamp): Name {
+export function nameItem(item: JsonObject, turn: string, at?: Timestamp): Name {
   const said = saidName(item);
   if (said !== undefined) return { name: said, isUnique: true };
-  if (at !== undefined && isAnswer(item)) return { name: digestOf(at, heldIn(item)), isUnique: true };
-  return { name: digestOf(turn, heldIn(item)), isUnique: turn !== '' };
+  if (at !== undefined && isAnswer(item)) return { name: digestItem(at, heldIn(item)), isUnique: true };
+  return { name: digestItem(turn, heldIn(item)), isUnique: turn !== '' };
 }
 
 /** The names of an item with and without the current turn. */
-export function namesOf(item: JsonObject, turn: string, at?: Timestamp): Names {
-  const named = nameOf(item, turn, at);
+export function nameInTurn(item: JsonObject, turn: string, at?: Timestamp): Names {
+  const named = nameItem(item, turn, at);
   if (saidName(item) !== undefined) return { ...named, loose: named.name };
   const held = heldIn(item);
-  if (at === undefined || !isAnswer(item)) return { ...named, loose: digestOf('', held) };
-  return { ...named, loose: named.name, ...(turn !== '' && !isVoid(item) && { inTurn: digestOf(turn, held) }) };
+  if (at === undefined || !isAnswer(item)) return { ...named, loose: digestItem('', held) };
+  return { ...named, loose: named.name, ...(turn !== '' && !isVoid(item) && { inTurn: digestItem(turn, held) }) };
 }
 
 const answers: ReadonlySet<string> = new Set([
@@ -128,7 +128,7 @@ export const isAnswer = ({ type, role }: JsonObject): boolean =>
 
 /** Thinking of which a publisher left nothing: neither a name nor content. It says nothing about the file that contains it. */
 export const isVoid = (item: JsonObject): boolean =>
-  item.type === 'reasoning' && saidName(item) === undefined && item.encrypted_content === undefined && partsOf(item.summary).length === 0;
+  item.type === 'reasoning' && saidName(item) === undefined && item.encrypted_content === undefined && readTexts(item.summary).length === 0;
 
 function saidName(item: JsonObject): string | undefined {
   const id = stringAt(item, 'id');
@@ -140,11 +140,11 @@ function saidName(item: JsonObject): string | undefined {
 }
 
 const heldIn = (item: JsonObject): string => canonicalJson(Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key))));
-const digestOf = (turn: string, held: string): string => `item-${hash('sha256', `${turn}\0${held}`).slice(0, 24)}`;
+const digestItem = (turn: string, held: string): string => `item-${hash('sha256', `${turn}\0${held}`).slice(0, 24)}`;
 const maxNameLength = 200;
 
 /** The texts of an item's content or output, in order; null for a part that is not text. */
-export function partsOf(content: unknown): readonly (string | null)[] {
+export function readTexts(content: unknown): readonly (string | null)[] {
   if (typeof content === 'string') return [content];
   if (isObject(content)) return [textIn(content)];
   return Array.isArray(content) ? content.map((part: unknown) => (typeof part === 'string' ? part : textIn(part))) : [];
@@ -164,7 +164,7 @@ const injected =
 export function folderOf({ sort, payload }: RolloutLine): string | undefined {
   if (sort === 'meta' || sort === 'context') return stringAt(payload, 'cwd') || undefined;
   if (sort !== 'item' || payload.type !== 'message' || payload.role !== 'user') return undefined;
-  const text = partsOf(payload.content).find((part) => part?.trimStart().startsWith('<environment_context>'));
+  const text = readTexts(payload.content).find((part) => part?.trimStart().startsWith('<environment_context>'));
   return /<cwd>([^<]+)<\/cwd>/.exec(text ?? '')?.[1];
 }
 
@@ -185,14 +185,14 @@ export function isInjected(item: JsonObject, part: number, text: string | undefi
 /** Whether a person wrote the message. Such a message begins a turn, and rollbacks count it. */
 export function isPrompt(item: JsonObject): boolean {
   if (item.type !== 'message' || item.role !== 'user') return false;
-  const parts = partsOf(item.content);
+  const parts = readTexts(item.content);
   return parts.length > 0 && parts.some((text, part) => !isInjected(item, part, text ?? undefined));
 }
 
 /** The text of a model's message; empty for all other items. */
 export const saidIn = (item: JsonObject): string =>
   item.type === 'message' && item.role === 'assistant'
-    ? partsOf(item.content)
+    ? readTexts(item.content)
         .flatMap((text) => text ?? [])
         .join('\n')
     : '';
@@ -202,6 +202,6 @@ export const endsSummary = (said: string, summary: string): boolean => said !== 
 
 /** The text of a prompt, without text that the agent added. */
 export const promptText = (item: JsonObject): string =>
-  partsOf(item.content)
+  readTexts(item.content)
     .filter((text, part) => text !== null && !isInjected(item, part, text))
     .join('\n');

@@ -1,19 +1,19 @@
-import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, encodeText, isObject, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { cutAt } from '../shared/jsonl.js';
 import { isKept } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
-import { entriesOf, placedLines } from './parse.js';
+import { placedLines, readItems } from './parse.js';
 import { sentItem } from './parse-sent.js';
-import { lineOf, scanLines } from './schema.js';
+import { readLine, scanLines } from './schema.js';
 
 /**
  * Writes a delta of rollout lines with the entries. Entries of one item, by key, stay together and keep their keys. A summary and the messages that
  * its compaction keeps become the history that replaces everything before it.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const items = itemsOf(entries, options);
+  const items = makeItems(entries, options);
   const lines: object[] = [];
   for (let at = 0; at < items.length; ) {
     const end = endOfCompaction(items, at);
@@ -22,7 +22,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     lines.push({ timestamp: group[0].entries[0].at ?? options.now, ...line });
     at += group.length;
   }
-  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 /**
@@ -35,7 +35,7 @@ export function writeItems(entries: readonly WritableEntry[], options: WriteOpti
   const asked = entries.filter((entry) => entry.kind !== 'event' && !entry.marks?.includes('hidden') && !isOthers(entry));
   // A search for tools is sent as any other call: its own output holds descriptions of tools that no entry has.
   const sent = asked.map((entry) => (entry.marks?.includes('tool_search') ? { ...entry, marks: [] } : entry));
-  return itemsOf(sent, options).flatMap((item): JsonObject[] => {
+  return makeItems(sent, options).flatMap((item): JsonObject[] => {
     // The provider accepts thinking only with its own seal.
     if (item.entries[0].kind === 'thinking' && sealedIn(item.entries[0]) === undefined) return [];
     const { id: _, content, is_error: __, ...rest } = sentItem(itemFor(item) as JsonObject);
@@ -49,7 +49,7 @@ interface Item {
   readonly entries: [WritableEntry, ...WritableEntry[]];
 }
 
-function itemsOf(entries: readonly WritableEntry[], options: WriteOptions): Item[] {
+function makeItems(entries: readonly WritableEntry[], options: WriteOptions): Item[] {
   const used = new Set<string>();
   const items: Item[] = [];
   for (const entry of entries) {
@@ -218,7 +218,7 @@ function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): strin
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { pieces } = scanLines(delta);
-  const entries = entriesOf(placedLines(pieces));
+  const entries = readItems(placedLines(pieces));
   const at = entries.findIndex(({ key }) => key === lastKept);
   const entry = entries[at];
   if (!entry?.raw) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
@@ -248,7 +248,7 @@ function historyUpTo(history: readonly unknown[], entries: number): JsonObject['
   for (const item of history) {
     if (left <= 0) break;
     if (!isObject(item)) continue;
-    const count = entriesOf([{ line: lineOf({ type: 'response_item', payload: item }), raw: { start: 0, end: 0 } }]).length;
+    const count = readItems([{ line: readLine({ type: 'response_item', payload: item }), raw: { start: 0, end: 0 } }]).length;
     const isCut = count > left && Array.isArray(item.content);
     kept.push(isCut && Array.isArray(item.content) ? { ...item, content: item.content.slice(0, left) } : item);
     left -= count;

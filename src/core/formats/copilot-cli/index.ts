@@ -5,7 +5,7 @@ import { isObject, stringAt } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
 import { rules } from './plan.js';
-import { dataOf, formatId, typeOf } from './schema.js';
+import { formatId, readData, readType } from './schema.js';
 import { tools } from './schema-tools.js';
 import { writeEntries, writeSession } from './write.js';
 
@@ -27,9 +27,9 @@ function recognize(head: Uint8Array): number {
   if (beginsAsEntry(head, rules)) return 1;
   const first = scanRecords(rules, head).pieces.find(({ record }) => record !== undefined)?.record;
   if (!first || !isObject(first.data) || typeof first.id !== 'string' || !('parentId' in first)) return 0;
-  return typeOf(first) === 'session.start' && stringAt(dataOf(first), 'sessionId') !== undefined
+  return readType(first) === 'session.start' && stringAt(readData(first), 'sessionId') !== undefined
     ? 1
-    : /^[a-z]+\.[a-z_]+$/.test(typeOf(first))
+    : /^[a-z]+\.[a-z_]+$/.test(readType(first))
       ? 0.7
       : 0;
 }

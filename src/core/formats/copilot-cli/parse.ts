@@ -15,7 +15,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { argumentsOf, bookkeeping, dataOf, sentText, summaryIn, typeOf } from './schema.js';
+import { argumentsOf, bookkeeping, readData, readType, sentText, summaryIn } from './schema.js';
 
 /** The usage of calls by their id. Its record comes before the answer's. */
 export type Gathered = ReadonlyMap<string, TokenUsage>;
@@ -24,8 +24,8 @@ export type Gathered = ReadonlyMap<string, TokenUsage>;
 export function gather(records: readonly JsonObject[]): Gathered {
   const usages = new Map<string, TokenUsage>();
   for (const record of records) {
-    if (typeOf(record) !== 'session.usage_record') continue;
-    const { usage } = dataOf(record);
+    if (readType(record) !== 'session.usage_record') continue;
+    const { usage } = readData(record);
     const id = stringAt(usage, 'apiCallId');
     if (id === undefined || !isObject(usage)) continue;
     const counts = countsIn(usage);
@@ -45,9 +45,9 @@ function countsIn(usage: Json | undefined): TokenUsage | undefined {
 const outputIn = ({ outputTokens: output }: JsonObject): TokenUsage | undefined => (output === 0 ? undefined : usageIn({ output }, 'within'));
 
 /** The entries of an event. */
-export function entriesOf(record: JsonObject, usages: Gathered): readonly Numbered[] {
-  const data = dataOf(record);
-  const type = typeOf(record);
+export function readEntries(record: JsonObject, usages: Gathered): readonly Numbered[] {
+  const data = readData(record);
+  const type = readType(record);
   switch (type) {
     case 'system.message':
       return [[0, said('system', stringAt(data, 'content') ?? '')]];

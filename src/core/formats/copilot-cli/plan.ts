@@ -4,8 +4,8 @@ import { objectsIn } from '../shared/drafts.js';
 import type { RecordMark } from '../shared/progress.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { callNamed } from '../shared/subagents.js';
-import { entriesOf, type Gathered, gather } from './parse.js';
-import { dataOf, dialect, formatId, laneOf, typeOf } from './schema.js';
+import { type Gathered, gather, readEntries } from './parse.js';
+import { dialect, formatId, laneOf, readData, readType } from './schema.js';
 
 /** Plans commits from events: a chain in file order, and a separate chain for the events of each subagent. */
 export const rules: RecordRules<Gathered> = {
@@ -14,25 +14,25 @@ export const rules: RecordRules<Gathered> = {
   dialect,
   about,
   place,
-  entries: entriesOf,
+  entries: readEntries,
   gather,
   keeps: keptSystem,
   mark,
-  prompt: (record) => (typeOf(record) === 'user.message' && laneOf(record) === undefined ? stringAt(dataOf(record), 'content') : undefined),
+  prompt: (record) => (readType(record) === 'user.message' && laneOf(record) === undefined ? stringAt(readData(record), 'content') : undefined),
 };
 
 function about(records: readonly JsonObject[]): About {
-  const start = records.find((record) => typeOf(record) === 'session.start');
-  const resumed = records.find((record) => typeOf(record) === 'session.resume');
+  const start = records.find((record) => readType(record) === 'session.start');
+  const resumed = records.find((record) => readType(record) === 'session.resume');
   const folder = (record: JsonObject | undefined): string | undefined => {
-    const context = record && dataOf(record).context;
+    const context = record && readData(record).context;
     return isObject(context) ? stringAt(context, 'cwd') : undefined;
   };
-  const named = records.findLast((record) => typeOf(record) === 'session.title_changed' || typeOf(record) === 'session.renamed');
+  const named = records.findLast((record) => readType(record) === 'session.title_changed' || readType(record) === 'session.renamed');
   return {
-    sessionId: start && stringAt(dataOf(start), 'sessionId'),
+    sessionId: start && stringAt(readData(start), 'sessionId'),
     cwd: folder(start) ?? folder(resumed),
-    title: named && (stringAt(dataOf(named), 'title') ?? stringAt(dataOf(named), 'name')),
+    title: named && (stringAt(readData(named), 'title') ?? stringAt(readData(named), 'name')),
   };
 }
 
@@ -40,11 +40,11 @@ function place(record: JsonObject): RecordPlace | undefined {
   const name = stringAt(record, 'id');
   if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
   const lane = laneOf(record);
-  const call = lane === undefined ? undefined : (stringAt(dataOf(record), 'parentToolCallId') ?? startedIn(record));
+  const call = lane === undefined ? undefined : (stringAt(readData(record), 'parentToolCallId') ?? startedIn(record));
   const starts = startingCalls(record);
   return {
     name,
-    part: partOf(record),
+    part: roleInTurn(record),
     ...(lane !== undefined && { lane }),
     ...(call !== undefined && { startedBy: { toolCallId: call } }),
     ...(starts.length > 0 && { others: starts.map(callNamed) }),
@@ -53,16 +53,16 @@ function place(record: JsonObject): RecordPlace | undefined {
 
 /** The calls of an answer that start subagents. */
 const startingCalls = (record: JsonObject): readonly string[] =>
-  typeOf(record) === 'assistant.message'
-    ? objectsIn(dataOf(record).toolRequests).flatMap((call) => (call.name === 'task' ? (stringAt(call, 'toolCallId') ?? []) : []))
+  readType(record) === 'assistant.message'
+    ? objectsIn(readData(record).toolRequests).flatMap((call) => (call.name === 'task' ? (stringAt(call, 'toolCallId') ?? []) : []))
     : [];
 
 /** The call that an event of a subagent's start names. */
 const startedIn = (record: JsonObject): string | undefined =>
-  typeOf(record).startsWith('subagent.') ? stringAt(dataOf(record), 'toolCallId') : undefined;
+  readType(record).startsWith('subagent.') ? stringAt(readData(record), 'toolCallId') : undefined;
 
-function partOf(record: JsonObject): RecordRole {
-  switch (typeOf(record)) {
+function roleInTurn(record: JsonObject): RecordRole {
+  switch (readType(record)) {
     case 'user.message':
       return 'prompt';
     case 'assistant.message':
@@ -73,7 +73,7 @@ function partOf(record: JsonObject): RecordRole {
     case 'session.info':
       return 'lead';
     case 'session.compaction_complete':
-      return dataOf(record).success === true ? 'compaction' : 'quiet';
+      return readData(record).success === true ? 'compaction' : 'quiet';
     default:
       return 'quiet';
   }
@@ -81,13 +81,13 @@ function partOf(record: JsonObject): RecordRole {
 
 /** After a compaction, the agent sends the last recorded system prompt again. */
 function keptSystem(_: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
-  const last = before.findLast(({ piece }) => piece.record && typeOf(piece.record) === 'system.message');
+  const last = before.findLast(({ piece }) => piece.record && readType(piece.record) === 'system.message');
   return last ? [last] : [];
 }
 
 /** Each model call ends with a separate event. A turn ends with a model call without tool calls, or with an error. */
 function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
-  switch (typeOf(record)) {
+  switch (readType(record)) {
     case 'session.error':
     case 'session.shutdown':
     case 'abort':

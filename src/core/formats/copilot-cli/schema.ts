@@ -9,17 +9,17 @@ export const dialect: Dialect = {
 };
 
 /** The data of an event. */
-export const dataOf = ({ data }: JsonObject): JsonObject => (isObject(data) ? data : {});
+export const readData = ({ data }: JsonObject): JsonObject => (isObject(data) ? data : {});
 /** The type of a record. */
-export const typeOf = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
+export const readType = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
 
 /** The subagent that the event belongs to. Older versions name the call that started it instead. */
 export function laneOf(record: JsonObject): string | undefined {
-  const data = dataOf(record);
+  const data = readData(record);
   return stringAt(record, 'agentId') ?? stringAt(data, 'agentId') ?? (startsOrEnds(record) ? undefined : stringAt(data, 'parentToolCallId'));
 }
 
-const startsOrEnds = (record: JsonObject): boolean => typeOf(record).startsWith('subagent.');
+const startsOrEnds = (record: JsonObject): boolean => readType(record).startsWith('subagent.');
 
 /** Older versions stored arguments as JSON text. */
 export function argumentsOf(value: Json | undefined): Json {

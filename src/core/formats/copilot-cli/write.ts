@@ -1,9 +1,9 @@
-import { bytesOf, type JsonObject, stringAt } from '../../base/index.js';
+import { encodeText, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, WritableEntry, WriteOptions } from '../format.js';
 import { inRecords } from '../shared/entry-lines.js';
 import { type EntryGroup, groupMessages, namer, textsOf } from '../shared/groups.js';
-import { recordsOf } from '../shared/records.js';
-import { dataOf, dialect, laneOf, typeOf } from './schema.js';
+import { readRecords } from '../shared/records.js';
+import { dialect, laneOf, readData, readType } from './schema.js';
 
 /** Writes entries as events, each the child of the previous one. Facts that Copilot has no field for are omitted. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
@@ -16,7 +16,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     parentId = id;
     return `${JSON.stringify(line)}\n`;
   });
-  return bytesOf(lines.join(''));
+  return encodeText(lines.join(''));
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -84,20 +84,20 @@ const resultData = ({ toolCallId = '', text = '', isError }: WritableEntry): obj
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;
-  const records = recordsOf({ dialect }, delta);
-  const start = records.find((record) => typeOf(record) === 'session.start');
-  const before = start && (dataOf(start).context as JsonObject | undefined);
+  const records = readRecords({ dialect }, delta);
+  const start = records.find((record) => readType(record) === 'session.start');
+  const before = start && (readData(start).context as JsonObject | undefined);
   // The agent refuses a session without a working directory.
   const context = { ...before, cwd: cwd ?? stringAt(before, 'cwd') ?? '/' };
   const head = {
     type: 'session.start',
-    data: { version: 1, producer: 'copilot-agent', copilotVersion: '1.0.102', startTime: now, ...(start && dataOf(start)), sessionId, context },
+    data: { version: 1, producer: 'copilot-agent', copilotVersion: '1.0.102', startTime: now, ...(start && readData(start)), sessionId, context },
     id: stringAt(start, 'id') ?? newId(),
     timestamp: stringAt(start, 'timestamp') ?? now,
     parentId: null,
   };
   let parentId: string = head.id;
-  const own = inRecords(records, (entries) => recordsOf({ dialect }, writeEntries(entries, { newId, now }))).filter((record) => record !== start);
+  const own = inRecords(records, (entries) => readRecords({ dialect }, writeEntries(entries, { newId, now }))).filter((record) => record !== start);
   // A conversation of a subagent becomes a session of its own.
   const isSubagent = own.every((record) => laneOf(record) !== undefined);
   const lines = isSubagent ? own.map(freed) : own.filter((record) => laneOf(record) === undefined);
@@ -106,11 +106,11 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, is
     parentId = stringAt(record, 'id') ?? parentId;
     return line;
   });
-  return bytesOf([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 /** A record of a subagent as one of a session. */
 function freed({ agentId: _, ...record }: JsonObject): JsonObject {
-  const { agentId: __, parentToolCallId: ___, ...data } = dataOf(record);
+  const { agentId: __, parentToolCallId: ___, ...data } = readData(record);
   return { ...record, data };
 }

@@ -4,7 +4,7 @@
 import { inWords } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
 import { oddRole, wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf, startsOf } from './parse.js';
+import { readEntries, roleInTurn, startsOf } from './parse.js';
 import { database, formatId } from './parse-database.js';
 import { transcript } from './parse-transcript.js';
 
@@ -14,8 +14,8 @@ export const cursor: ImportableFormat = wrappedFormat({
   id: formatId,
   about: { name: 'Cursor conversation', what: 'The entries of a conversation of Cursor, as lines.', extension: 'jsonl' },
   template: 'cursor',
-  part: partOf,
-  entries: entriesOf,
+  part: roleInTurn,
+  entries: readEntries,
   others: startsOf,
   oddities: (record) =>
     record.missing === undefined ? oddRoles(record) : [`the message ${inWords(record.missing)} is named by its chat and not in the database`],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { defined, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, Over } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
@@ -29,7 +29,7 @@ export const database: DatabaseReader = {
 const holds = (tables: DatabaseRows['tables'], name: string, columns: readonly string[]): boolean =>
   columns.every((column) => tables.get(name)?.includes(column));
 
-const textIn = (value: ColumnValue | undefined): string => (typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : '');
+const textIn = (value: ColumnValue | undefined): string => (typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : '');
 
 /** The JSON at a key; undefined if the key does not exist. */
 function valueAt(rows: DatabaseRows, key: string): Json | undefined {
@@ -73,7 +73,7 @@ function* composers(rows: DatabaseRows): Generator<Member> {
     yield {
       id,
       stamp: stampOf(rows, id, data, keys),
-      lines: () => linesOf(recordsOf(rows, id, data, keys)),
+      lines: () => linesOf(readRecords(rows, id, data, keys)),
       over: () => (stringAt(data, 'status') === 'generating' ? overOf(listedIn(rows, id, data, keys).listed, linesOf) : undefined),
       ...(title !== undefined && { title }),
       ...(cwd !== undefined && { cwd }),
@@ -147,7 +147,7 @@ function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[
  * The bubbles in the order of the headers. Bubbles that no header names were taken back. They form a branch and come first, because the agent must
  * continue the conversation that Cursor shows.
  */
-function recordsOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
+function readRecords(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
   const { listed, others } = listedIn(rows, composer, data, keys);
   others.sort((a, b) => (stringAt(a.record, 'createdAt') ?? '').localeCompare(stringAt(b.record, 'createdAt') ?? ''));
   return [...chained(others), ...listed];
@@ -207,7 +207,7 @@ function* chats(rows: DatabaseRows): Generator<Member> {
   };
   const records = (): readonly Wrapped[] =>
     namedIn(blobAt(stringAt(meta, 'latestRootBlobId') ?? '')).map((blob): Wrapped => {
-      const value = parseShallow(textOf(blobAt(blob) ?? new Uint8Array()));
+      const value = parseShallow(decodeText(blobAt(blob) ?? new Uint8Array()));
       return { id: blob, record: isObject(value) ? value : { missing: blob } };
     });
   const stamp = JSON.stringify(meta);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, parseJson, textOf } from '../../base/index.js';
+import { decodeText, isObject, parseJson } from '../../base/index.js';
 import type { DocumentReader, Problem } from '../format.js';
 import { linesOnce, saidBefore } from '../shared/copies.js';
 import { isDeep } from '../shared/jsonl.js';
@@ -10,7 +10,7 @@ import { formatId } from './parse-database.js';
 export const transcript: DocumentReader = {
   keeps: true,
   recognize(head) {
-    const [line = ''] = textOf(head).split('\n', 1);
+    const [line = ''] = decodeText(head).split('\n', 1);
     const record = parseJson(line);
     // A first line that is longer than what is looked at has the members in Cursor's own order.
     if (!isObject(record)) return /^\{"role":\s*"(?:user|assistant)",\s*"message":\s*\{"content":/.test(line);
@@ -18,7 +18,7 @@ export const transcript: DocumentReader = {
     return (role === 'user' || role === 'assistant') && isObject(message) && 'content' in message && !('type' in record) && !('uuid' in record);
   },
   members(bytes, path = '') {
-    const text = textOf(bytes);
+    const text = decodeText(bytes);
     const first = createHash('sha256')
       .update(text.split('\n', 1)[0] ?? '')
       .digest('hex')
@@ -30,7 +30,7 @@ export const transcript: DocumentReader = {
     return [{ id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) }];
   },
   unread(bytes): readonly Problem[] {
-    const { read, copies } = linesOnce(textOf(bytes));
+    const { read, copies } = linesOnce(decodeText(bytes));
     const broken = read.flatMap(({ value, number }) => (isObject(value) ? [] : [{ line: number, reason: 'not JSON' }]));
     return [...broken, ...copies.map(({ number }) => ({ line: number, reason: saidBefore }))];
   },

@@ -1,5 +1,5 @@
 import { type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import { blockDraft, blocksOf, jsonIn } from '../shared/anthropic-blocks.js';
+import { blockDraft, jsonIn, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
 import {
   answered,
@@ -21,9 +21,9 @@ const isMessage = (record: JsonObject): boolean => typeof record.role === 'strin
 const toolIn = (record: JsonObject): JsonObject | undefined => objectsIn([record.toolFormerData ?? null])[0];
 
 /** The role of a record (a bubble of the editor, or a message) in its turn. */
-export function partOf(record: JsonObject): RecordRole {
+export function roleInTurn(record: JsonObject): RecordRole {
   if (isMessage(record)) {
-    const blocks = blocksOf(messageContent(record));
+    const blocks = readBlocks(messageContent(record));
     if (record.role === 'assistant') return 'answer';
     if (record.role === 'tool' || (blocks.length > 0 && blocks.every((block) => /^tool[-_]result$/.test(stringAt(block, 'type') ?? ''))))
       return 'result';
@@ -43,7 +43,7 @@ export function startsOf(record: JsonObject, session: string): readonly string[]
 }
 
 /** The entries of a record. */
-export function entriesOf(record: JsonObject): readonly Numbered[] {
+export function readEntries(record: JsonObject): readonly Numbered[] {
   const drafts = isMessage(record) ? messageDrafts(record) : bubbleDrafts(record);
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
   const counts = objectsIn([record.tokenCount ?? null])[0];
@@ -53,7 +53,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
 
 function messageDrafts(record: JsonObject): readonly UnplacedEntry[] {
   const role = record.role === 'assistant' || record.role === 'system' || record.role === 'tool' ? record.role : 'user';
-  return blocksOf(messageContent(record)).map((block) => blockDraft(block, role));
+  return readBlocks(messageContent(record)).map((block) => blockDraft(block, role));
 }
 
 function bubbleDrafts(bubble: JsonObject): readonly UnplacedEntry[] {

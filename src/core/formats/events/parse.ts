@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, type EntryKey, type Json, parseInstant, textOf, timestampOf } from '../../base/index.js';
+import { decodeText, type EntryKey, encodeText, type Json, parseInstant, toTimestamp } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
-import { type Cbor, jsonOf } from '../shared/cbor.js';
+import { type Cbor, toJson } from '../shared/cbor.js';
 import { answered, called, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
@@ -11,32 +11,32 @@ const types = ['prompt', 'tool_call', 'tool_result', 'response', 'metric', 'outp
 type EventType = (typeof types)[number];
 type Members = Readonly<Record<string, Cbor | undefined>>;
 
-const membersOf = (value: Cbor | undefined): Members =>
+const readMembers = (value: Cbor | undefined): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as Members) : {};
 const textAt = (members: Members, name: string): string | undefined => {
   const value = members[name];
-  return typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : undefined;
+  return typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : undefined;
 };
 /** JSON in a byte string, or as CBOR. */
 const jsonAt = (members: Members, name: string): Json | undefined => {
   const value = members[name];
   if (value === undefined || value === null) return undefined;
-  return value instanceof Uint8Array ? (parseShallow(textOf(value)) ?? textOf(value)) : jsonOf(value);
+  return value instanceof Uint8Array ? (parseShallow(decodeText(value)) ?? decodeText(value)) : toJson(value);
 };
-const rawJson = (value: unknown): Uint8Array => bytesOf(JSON.stringify(value ?? {}));
+const rawJson = (value: unknown): Uint8Array => encodeText(JSON.stringify(value ?? {}));
 
 /** Whether the value has a known event type. */
-export const isEvent = (value: Cbor): boolean => types.includes(membersOf(value).type as EventType);
+export const isEvent = (value: Cbor): boolean => types.includes(readMembers(value).type as EventType);
 
 /** The entry of one event. Its key comes from `bytes` and the event's position. */
 export function entryOf(value: Cbor, bytes: Uint8Array, place: number): ParsedEntry {
-  const event = membersOf(value);
+  const event = readMembers(value);
   const type = event.type as EventType;
   const instant = parseInstant(textAt(event, 'timestamp') ?? '');
   return {
-    ...(type === 'system' ? systemEntry(membersOf(event.system)) : plainEntry(type, membersOf(event[type]))),
+    ...(type === 'system' ? systemEntry(readMembers(event.system)) : plainEntry(type, readMembers(event[type]))),
     key: `e${place}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}.0` as EntryKey,
-    ...(instant === undefined ? {} : { at: timestampOf(instant) }),
+    ...(instant === undefined ? {} : { at: toTimestamp(instant) }),
   };
 }
 
@@ -64,7 +64,7 @@ function plainEntry(type: Exclude<EventType, 'system'>, member: Members): Keyles
     case 'output':
       return hidden(type, textAt(member, 'raw') ?? '');
     case 'metric':
-      return hidden(type, JSON.stringify(jsonOf(member as Cbor)), { result: jsonOf(member as Cbor) });
+      return hidden(type, JSON.stringify(toJson(member as Cbor)), { result: toJson(member as Cbor) });
   }
 }
 
@@ -101,10 +101,10 @@ function keptEntry(metadata: Json | undefined): Kept | undefined {
 
 /** Writes the entry as one event. */
 export function eventOf(entry: WritableEntry): Cbor {
-  return { ...(entry.at === undefined ? {} : { timestamp: entry.at }), ...memberOf(entry) };
+  return { ...(entry.at === undefined ? {} : { timestamp: entry.at }), ...writeEvent(entry) };
 }
 
-function memberOf(entry: WritableEntry): { readonly type: EventType; readonly [member: string]: Cbor | undefined } {
+function writeEvent(entry: WritableEntry): { readonly type: EventType; readonly [member: string]: Cbor | undefined } {
   const { role, kind, text = '', toolCallId = '', toolName = '', marks, author } = entry;
   const isInjected = marks?.includes('meta') === true;
   if (kind === 'text' && role === 'user') {

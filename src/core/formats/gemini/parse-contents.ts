@@ -1,8 +1,7 @@
-import { type ByteRange, isObject, type Json, type JsonObject, parseJson, stringAt, textOf as text } from '../../base/index.js';
-import { messagesOf } from './parse.js';
+import { type ByteRange, isObject, type Json, type JsonObject, parseJson, stringAt, decodeText as text } from '../../base/index.js';
+import { readMessages } from './parse.js';
 import { scanValues } from './parse-values.js';
 import {
-  callsOf,
   historyIn,
   idOf,
   isAddition,
@@ -10,12 +9,13 @@ import {
   isHeader,
   isMessage,
   isThought,
-  nameOf,
-  partsOf,
+  nameMessage,
+  readCalls,
+  readParts,
+  readResult,
+  readSpokenText,
   responsesIn,
-  resultOf,
   rewindIn,
-  textOf,
 } from './schema.js';
 
 /** The part of the conversation that a call sent. */
@@ -49,12 +49,12 @@ export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): Sent
     const history = historyIn(record);
     const back = rewindIn(record);
     if (history) {
-      const at = history.findIndex((message) => nameOf(message) === answer);
+      const at = history.findIndex((message) => nameMessage(message) === answer);
       turns = inOrder((at < 0 ? history : history.slice(0, at)).flatMap(turnOf));
       if (at >= 0) return done();
     } else if (back !== undefined) turns = takeBack(turns, back);
     else if (isMessage(record)) {
-      if (nameOf(record) === answer) return done();
+      if (nameMessage(record) === answer) return done();
       put(turns, record);
     } else if (isHeader(record)) isForgotten = !isFirst;
     else if (isReopening(record)) {
@@ -76,16 +76,18 @@ const isReopening = ({ $set }: JsonObject): boolean => isObject($set) && typeof 
 
 const turnOf = (message: JsonObject): readonly Turn[] => {
   if (message.type !== 'user' && message.type !== 'gemini') return [];
-  return [{ id: idOf(message), isModel: message.type === 'gemini', parts: saidIn(message), calls: callsOf(message), isContext: isContext(message) }];
+  return [
+    { id: idOf(message), isModel: message.type === 'gemini', parts: saidIn(message), calls: readCalls(message), isContext: isContext(message) },
+  ];
 };
 
 /** The parts of a message without thoughts. Calls follow the text unless the content contains them. */
 function saidIn(message: JsonObject): readonly JsonObject[] {
-  const parts = partsOf(message.content).filter((part) => !isThought(part) && part.text !== '');
+  const parts = readParts(message.content).filter((part) => !isThought(part) && part.text !== '');
   if (message.type !== 'gemini' || parts.some(({ functionCall }) => functionCall !== undefined)) return parts;
   return [
     ...parts,
-    ...callsOf(message).map(({ id, name, args }): JsonObject => ({ functionCall: { id: id ?? '', name: name ?? '', args: args ?? {} } })),
+    ...readCalls(message).map(({ id, name, args }): JsonObject => ({ functionCall: { id: id ?? '', name: name ?? '', args: args ?? {} } })),
   ];
 }
 
@@ -126,7 +128,7 @@ function reopened(turns: readonly Turn[], isForgotten: boolean): Turn[] {
   const read = turns
     .filter((turn) => !turn.isContext && (turn.isModel || !isIgnored(turn)))
     .flatMap((turn): Turn[] => {
-      const parts = turn.isModel ? turn.calls.flatMap(resultOf) : [];
+      const parts = turn.isModel ? turn.calls.flatMap(readResult) : [];
       const again: Turn = { id: `${turn.id}_response`, isModel: false, parts, calls: [], isContext: false };
       const own = { ...turn, calls: isForgotten ? [] : turn.calls };
       return parts.length > 0 ? [own, again] : [own];
@@ -143,7 +145,7 @@ const withAnswer = (call: JsonObject, parts: readonly JsonObject[] | undefined):
 
 /** Whether the text was typed for the agent and not for the model. */
 const isIgnored = ({ parts }: Turn): boolean => {
-  const typed = textOf({ content: parts as readonly Json[] }).trim();
+  const typed = readSpokenText({ content: parts as readonly Json[] }).trim();
   return responsesIn(parts).length === 0 && (typed === '' ? parts.every((part) => part.text !== undefined) : /^[/?]/.test(typed));
 };
 
@@ -151,7 +153,7 @@ const isIgnored = ({ parts }: Turn): boolean => {
 function withResults(turns: readonly Turn[]): readonly Turn[] {
   const answered = new Set(turns.flatMap(({ isModel, parts }) => (isModel ? [] : responsesIn(parts).map(({ id }) => id))));
   return turns.flatMap((turn) => {
-    const parts = turn.calls.filter(({ id }) => !answered.has(id ?? '')).flatMap(resultOf);
+    const parts = turn.calls.filter(({ id }) => !answered.has(id ?? '')).flatMap(readResult);
     return parts.length > 0 ? [turn, { ...turn, isModel: false, parts, calls: [] }] : [turn];
   });
 }
@@ -184,7 +186,7 @@ const idSent = (named: JsonObject): JsonObject => {
 export function answerNoted(delta: Uint8Array, { start, end }: ByteRange, name: string): JsonObject | undefined {
   const record = parseJson(text(delta.subarray(start, end)).replace(/^[\s,]+/, ''));
   if (!isObject(record)) return undefined;
-  const noted = historyIn(record)?.find((message) => nameOf(message) === name) ?? record;
+  const noted = historyIn(record)?.find((message) => nameMessage(message) === name) ?? record;
   // A line that adds calls to a message leaves the rest to the line before it.
-  return isAddition(noted) ? (messagesOf(scanValues(delta).pieces).find(({ message }) => idOf(message) === idOf(noted))?.message ?? noted) : noted;
+  return isAddition(noted) ? (readMessages(scanValues(delta).pieces).find(({ message }) => idOf(message) === idOf(noted))?.message ?? noted) : noted;
 }

@@ -1,8 +1,8 @@
-import { parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { scanDocument, scanLines } from './parse-values.js';
-import { folderIn, headlineOf, historyIn, isHeader, isMessage, partOf, titleIn } from './schema.js';
+import { folderIn, historyIn, isHeader, isMessage, roleInTurn, titleIn, writeHeadline } from './schema.js';
 
 /** Reads the first and the last bytes of a session. Lines cut in two are skipped. */
 export function peek(head: Uint8Array, tail: Uint8Array): Peek {
@@ -18,10 +18,10 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
     cwd: all.map(folderIn).find((folder) => folder !== undefined),
     title: clip(all.map(titleIn).findLast((text) => text !== undefined) ?? ''),
     firstPrompt: messages
-      .filter((message) => partOf(message) === 'prompt')
-      .map(headlineOf)
+      .filter((message) => roleInTurn(message) === 'prompt')
+      .map(writeHeadline)
       .find((text) => text !== undefined),
-    startedAt: startedAt === undefined ? undefined : (timestampOf(startedAt) as Timestamp),
+    startedAt: startedAt === undefined ? undefined : (toTimestamp(startedAt) as Timestamp),
   };
   return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
 }

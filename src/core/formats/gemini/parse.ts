@@ -1,25 +1,25 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedDelta, ParsedEntry } from '../format.js';
 import { answered, called, pictured, said } from '../shared/drafts.js';
-import { timeOf } from '../shared/jsonl.js';
+import { readTime } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { countTokens } from '../shared/tokens.js';
 import { scanValues } from './parse-values.js';
 import {
-  callsOf,
   historyIn,
   idOf,
   isAddition,
   isContext,
   isSummary,
   isThought,
-  nameOf,
-  partsOf,
+  nameMessage,
+  readCalls,
+  readParts,
+  readResult,
+  readSpokenText,
   responsesIn,
-  resultOf,
   rewindIn,
   summaryIn,
-  textOf,
 } from './schema.js';
 
 /** A message of a delta, from its last line. */
@@ -33,11 +33,11 @@ interface Placed {
 /** Reads a delta. Never throws for its content. */
 export function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanValues(delta);
-  return { entries: entriesOf(pieces), elisions: [], problems: skipped };
+  return { entries: readEntries(pieces), elisions: [], problems: skipped };
 }
 
 /** Messages as the agent reads them. A repeated message replaces its earlier form, and a history replaces everything before it. */
-export function messagesOf(pieces: Iterable<{ readonly record?: JsonObject; readonly range: ByteRange }>): Placed[] {
+export function readMessages(pieces: Iterable<{ readonly record?: JsonObject; readonly range: ByteRange }>): Placed[] {
   const placed = new Map<string, Placed>();
   for (const { record, range: raw } of pieces) {
     if (!record) continue;
@@ -50,7 +50,7 @@ export function messagesOf(pieces: Iterable<{ readonly record?: JsonObject; read
         placed.set(idOf(message), { message, raw, ...(isCompaction && !isSummary(message) && !isContext(message) && { isKept: true }) });
     } else if (back !== undefined) takeBack(placed, back);
     else if (idOf(record) !== '') {
-      const name = isAddition(record) && !placed.has(idOf(record)) ? nameOf(record) : idOf(record);
+      const name = isAddition(record) && !placed.has(idOf(record)) ? nameMessage(record) : idOf(record);
       const before = placed.get(name);
       placed.set(name, { message: before && isAddition(record) ? { ...before.message, ...record } : record, raw });
     }
@@ -64,11 +64,11 @@ function takeBack(placed: Map<string, Placed>, id: string): void {
 }
 
 /** The entries of records with their ranges in a delta. */
-export function entriesOf(pieces: Parameters<typeof messagesOf>[0]): ParsedEntry[] {
-  const placed = messagesOf(pieces);
+export function readEntries(pieces: Parameters<typeof readMessages>[0]): ParsedEntry[] {
+  const placed = readMessages(pieces);
   /** If a separate message contains a tool's result, the call's record need not repeat it. */
-  const answered = new Set(placed.flatMap(({ message }) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(callIdOf) : [])));
-  const calls = new Map(placed.flatMap(({ message }) => callsOf(message).map((call) => [callIdOf(call), call] as const)));
+  const answered = new Set(placed.flatMap(({ message }) => (message.type === 'user' ? responsesIn(readParts(message.content)).map(callIdOf) : [])));
+  const calls = new Map(placed.flatMap(({ message }) => readCalls(message).map((call) => [callIdOf(call), call] as const)));
   return placed.flatMap((one) => entriesIn(one, { answered, calls }));
 }
 
@@ -82,11 +82,11 @@ interface Known {
 type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'> & { readonly at?: Timestamp | undefined };
 
 function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly ParsedEntry[] {
-  const name = nameOf(message);
-  const said = timeOf(message);
+  const name = nameMessage(message);
+  const said = readTime(message);
   const messageId = idOf(message);
   const entries: ParsedEntry[] = [];
-  for (const [number, draft] of draftsOf(message, known).entries()) {
+  for (const [number, draft] of draftEntries(message, known).entries()) {
     if (!draft) continue;
     const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId, raw };
     if (isKept) entry.marks = [...(draft.marks ?? []), keptMark];
@@ -97,7 +97,7 @@ function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly Par
 }
 
 /** Entries by their positions in the message; null for an empty part that replaces a removed one (write.ts). */
-function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] {
+function draftEntries(message: JsonObject, known: Known): readonly (Draft | null)[] {
   switch (message.type) {
     case 'gemini':
       return answerDrafts(message, known);
@@ -119,7 +119,7 @@ function note(message: JsonObject): Draft {
     role: 'system',
     kind: 'event',
     toolName,
-    text: textOf(message) || toolName,
+    text: readSpokenText(message) || toolName,
     tokens: 0,
     marks: ['hidden', toolName],
     ...(!shown.has(toolName) && { result: message }),
@@ -129,7 +129,7 @@ function note(message: JsonObject): Draft {
 
 function userDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
   const marks = isContext(message) ? { marks: ['meta'] } : {};
-  const parts = partsOf(message.content);
+  const parts = readParts(message.content);
   let tool: string | undefined;
   return parts.flatMap((part): readonly (Draft | null)[] => {
     const text = stringAt(part, 'text');
@@ -151,9 +151,9 @@ function userDrafts(message: JsonObject, known: Known): readonly (Draft | null)[
 /** Thoughts come first, in either form of recording; calls and their results come last. */
 function answerDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
   const model = stringAt(message, 'model');
-  const parts = partsOf(message.content);
+  const parts = readParts(message.content);
   const listed = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [callIdOf(functionCall)] : [])));
-  const calls = callsOf(message);
+  const calls = readCalls(message);
   const thoughts = parts.some(isThought) ? [] : thoughtsOf(message);
   const isAmong = Array.isArray(message.content) && parts.length + calls.length + thoughts.length > 1;
   const answers = [
@@ -200,8 +200,8 @@ function answerPart(part: JsonObject, isAmong: boolean): Draft | null {
 const callDraft = (call: JsonObject): Draft => called(stringAt(call, 'name') ?? '', callIdOf(call), call.args);
 
 function resultDrafts(call: JsonObject, known: Known): readonly Draft[] {
-  const at = timeOf(call);
-  return resultOf(call)
+  const at = readTime(call);
+  return readResult(call)
     .flatMap((part) =>
       isObject(part.functionResponse) ? answerOfTool(part.functionResponse, known) : [{ ...otherPart(part, 'tool'), toolCallId: callIdOf(call) }],
     )
@@ -222,7 +222,7 @@ function answerOfTool(answer: JsonObject, { calls }: Known): readonly Draft[] {
     ...(isObject(shown) && { result: shown }),
     ...((failure !== undefined || calls.get(toolCallId)?.status === 'error') && { isError: true }),
   });
-  return [whole, ...partsOf(answer.parts).map((part) => ({ ...otherPart(part, 'tool'), toolCallId }))];
+  return [whole, ...readParts(answer.parts).map((part) => ({ ...otherPart(part, 'tool'), toolCallId }))];
 }
 
 /** Media, and other parts that are not text. */

@@ -1,15 +1,27 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { PlanContext, Problem } from '../format.js';
 import type { RecordTree, TreeRecord } from '../shared/branches.js';
-import { type RecordPiece, timeOf } from '../shared/jsonl.js';
+import { type RecordPiece, readTime } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
 import { splitAddition } from './plan-addition.js';
 import { commonLength, isMore, isSpoken, type SentMessage, sent, sentOf } from './plan-sent.js';
-import { additionName, callsOf, historyIn, idOf, isContext, isMessage, nameOf, partOf, partsOf, responsesIn, rewindIn } from './schema.js';
+import {
+  additionName,
+  historyIn,
+  idOf,
+  isContext,
+  isMessage,
+  nameMessage,
+  readCalls,
+  readParts,
+  responsesIn,
+  rewindIn,
+  roleInTurn,
+} from './schema.js';
 
 /** The subagents that a message's calls started, by the names under which they look for their call. */
 const startsIn = (message: JsonObject): readonly string[] =>
-  callsOf(message).flatMap((call) => {
+  readCalls(message).flatMap((call) => {
     const [id, agent] = [stringAt(call, 'id'), stringAt(call, 'agentId')];
     return id !== undefined && agent !== undefined ? [startedWith(agent, id)] : [];
   });
@@ -111,10 +123,10 @@ function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, 
     growth.tip = isContext(message) ? growth.tip : { record: name };
     return undefined;
   }
-  const at = timeOf(message);
+  const at = readTime(message);
   const others = [...(hasCalls(message) && name === idOf(message) ? [additionName(name)] : []), ...startsIn(message)];
   const node = {
-    ...{ name, others, piece, part: partOf(message), parent: growth.tip, stored: isStored(growth, piece) },
+    ...{ name, others, piece, part: roleInTurn(message), parent: growth.tip, stored: isStored(growth, piece) },
     ...(at !== undefined && { at }),
     ...(startedBy && { startedBy }),
     ...more,
@@ -132,15 +144,15 @@ function readMessage(growth: Growth, piece: RecordPiece, message: JsonObject): v
     growth.isFresh = false;
   }
   const stored = isStored(growth, piece);
-  if (stored) for (const call of callsOf(message)) if (call.result) answered.add(stringAt(call, 'id') ?? '');
+  if (stored) for (const call of readCalls(message)) if (call.result) answered.add(stringAt(call, 'id') ?? '');
   const at = placeOf.get(idOf(message));
   if (at !== undefined) readAgain(growth, piece, message, at);
-  else if (stored ? path.length > 0 && !context.known.has(nameOf(message)) : isAnswered(growth, message)) {
+  else if (stored ? path.length > 0 && !context.known.has(nameMessage(message)) : isAnswered(growth, message)) {
     ignore(growth, piece);
     const { name, before, node } = path.at(-1) as Link;
     addLink(growth, { name, before, ...(node && { node }) }, message);
   } else {
-    const name = nameOf(message);
+    const name = nameMessage(message);
     const before = growth.tip;
     const node = place(growth, piece, message, { name });
     addLink(growth, { name, before, ...(node && { node }) }, message);
@@ -186,12 +198,12 @@ function addCalls(growth: Growth, piece: RecordPiece, message: JsonObject, at: n
     return;
   }
   notes.push({ line: piece.line, reason: `the message ${idOf(message)} was imported before without its calls, and is repeated with them` });
-  place(growth, piece, message, { name: nameOf(message) });
+  place(growth, piece, message, { name: nameMessage(message) });
 }
 
 /** Whether the results in the message were imported with their calls. */
 function isAnswered({ path, answered }: Growth, message: JsonObject): boolean {
-  const responses = message.type === 'user' && answered.size > 0 ? responsesIn(partsOf(message.content)) : [];
+  const responses = message.type === 'user' && answered.size > 0 ? responsesIn(readParts(message.content)) : [];
   return path.length > 0 && responses.length > 0 && responses.every((response) => answered.has(stringAt(response, 'id') ?? ''));
 }
 
@@ -233,16 +245,16 @@ function readHistory(growth: Growth, piece: RecordPiece, history: readonly JsonO
     return;
   }
   const named = history.find((message) => !isContext(message) && !placeOf.has(idOf(message))) ?? (history[0] as JsonObject);
-  const name = nameOf(named);
+  const name = nameMessage(named);
   if (growth.broken) growth.tip = growth.broken.before;
   growth.broken = undefined;
   const before = growth.tip;
   const part = before !== null ? 'compaction' : then.length === 0 ? 'lead' : 'prompt';
-  const node = place(growth, piece, named, { name, part, others: history.map(nameOf).filter((other) => other !== name) });
+  const node = place(growth, piece, named, { name, part, others: history.map(nameMessage).filter((other) => other !== name) });
   path.length = 0;
   placeOf.clear();
   answered.clear();
-  for (const message of history) addLink(growth, { name: node ? name : nameOf(message), before, ...(node && { node }) }, message);
+  for (const message of history) addLink(growth, { name: node ? name : nameMessage(message), before, ...(node && { node }) }, message);
 }
 
 /** After a start of the agent, the results of tools are repeated next to their calls. */
@@ -251,7 +263,7 @@ function isCopy({ placeOf }: Growth, message: JsonObject): boolean {
   return message.type === 'user' && id.endsWith(copyEnding) && placeOf.has(id.slice(0, -copyEnding.length));
 }
 
-const hasCalls = (message: JsonObject): boolean => callsOf(message).length > 0;
+const hasCalls = (message: JsonObject): boolean => readCalls(message).length > 0;
 
 const copyEnding = '_response';
 
@@ -264,7 +276,7 @@ function sharedPrefix(pieces: readonly RecordPiece[], { known }: PlanContext): R
   for (const [at, { record }] of pieces.entries()) {
     if (!record || !isMessage(record)) continue;
     if (isContext(record) || !isSpoken(record)) continue;
-    const hasAll = known.has(nameOf(record)) && (!hasCalls(record) || known.has(additionName(idOf(record))));
+    const hasAll = known.has(nameMessage(record)) && (!hasCalls(record) || known.has(additionName(idOf(record))));
     if (!hasAll) break;
     end = at + 1;
   }

@@ -1,8 +1,8 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { progressOf, type RecordMark } from '../shared/progress.js';
+import { measureProgress, type RecordMark } from '../shared/progress.js';
 import { scanDocument, scanLines } from './parse-values.js';
-import { callsOf, historyIn, isMessage, isSummary, partOf, partsOf, responsesIn, rewindIn, textOf } from './schema.js';
+import { historyIn, isMessage, isSummary, readCalls, readParts, readSpokenText, responsesIn, rewindIn, roleInTurn } from './schema.js';
 
 /**
  * The progress of a session that the agent is still writing. Nothing marks the end of a turn: an answer is written before it is known whether it
@@ -21,21 +21,21 @@ export function progress(file: FileBytes, granularity: PlanContext['granularity'
     if (mark.is === 'quiet' && last?.is === 'answer') marks[marks.length - 1] = { ...last, range: { start: last.range.start, end: range.end } };
     else marks.push(mark);
   }
-  return { ...progressOf(marks, granularity), ended: false };
+  return { ...measureProgress(marks, granularity), ended: false };
 }
 
 function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
   if (historyIn(record)?.some(isSummary) === true || rewindIn(record) !== undefined) return { is: 'last' };
   if (!isMessage(record)) return { is: 'quiet' };
-  switch (partOf(record)) {
+  switch (roleInTurn(record)) {
     case 'prompt':
       return { is: 'prompt' };
     case 'answer': {
-      const calls = callsOf(record).flatMap((call) => stringAt(call, 'id') ?? []);
-      return { is: 'answer', calls, mayEndTurn: textOf(record).trim() !== '' };
+      const calls = readCalls(record).flatMap((call) => stringAt(call, 'id') ?? []);
+      return { is: 'answer', calls, mayEndTurn: readSpokenText(record).trim() !== '' };
     }
     case 'result':
-      return { is: 'result', calls: responsesIn(partsOf(record.content)).flatMap((response) => stringAt(response, 'id') ?? []) };
+      return { is: 'result', calls: responsesIn(readParts(record.content)).flatMap((response) => stringAt(response, 'id') ?? []) };
     default:
       return { is: 'quiet' };
   }

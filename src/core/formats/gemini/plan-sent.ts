@@ -1,5 +1,5 @@
 import { canonicalJson, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import { callsOf, idOf, isContext, isThought, partsOf, textOf } from './schema.js';
+import { idOf, isContext, isThought, readCalls, readParts, readSpokenText } from './schema.js';
 
 /** Whether a person or the model wrote the message. */
 export const isSpoken = ({ type }: JsonObject): boolean => type === 'user' || type === 'gemini';
@@ -28,14 +28,14 @@ export const sentOf = (messages: readonly JsonObject[]): readonly SentMessage[] 
 
 function sentTextOf(message: JsonObject): string {
   if (!isSpoken(message) || isContext(message)) return '';
-  const parts = partsOf(message.content).filter((part) => !isThought(part));
+  const parts = readParts(message.content).filter((part) => !isThought(part));
   const calls = new Set(
-    [...parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : [])), ...callsOf(message)].map(
+    [...parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : [])), ...readCalls(message)].map(
       (call) => stringAt(call, 'id') ?? '',
     ),
   );
   const others = parts.filter((part) => part.text === undefined && part.functionCall === undefined);
-  const text = textOf(message);
+  const text = readSpokenText(message);
   if (text === '' && calls.size === 0 && others.length === 0) return '';
   return canonicalJson([idOf(message), text, [...calls], others]);
 }
@@ -49,4 +49,4 @@ export function commonLength(a: readonly Pick<SentMessage, 'sentText'>[], b: rea
 
 /** Whether the later line only adds calls to the earlier line. */
 export const isMore = (before: JsonObject, after: JsonObject): boolean =>
-  after.type === 'gemini' && callsOf(before).length === 0 && callsOf(after).length > 0 && textOf(before) === textOf(after);
+  after.type === 'gemini' && readCalls(before).length === 0 && readCalls(after).length > 0 && readSpokenText(before) === readSpokenText(after);

@@ -1,13 +1,13 @@
 import { type ByteRange, defined, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
-import { identityOf } from '../shared/copies.js';
+import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
-import { entriesOf, parse } from './parse.js';
+import { parse, readEntries } from './parse.js';
 import { scanDocument, scanLines } from './parse-values.js';
 import { growTree } from './plan-history.js';
-import { callsOf, folderIn, headlineOf, historyIn, isContext, isHeader, isMessage, titleIn } from './schema.js';
+import { folderIn, historyIn, isContext, isHeader, isMessage, readCalls, titleIn, writeHeadline } from './schema.js';
 
 export const formatId = 'gemini-v1';
 const template = 'gemini';
@@ -16,7 +16,7 @@ const maxNameLength = 400;
 /** Plans the import of a session, of lines or of one document, from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const document = scanDocument(file);
-  const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true, identity: identityOf });
+  const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true, identity: identifyRecord });
   const records = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
   const headers = document ? [document.header] : records.filter(isHeader);
   const sessionId = stringAt(headers[0], 'sessionId')?.slice(0, maxNameLength);
@@ -42,8 +42,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     template: isSubagent ? `${template}/agent` : template,
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    read: (pieces) => (isPlain ? { entries: entriesOf(placed(pieces)), elisions: [] } : parse(joined(file, pieces))),
-    summary: summaryOf,
+    read: (pieces) => (isPlain ? { entries: readEntries(placed(pieces)), elisions: [] } : parse(joined(file, pieces))),
+    summary: writeSummary,
   });
   const tips = planned.tips.length > 0 || tree.tip === null || 'piece' in tree.tip ? planned.tips : [tree.tip];
   return { ...about, ...problems, ...planned, tips, end: scan.end };
@@ -74,19 +74,19 @@ function joined(file: Uint8Array, pieces: readonly RecordPiece[]): Uint8Array {
 
 const messagesIn = ({ piece: { record } }: TreeRecord): readonly JsonObject[] => (record ? (historyIn(record) ?? [record]) : []);
 
-function summaryOf(records: readonly TreeRecord[]): string | undefined {
+function writeSummary(records: readonly TreeRecord[]): string | undefined {
   if (records[0]?.part === 'compaction') return 'Compaction';
   const asked = records.find(({ part }) => part === 'prompt');
   const headline =
     asked &&
     messagesIn(asked)
       .filter((message) => !isContext(message))
-      .map(headlineOf)
+      .map(writeHeadline)
       .find((text) => text !== undefined);
   if (headline !== undefined) return headline;
   const answers = records.flatMap((record) => messagesIn(record).filter(({ type }) => type === 'gemini'));
-  const said = answers.map(headlineOf).find((text) => text !== undefined);
+  const said = answers.map(writeHeadline).find((text) => text !== undefined);
   if (said !== undefined) return said;
-  const tools = new Set(answers.flatMap((answer) => callsOf(answer).flatMap((call) => stringAt(call, 'name') ?? [])));
+  const tools = new Set(answers.flatMap((answer) => readCalls(answer).flatMap((call) => stringAt(call, 'name') ?? [])));
   return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
 }

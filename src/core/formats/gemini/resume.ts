@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, type JsonObject } from '../../base/index.js';
+import { encodeText, type JsonObject } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
-import { messagesOf } from './parse.js';
+import { readMessages } from './parse.js';
 import { scanValues } from './parse-values.js';
 import { historyIn, isContext, isMessage } from './schema.js';
 
@@ -16,7 +16,7 @@ export function writeSession(delta: Uint8Array, { sessionId, now, cwd, title, is
   const lines: JsonObject[] = [];
   let open: (typeof pieces)[number][] = [];
   const close = (): void => {
-    for (const { message } of messagesOf(open)) if (!isContext(message)) lines.push(message);
+    for (const { message } of readMessages(open)) if (!isContext(message)) lines.push(message);
     open = [];
   };
   for (const piece of pieces) {
@@ -37,5 +37,5 @@ export function writeSession(delta: Uint8Array, { sessionId, now, cwd, title, is
     kind: 'main',
     ...(title !== undefined && { summary: title }),
   };
-  return bytesOf([header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText([header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
 }

@@ -1,9 +1,9 @@
-import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, encodeText, isObject, type JsonObject } from '../../base/index.js';
 import { concatLines, type RecordPiece } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
-import { messagesOf, parse, thoughtsOf } from './parse.js';
+import { parse, readMessages, thoughtsOf } from './parse.js';
 import { scanValues } from './parse-values.js';
-import { callsOf, historyIn, idOf, isMessage, isThought, nameOf, partsOf, responsesIn, resultOf } from './schema.js';
+import { historyIn, idOf, isMessage, isThought, nameMessage, readCalls, readParts, readResult, responsesIn } from './schema.js';
 
 /**
  * The delta up to and including the entry. A message or history with more entries is written again with the kept part; all other bytes stay
@@ -13,9 +13,9 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parse(delta);
   const at = entries.findIndex(({ key }) => key === lastKept);
   const { pieces } = scanValues(delta);
-  const messages = messagesOf(pieces).map(({ message }) => message);
+  const messages = readMessages(pieces).map(({ message }) => message);
   const key = splitKey(lastKept);
-  const place = messages.findIndex((message) => nameOf(message) === key?.name);
+  const place = messages.findIndex((message) => nameMessage(message) === key?.name);
   const last = messages[place];
   if (at < 0 || !key || !last) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   const isCut = splitKey(entries[at + 1]?.key)?.name === key.name;
@@ -27,12 +27,12 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 }
 
 const answersIn = (messages: readonly JsonObject[]): Set<unknown> =>
-  new Set(messages.flatMap((message) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(({ id }) => id) : [])));
+  new Set(messages.flatMap((message) => (message.type === 'user' ? responsesIn(readParts(message.content)).map(({ id }) => id) : [])));
 
 const unlessSame = (before: JsonObject | undefined, after: JsonObject): JsonObject | null => (before === after ? null : after);
 
 function withoutResults(message: JsonObject, gone: ReadonlySet<unknown>): JsonObject {
-  const calls = callsOf(message);
+  const calls = readCalls(message);
   if (!calls.some(({ id, result }) => result !== undefined && gone.has(id))) return message;
   return {
     ...message,
@@ -55,38 +55,38 @@ function writeAgain(delta: Uint8Array, pieces: readonly RecordPiece[], kept: Rea
       const left = history.filter(isKept).map((message) => kept.get(idOf(message)) ?? message);
       return left.every((message, n) => message === history[n]) && left.length === history.length
         ? [bytes]
-        : [lineOf({ ...record, $set: { ...record.$set, messages: left } })];
+        : [writeLine({ ...record, $set: { ...record.$set, messages: left } })];
     }
     const [message = record] = messages;
     const changed = kept.get(idOf(message));
     if (changed === undefined) return [];
     if (changed === null) return [bytes];
     const isLast = pieces.findLastIndex((other) => other.record && isMessage(other.record) && idOf(other.record) === idOf(message)) === at;
-    return isLast ? [lineOf(changed)] : [];
+    return isLast ? [writeLine(changed)] : [];
   });
   return concatLines(parts);
 }
 
-const lineOf = (record: JsonObject): Uint8Array => bytesOf(`${JSON.stringify(record)}\n`);
+const writeLine = (record: JsonObject): Uint8Array => encodeText(`${JSON.stringify(record)}\n`);
 
 /** The message up to the part with this number: thoughts, text, calls and their results. */
 function shorten(message: JsonObject, number: number): JsonObject {
-  const parts = partsOf(message.content);
+  const parts = readParts(message.content);
   if (message.type !== 'gemini') return { ...message, content: parts.slice(0, number + 1) };
   const { toolCalls: _, thoughts, content: __, ...rest } = message;
   const called = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall.id] : [])));
-  const calls = callsOf(message).filter(({ id }) => !called.has(id as string));
+  const calls = readCalls(message).filter(({ id }) => !called.has(id as string));
   const thought = parts.some(isThought) ? 0 : thoughtsOf(message).length;
   const said = thought + parts.length;
   const asked = said + calls.length;
   const withThoughts: JsonObject = Array.isArray(thoughts) ? { thoughts: number < thought ? thoughts.slice(0, number + 1) : thoughts } : {};
   const content = number < thought ? [] : number < said ? parts.slice(0, number - thought + 1) : message.content;
   let place = asked;
-  const kept = callsOf(message)
+  const kept = readCalls(message)
     .filter(({ id }) => called.has(id as string) || calls.findIndex((call) => call.id === id) + said <= number)
     .map(({ result, ...call }): JsonObject => {
       const begin = place;
-      place += resultOf({ ...call, result: result ?? null }).length;
+      place += readResult({ ...call, result: result ?? null }).length;
       return begin <= number && result !== undefined ? { ...call, result } : call;
     });
   return { ...rest, ...(content === undefined ? {} : { content }), ...withThoughts, ...(kept.length > 0 && { toolCalls: kept }) };

@@ -1,4 +1,4 @@
-import { bytesOf, isObject } from '../../base/index.js';
+import { encodeText, isObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
@@ -18,8 +18,8 @@ interface Group {
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
-  const lines = groupsOf(summariesFirst(entries), options).map((group) => messageOf(group, tools, options));
-  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const lines = groupEntries(summariesFirst(entries), options).map((group) => writeMessage(group, tools, options));
+  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 type ByCall = ReadonlyMap<string, WritableEntry>;
@@ -32,7 +32,7 @@ interface Tools {
 const byCall = (entries: readonly WritableEntry[], kind: WritableEntry['kind']): ByCall =>
   new Map(entries.flatMap((entry) => (entry.kind === kind && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
 
-function groupsOf(entries: readonly WritableEntry[], options: WriteOptions): readonly Group[] {
+function groupEntries(entries: readonly WritableEntry[], options: WriteOptions): readonly Group[] {
   const groups: Group[] = [];
   const used = new Set<string>();
   for (const entry of entries) {
@@ -78,7 +78,7 @@ function belongs({ sort, name, entries }: Group, next: WritableEntry, sortOfNext
 /** In an answer, thoughts come first and calls last. */
 const rankOf = ({ kind }: WritableEntry): number => (kind === 'thinking' ? 0 : kind === 'tool_call' ? 2 : 1);
 
-function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
+function writeMessage(group: Group, tools: Tools, options: WriteOptions): object {
   const [entry] = group.entries;
   const envelope = { id: group.id, timestamp: entry.at ?? options.now };
   switch (group.sort) {
@@ -104,7 +104,7 @@ function listed(group: Group): object[] {
     const own = splitKey(key);
     return own?.name === name ? (own?.number ?? 0) : 0;
   };
-  return inPlace(entries, positionOf, partOf, gapOf(group));
+  return inPlace(entries, positionOf, writePart, gapOf(group));
 }
 
 /**
@@ -119,7 +119,7 @@ function answerOf(group: Group, answers: ByCall): object {
   if (!isPlain) return { content };
   const thoughts = entries.filter(({ kind }) => kind === 'thinking').map(thoughtOf);
   const calls = entries.filter(({ kind }) => kind === 'tool_call').map((call) => callRecord(call, answers.get(call.toolCallId ?? '')));
-  return { content: texts.map(partOf), ...(thoughts.length > 0 && { thoughts }), ...(calls.length > 0 && { toolCalls: calls }) };
+  return { content: texts.map(writePart), ...(thoughts.length > 0 && { thoughts }), ...(calls.length > 0 && { toolCalls: calls }) };
 }
 
 /** A title on a separate line is stored separately. The signature of another provider's model is kept for that provider. */
@@ -132,14 +132,14 @@ function thoughtOf({ text = '', at, result }: WritableEntry): object {
 function callRecord(call: WritableEntry, answer: WritableEntry | undefined): object {
   const shown = answer?.result;
   return {
-    ...callOf(call),
+    ...writeCall(call),
     status: answer?.isError ? 'error' : 'success',
     ...(isObject(shown) && 'fileDiff' in shown && { resultDisplay: shown }),
     ...(call.at !== undefined && { timestamp: call.at }),
   };
 }
 
-const callOf = ({ toolCallId = '', toolName = '', arguments: given }: WritableEntry): object => ({
+const writeCall = ({ toolCallId = '', toolName = '', arguments: given }: WritableEntry): object => ({
   id: toolCallId,
   name: toolName,
   args: isObject(given) ? given : { input: given ?? null },
@@ -148,8 +148,8 @@ const callOf = ({ toolCallId = '', toolName = '', arguments: given }: WritableEn
 const signatureOf = ({ result }: WritableEntry): { thoughtSignature: string } | undefined =>
   isObject(result) && typeof result.thoughtSignature === 'string' ? { thoughtSignature: result.thoughtSignature } : undefined;
 
-function partOf(entry: WritableEntry): object {
-  if (entry.kind === 'tool_call') return { functionCall: callOf(entry), ...signatureOf(entry) };
+function writePart(entry: WritableEntry): object {
+  if (entry.kind === 'tool_call') return { functionCall: writeCall(entry), ...signatureOf(entry) };
   if (entry.kind === 'thinking') return { text: entry.text ?? '', thought: true };
   if (entry.media) {
     const { mediaType: mimeType, bytes } = entry.media;
@@ -160,7 +160,7 @@ function partOf(entry: WritableEntry): object {
 }
 
 function resultPart(entry: WritableEntry, calls: ByCall): object {
-  if (entry.kind !== 'tool_result') return partOf(entry);
+  if (entry.kind !== 'tool_result') return writePart(entry);
   const { text = '', toolCallId: id = '' } = entry;
   const name = entry.toolName ?? calls.get(id)?.toolName ?? '';
   return { functionResponse: { id, name, response: entry.isError ? { error: text } : { output: text } } };

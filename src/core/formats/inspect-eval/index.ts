@@ -4,7 +4,7 @@
 import type { ImportableFormat } from '../format.js';
 import { startsOf } from '../shared/drafts.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf } from './parse.js';
+import { readEntries, roleInTurn } from './parse.js';
 import { document, formatId } from './parse-archive.js';
 import { packLog } from './write.js';
 
@@ -12,8 +12,8 @@ const reader = wrappedFormat({
   id: formatId,
   about: { name: 'Inspect log', what: 'An .eval archive that Inspect AI opens (inspect view).', extension: 'eval' },
   template: 'inspect-eval',
-  part: partOf,
-  entries: entriesOf,
+  part: roleInTurn,
+  entries: readEntries,
   others: startsOf,
   exports: document,
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, FileBytes, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { hasTooManyValues } from '../shared/expansion.js';
@@ -18,18 +18,18 @@ export const document: DocumentReader = {
   endings: ['.eval'],
   recognize: (head) => {
     if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4)
-      return /(?:_journal\/|header\.json|samples\/|summaries\.json)/.test(textOf(head));
-    const text = textOf(head);
+      return /(?:_journal\/|header\.json|samples\/|summaries\.json)/.test(decodeText(head));
+    const text = decodeText(head);
     if (isEventList(text)) return true;
     return hasMembers(text, { version: /^\d+$/, status: /^(?:started|success|cancelled|error)$/ }) && /"eval"\s*:/.test(text);
   },
   members(bytes) {
     if (bytes[0] === 0x50) return inArchive(bytes);
-    const log = parseJson(textOf(bytes));
+    const log = parseJson(decodeText(bytes));
     if (!isObject(log) || isDeep(log)) return undefined;
     if (log.samples === undefined && Array.isArray(log.events)) return eventList(log, bytes);
     const keep = keepLast();
-    return objectsIn(log.samples).flatMap((sample) => membersOf(log, idOf(sample), () => sample, keep));
+    return objectsIn(log.samples).flatMap((sample) => readMembers(log, idOf(sample), () => sample, keep));
   },
   membersInFile(file) {
     if (file.subarray(0, 1)[0] === 0x50) return inArchive(file);
@@ -42,7 +42,7 @@ export const document: DocumentReader = {
       .flatMap((range) => {
         const read = (): JsonObject | undefined => objectsIn([valueAt(file, range) ?? null])[0];
         const sample = read();
-        return sample ? membersOf(log, idOf(sample), read, keep) : [];
+        return sample ? readMembers(log, idOf(sample), read, keep) : [];
       });
   },
 };
@@ -53,7 +53,7 @@ const isEventList = (text: string): boolean => hasMembers(text, { events: /^\[\s
 /** The conversations of a list of events. The list has no name, so it is named by its content. */
 function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
   const id = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return membersOf(
+  return readMembers(
     { eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } },
     `${id}_epoch_1`,
     () => ({
@@ -69,7 +69,7 @@ const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_e
  * The conversations of a sample, and of each earlier try that ended in an error. A sample with a single conversation is read only when its lines are
  * read.
  */
-function membersOf(log: JsonObject, id: string, read: () => JsonObject | undefined, keep: KeepLast, mayHaveMore = true): readonly Member[] {
+function readMembers(log: JsonObject, id: string, read: () => JsonObject | undefined, keep: KeepLast, mayHaveMore = true): readonly Member[] {
   const spec = isObject(log.eval) ? log.eval : {};
   const task = stringAt(spec, 'task');
   const title = `${task ?? 'Inspect'} · ${id.replace(/_epoch_(\d+)$/, ', epoch $1')}`;
@@ -131,7 +131,7 @@ function inArchive(bytes: FileBytes): readonly Member[] | undefined {
   const keep = keepLast();
   return [...samples]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([id, names]) => membersOf(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names), keep, mayHaveMore(entries, names)));
+    .flatMap(([id, names]) => readMembers(isObject(log) ? log : {}, id, () => sampleAt(entries, id, names), keep, mayHaveMore(entries, names)));
 }
 
 /** The names of the entries of each sample. An archive may have tens of thousands. An empty entry is no sample: it costs nothing in an archive. */
@@ -178,7 +178,7 @@ function bytesAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Uint8Arr
 
 function jsonAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Json | undefined {
   const bytes = bytesAt(entries, name);
-  const value = bytes && !hasTooManyValues(bytes) ? parseJson(textOf(bytes)) : undefined;
+  const value = bytes && !hasTooManyValues(bytes) ? parseJson(decodeText(bytes)) : undefined;
   return isDeep(value) ? undefined : value;
 }
 

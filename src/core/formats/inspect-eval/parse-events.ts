@@ -56,9 +56,9 @@ export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[
     const path = spansAround(event);
     const isGrading = path.some(({ type }) => type === 'scorer' || type === 'scorers');
     const lane = laneOf(path);
-    if (event.event === 'model' && isGrading) grading.push(callOf(event, pool, path[0]));
+    if (event.event === 'model' && isGrading) grading.push(readCall(event, pool, path[0]));
     else if (event.event === 'model') {
-      const call = callOf(event, pool, path[0]);
+      const call = readCall(event, pool, path[0]);
       (lane?.calls ?? main).push(call);
       const waiting = compactions.at(-1);
       if (waiting && !waiting.next && !lane) waiting.next = call;
@@ -97,7 +97,7 @@ export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[
   }
 }
 
-function callOf(event: JsonObject, pool: readonly JsonObject[], span: JsonObject | undefined): InspectCall {
+function readCall(event: JsonObject, pool: readonly JsonObject[], span: JsonObject | undefined): InspectCall {
   const given = objectsIn(event.input);
   const refs = Array.isArray(event.input_refs) ? event.input_refs : [];
   const input =

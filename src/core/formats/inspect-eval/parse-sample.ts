@@ -114,11 +114,11 @@ function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wr
  * nothing about the window.
  */
 function callsBeside({ grading, main }: SampleCalls, messages: readonly JsonObject[]): (Wrapped & { readonly record: JsonObject })[] {
-  const known = new Set(messages.flatMap(namesOf));
-  const isKnown = (answer: JsonObject | undefined): boolean => answer !== undefined && namesOf(answer).some((name) => known.has(name));
+  const known = new Set(messages.flatMap(identifyMessage));
+  const isKnown = (answer: JsonObject | undefined): boolean => answer !== undefined && identifyMessage(answer).some((name) => known.has(name));
   const others = messages.length > 0 ? main.filter(({ output: [answer] }) => !isKnown(answer)) : [];
   return [...others, ...grading].flatMap(({ span = 'call', event, output: [answer] }, number) => {
-    const { usage, model, at } = factsOf(event);
+    const { usage, model, at } = readCall(event);
     if (!isObject(usage) && answer === undefined) return [];
     const record = {
       note: span,
@@ -183,7 +183,7 @@ interface Call {
 }
 
 /** The usage, model and time of a call. */
-function factsOf(event: JsonObject): Call {
+function readCall(event: JsonObject): Call {
   const output = isObject(event.output) ? event.output : undefined;
   return { usage: output?.usage, model: stringAt(output, 'model') ?? stringAt(event, 'model'), at: event.timestamp };
 }
@@ -192,7 +192,7 @@ function factsOf(event: JsonObject): Call {
 const answerOf = ({ content, tool_calls: calls }: JsonObject): string => JSON.stringify([content ?? null, calls ?? null]);
 
 /** The id of a message, and its content. */
-function namesOf(message: JsonObject): readonly string[] {
+function identifyMessage(message: JsonObject): readonly string[] {
   const id = stringAt(message, 'id');
   return id ? [id, answerOf(message)] : [answerOf(message)];
 }
@@ -204,7 +204,7 @@ function callsIn(events: readonly JsonObject[]): ReadonlyMap<string, Call> {
     const output = isObject(event.output) ? event.output : undefined;
     const message = objectsIn(output?.choices)[0]?.message;
     const id = isObject(message) ? (stringAt(message, 'id') ?? answerOf(message)) : undefined;
-    if (event.event === 'model' && id !== undefined) calls.set(id, factsOf(event));
+    if (event.event === 'model' && id !== undefined) calls.set(id, readCall(event));
   }
   return calls;
 }

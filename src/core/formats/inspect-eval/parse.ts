@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
-import { blockDraft, blocksOf, textIn } from '../shared/anthropic-blocks.js';
+import { blockDraft, readBlocks, textIn } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
 import { isSummaryText } from '../shared/continued.js';
 import {
@@ -20,12 +20,12 @@ import {
 } from '../shared/drafts.js';
 import { entriesBeside } from '../shared/entry-lines.js';
 
-const roleOf = (record: JsonObject): string | undefined => stringAt(record, 'role');
+const readRole = (record: JsonObject): string | undefined => stringAt(record, 'role');
 
 /** The role of a record in its turn: a message, or a fact of the log about the sample. */
-export function partOf(record: JsonObject): RecordRole {
+export function roleInTurn(record: JsonObject): RecordRole {
   if (record.compacted !== undefined) return 'compaction';
-  switch (roleOf(record)) {
+  switch (readRole(record)) {
     case 'user':
       return 'prompt';
     case 'assistant':
@@ -40,20 +40,20 @@ export function partOf(record: JsonObject): RecordRole {
 }
 
 /** The entries of a record. */
-export function entriesOf(record: JsonObject): readonly Numbered[] {
+export function readEntries(record: JsonObject): readonly Numbered[] {
   const own = isObject(record.metadata) && isObject(record.metadata.stemma) ? objectsIn(record.metadata.stemma.entries) : [];
   const { usage: recorded } = record;
-  const usage = isObject(recorded) ? usageOf(recorded) : undefined;
+  const usage = isObject(recorded) ? readUsage(recorded) : undefined;
   if (own.length > 0) return entriesBeside(own, usage);
   const drafts = compactedDrafts(record).map((draft, at): Numbered => [at, draft]);
   // A call beside the conversation has no message.
-  if (roleOf(record) !== undefined) return withUsage(drafts, usage);
+  if (readRole(record) !== undefined) return withUsage(drafts, usage);
   return usage
     ? drafts.map(([at, draft]): Numbered => [at, { ...draft, ...authorOf(record), usage, marks: [...(draft.marks ?? []), 'beside'] }])
     : drafts;
 }
 
-function usageOf(usage: JsonObject): TokenUsage | undefined {
+function readUsage(usage: JsonObject): TokenUsage | undefined {
   // Input excludes cached tokens, unlike in other exchange formats.
   const { input_tokens: input, output_tokens: output, input_tokens_cache_read: cacheRead, input_tokens_cache_write: cacheWrite } = usage;
   return usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside');
@@ -61,8 +61,8 @@ function usageOf(usage: JsonObject): TokenUsage | undefined {
 
 /** What a compaction left: the first text of a user that reads like a summary, else the first after the system prompt, stands for the rest. */
 function compactedDrafts(record: JsonObject): readonly UnplacedEntry[] {
-  if (record.compacted === undefined) return draftsOf(record);
-  const drafts = objectsIn(record.compacted).flatMap(draftsOf);
+  if (record.compacted === undefined) return draftEntries(record);
+  const drafts = objectsIn(record.compacted).flatMap(draftEntries);
   const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
   const summary = told.find(({ text = '' }) => isSummaryText(text)) ?? told[0];
   return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
@@ -73,9 +73,9 @@ const authorOf = (record: JsonObject): { readonly author?: string } => {
   return model === undefined ? {} : { author: model };
 };
 
-function draftsOf(record: JsonObject): readonly UnplacedEntry[] {
+function draftEntries(record: JsonObject): readonly UnplacedEntry[] {
   const author = authorOf(record);
-  switch (roleOf(record)) {
+  switch (readRole(record)) {
     case 'user':
       return contentDrafts(record, 'user');
     case 'system':
@@ -95,7 +95,7 @@ function draftsOf(record: JsonObject): readonly UnplacedEntry[] {
 }
 
 function contentDrafts({ content }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly UnplacedEntry[] {
-  return blocksOf(content).flatMap((block): UnplacedEntry[] => {
+  return readBlocks(content).flatMap((block): UnplacedEntry[] => {
     if (!isObject(block)) return [blockDraft(block, role)];
     if (block.type === 'reasoning') {
       const text = stringAt(block, 'reasoning') ?? '';
@@ -115,7 +115,7 @@ function contentDrafts({ content }: JsonObject, role: 'user' | 'system' | 'assis
 function resultDrafts(record: JsonObject): readonly UnplacedEntry[] {
   const { content, error } = record;
   const id = stringAt(record, 'tool_call_id');
-  const blocks = blocksOf(content);
+  const blocks = readBlocks(content);
   const images = blocks.filter((block) => stringAt(block, 'type') === 'image');
   const text = blocks.flatMap((block) => stringAt(block, 'text') ?? []).join('\n');
   const name = stringAt(record, 'function');

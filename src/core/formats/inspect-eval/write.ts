@@ -1,6 +1,6 @@
-import { bytesOf, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { encodeText, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { ParsedEntry, SessionOptions, TokenUsage } from '../format.js';
-import { lineOf } from '../shared/entry-lines.js';
+import { writeLine } from '../shared/entry-lines.js';
 import { base64Of, groupMessages } from '../shared/groups.js';
 import { writeZip } from '../shared/zip.js';
 
@@ -9,7 +9,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
   const { now, sessionId, calls: counted } = options;
   const visible = entries.filter(({ marks }) => !marks?.includes('hidden'));
   const groups = groupMessages(visible, (entry) => entry.role !== 'tool' || entry.kind === 'image');
-  const messages = groups.map((group, at) => messageOf(formatId, group.entries as unknown as readonly ParsedEntry[], `m${at}`));
+  const messages = groups.map((group, at) => writeMessage(formatId, group.entries as unknown as readonly ParsedEntry[], `m${at}`));
   const model = visible.find(({ role, author }) => role === 'assistant' && author !== undefined)?.author ?? 'unknown';
   const totals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   const events = messages.flatMap((message, at): JsonObject[] => {
@@ -30,7 +30,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
     config: {},
     metadata: { stemma: { ...(options.cwd !== undefined && { cwd: options.cwd }) } },
   };
-  const summed = { ...usageOf(totals), total_tokens: totals.input + totals.output + totals.cacheRead + totals.cacheWrite };
+  const summed = { ...writeUsage(totals), total_tokens: totals.input + totals.output + totals.cacheRead + totals.cacheWrite };
   const stats = {
     started_at: now,
     completed_at: now,
@@ -59,7 +59,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
   };
   const summary = [{ id: 1, epoch: 1, input: input.slice(0, 1_000), target: '', scores: {}, completed: true, metadata: {} }];
   const plan = { name: 'plan', steps: [], config: {} };
-  const file = (name: string, value: object): { name: string; content: Uint8Array } => ({ name, content: bytesOf(JSON.stringify(value)) });
+  const file = (name: string, value: object): { name: string; content: Uint8Array } => ({ name, content: encodeText(JSON.stringify(value)) });
   return writeZip([
     file('_journal/start.json', { version: 2, eval: spec, plan }),
     file('samples/1_epoch_1.json', sample),
@@ -69,7 +69,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
   ]);
 }
 
-const usageOf = ({ input, output, cacheRead, cacheWrite }: TokenUsage): JsonObject => ({
+const writeUsage = ({ input, output, cacheRead, cacheWrite }: TokenUsage): JsonObject => ({
   ...(input !== null && { input_tokens: input }),
   ...(output !== null && { output_tokens: output }),
   ...(cacheRead !== null && { input_tokens_cache_read: cacheRead }),
@@ -102,18 +102,18 @@ function eventOf(message: JsonObject, { at, time, model, usage, tools, session }
     output: {
       model: stringAt(message, 'model') ?? model,
       choices: [{ message, stop_reason: Array.isArray(message.tool_calls) ? 'tool_calls' : 'stop' }],
-      ...(usage && { usage: { ...usageOf(usage), total_tokens: sum as number } }),
+      ...(usage && { usage: { ...writeUsage(usage), total_tokens: sum as number } }),
     },
   };
 }
 
-function messageOf(formatId: string, entries: readonly ParsedEntry[], id: string): JsonObject {
+function writeMessage(formatId: string, entries: readonly ParsedEntry[], id: string): JsonObject {
   const [first] = entries as readonly [ParsedEntry];
   const calls = entries.filter(({ kind }) => kind === 'tool_call');
-  const parts = entries.flatMap(partOf);
+  const parts = entries.flatMap(writePart);
   const [only] = parts;
   const content = parts.length === 0 ? '' : parts.length === 1 && only?.type === 'text' ? (only.text ?? '') : parts;
-  const stemma = { entries: entries.map(({ tokens: _, raw: __, ...entry }) => lineOf(formatId, entry)) };
+  const stemma = { entries: entries.map(({ tokens: _, raw: __, ...entry }) => writeLine(formatId, entry)) };
   const role = first.kind === 'summary' ? 'user' : first.role;
   return {
     id,
@@ -137,7 +137,7 @@ function messageOf(formatId: string, entries: readonly ParsedEntry[], id: string
   } as unknown as JsonObject;
 }
 
-function partOf(entry: ParsedEntry): JsonObject[] {
+function writePart(entry: ParsedEntry): JsonObject[] {
   const { kind, text = '', media, result } = entry;
   const seal = result as { readonly signature?: string; readonly data?: string } | undefined;
   switch (kind) {

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import { messageOf } from './schema.js';
+import { readMessage } from './schema.js';
 
 /**
  * The messages of a channel after writes to it, by the rule of LangGraph's message channel: a message with a known id replaces that
@@ -10,10 +10,10 @@ export function afterWrites(before: readonly Json[], writes: readonly Json[]): r
   for (const write of writes) {
     const overwritten = overwriteIn(write);
     if (overwritten !== undefined) {
-      messages = [...listOf(overwritten)];
+      messages = [...toList(overwritten)];
       continue;
     }
-    for (const message of listOf(write)) {
+    for (const message of toList(write)) {
       const removed = removedBy(message);
       if (removed === all) messages = [];
       else if (removed !== undefined) messages = messages.filter((one) => idOf(one) !== removed);
@@ -32,8 +32,8 @@ function put(messages: Json[], message: Json): void {
   else messages[at] = message;
 }
 
-const listOf = (value: Json): readonly Json[] => (Array.isArray(value) ? value : value === null ? [] : [value]);
-const idOf = (message: Json): string | undefined => stringAt(messageOf(message)?.fields, 'id');
+const toList = (value: Json): readonly Json[] => (Array.isArray(value) ? value : value === null ? [] : [value]);
+const idOf = (message: Json): string | undefined => stringAt(readMessage(message)?.fields, 'id');
 
 const isOfClass = (value: Json, name: string): value is JsonObject =>
   isObject(value) && value.type === 'constructor' && Array.isArray(value.id) && value.id.at(-1) === name;

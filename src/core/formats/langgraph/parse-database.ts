@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { defined, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import { decodeText, defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
 import { afterWrites } from './parse-channel.js';
 import { columnValue } from './parse-values.js';
-import { messageOf } from './schema.js';
+import { readMessage } from './schema.js';
 
 const needed = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'parent_checkpoint_id', 'type', 'checkpoint', 'metadata'] as const;
 const ofWrites = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'task_id', 'idx', 'channel', 'type', 'value'] as const;
@@ -15,7 +15,7 @@ const ofWrites = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'task_id', 'idx
  * whole state at every checkpoint and so grows quadratically with the conversation.
  */
 export const database: DatabaseReader = {
-  mayBe: (_, head) => textOf(head).includes('checkpoint_ns'),
+  mayBe: (_, head) => decodeText(head).includes('checkpoint_ns'),
   keeps: { not: 'The database repeats the whole state at every checkpoint. Stemma keeps each thread with the changes of its checkpoints instead.' },
   recognize: (tables) => needed.every((column) => tables.get('checkpoints')?.includes(column)),
   *members(rows) {
@@ -24,13 +24,13 @@ export const database: DatabaseReader = {
       const [thread, namespace] = [String(row.thread_id), String(row.checkpoint_ns ?? '')];
       threads.set(namespace === '' ? thread : `${thread}/${namespace}`, [thread, namespace]);
     }
-    for (const [id, [thread, namespace]] of [...threads].sort(([a], [b]) => (a < b ? -1 : 1))) yield memberOf(rows, id, thread, namespace);
+    for (const [id, [thread, namespace]] of [...threads].sort(([a], [b]) => (a < b ? -1 : 1))) yield readMember(rows, id, thread, namespace);
   },
 };
 
-const memberOf = (rows: DatabaseRows, id: string, thread: string, namespace: string): Member => ({
+const readMember = (rows: DatabaseRows, id: string, thread: string, namespace: string): Member => ({
   id,
-  lines: () => writeLines([...linesOf(rows, thread, namespace)]),
+  lines: () => writeLines([...readThread(rows, thread, namespace)]),
 });
 
 interface State {
@@ -51,7 +51,7 @@ interface Added {
   readonly before: Added | null;
 }
 
-function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Generator<JsonObject> {
+function* readThread(rows: DatabaseRows, thread: string, namespace: string): Generator<JsonObject> {
   yield { thread, ...(namespace === '' ? {} : { namespace }) };
   const place = { thread_id: thread, checkpoint_ns: namespace };
   const found = [...rows.each('checkpoints', ['checkpoint_id', 'parent_checkpoint_id'], place)].map((row) => ({
@@ -79,7 +79,7 @@ function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Genera
       }
       const metadata = shallowValue('json', row.metadata);
       const written = (channel: string): Json[] => (parent === undefined ? [] : writesTo(rows, { ...place, checkpoint_id: parent }, channel));
-      const { line, state } = stepOf({ id, parent, checkpoint, metadata, written }, before);
+      const { line, state } = readStep({ id, parent, checkpoint, metadata, written }, before);
       if ((waiting.get(id) ?? 0) > 0) states.set(id, state);
       yield line;
     }
@@ -96,7 +96,7 @@ interface Step {
   readonly written: (channel: string) => readonly Json[];
 }
 
-function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: State | undefined) {
+function readStep({ id, parent, checkpoint, metadata, written }: Step, before: State | undefined) {
   const values = checkpoint.channel_values as JsonObject;
   const held = messageChannel(values);
   const channel = held ?? changedChannel(checkpoint, values, before);
@@ -162,7 +162,7 @@ function isSame(a: Json | undefined, b: Json | undefined): boolean {
 function messageChannel(values: JsonObject): string | undefined {
   const holds = (name: string): boolean => {
     const list = values[name];
-    return Array.isArray(list) && list.length > 0 && list.every((one) => messageOf(one) !== undefined);
+    return Array.isArray(list) && list.length > 0 && list.every((one) => readMessage(one) !== undefined);
   };
   if (Array.isArray(values.messages) && (values.messages.length === 0 || holds('messages'))) return 'messages';
   return Object.keys(values).filter(holds).sort()[0];
@@ -209,7 +209,7 @@ const plain = (value: ColumnValue | undefined): Json =>
 /** The first prompt of a person. */
 export function titleIn(messages: Iterable<Json>): string | undefined {
   for (const message of messages) {
-    const read = messageOf(message);
+    const read = readMessage(message);
     const text = read?.kind === 'human' && typeof read.fields.content === 'string' ? clip(read.fields.content) : undefined;
     if (text !== undefined) return text;
   }

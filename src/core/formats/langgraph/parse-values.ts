@@ -1,5 +1,5 @@
 import { decode, ExtensionCodec } from '@msgpack/msgpack';
-import { isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 
 /**
  * The value of a column that LangGraph wrote: JSON, or msgpack with Python objects as extensions. Fields of objects are read but no object
@@ -10,7 +10,7 @@ export function columnValue(type: unknown, value: unknown): Json | undefined {
   const bytes = value instanceof Uint8Array ? value : undefined;
   const text = typeof value === 'string' ? value : undefined;
   if (type === 'msgpack') return bytes && unpacked(bytes);
-  if (type === 'json' || type === null || type === undefined) return parseJson(text ?? (bytes ? textOf(bytes) : ''));
+  if (type === 'json' || type === null || type === undefined) return parseJson(text ?? (bytes ? decodeText(bytes) : ''));
   if (type === 'bytes' || type === 'bytearray') return bytes && base64(bytes);
   if (type === 'null' || type === 'empty') return null;
   return undefined;
@@ -24,7 +24,7 @@ const deepest = 200;
 function unpacked(bytes: Uint8Array, depth = 0): Json | undefined {
   if (depth > deepest) return undefined;
   try {
-    return jsonOf(decode(bytes, { extensionCodec: codecAt(depth), useBigInt64: true }), depth);
+    return toJson(decode(bytes, { extensionCodec: codecAt(depth), useBigInt64: true }), depth);
   } catch {
     return undefined;
   }
@@ -71,14 +71,14 @@ function objectOf(parts: Json | undefined, type: number): Json {
   return { lc: 2, type: 'constructor', id, args: type === 1 && Array.isArray(given) ? given : [given] };
 }
 
-function jsonOf(value: unknown, depth: number): Json {
+function toJson(value: unknown, depth: number): Json {
   if (depth > deepest) return null;
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Uint8Array) return base64(value);
-  if (Array.isArray(value)) return value.map((one) => jsonOf(one, depth + 1));
+  if (Array.isArray(value)) return value.map((one) => toJson(one, depth + 1));
   if (typeof value !== 'object') return null;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, jsonOf(one, depth + 1)]));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, toJson(one, depth + 1)]));
 }

@@ -2,19 +2,19 @@ import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, st
 import type { Mutable, ParsedEntry } from '../format.js';
 import { answered, called, dataUrl, pictured, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
-import { type CheckpointLine, messageOf, timeOf } from './schema.js';
+import { type CheckpointLine, readMessage, readTime } from './schema.js';
 
 /** LangChain's summarizing middleware marks the message that replaces older ones with this. */
 export const summarized = 'summarization';
 
 /** The entries of the messages that a checkpoint added, in order. A line that Stemma wrote names their keys. */
-export function entriesOf(line: CheckpointLine, raw: ByteRange): readonly ParsedEntry[] {
-  const at = timeOf(line);
+export function readEntries(line: CheckpointLine, raw: ByteRange): readonly ParsedEntry[] {
+  const at = readTime(line);
   const keys = Array.isArray(line.keys) ? line.keys : [];
-  const drafts = line.messages.flatMap((message, place) => draftsOf(message).map((draft) => [place, draft] as const));
+  const drafts = line.messages.flatMap((message, place) => draftEntries(message).map((draft) => [place, draft] as const));
   return drafts.map(([place, draft], number) => {
     const key = keys[number];
-    const id = stringAt(messageOf(line.messages[place])?.fields, 'id');
+    const id = stringAt(readMessage(line.messages[place])?.fields, 'id');
     const entry: Mutable<ParsedEntry> = {
       ...draft,
       key: (typeof key === 'string' && key !== '' ? key : `${line.checkpoint}.${number}`) as EntryKey,
@@ -26,8 +26,8 @@ export function entriesOf(line: CheckpointLine, raw: ByteRange): readonly Parsed
   });
 }
 
-function draftsOf(message: Json): readonly UnplacedEntry[] {
-  const read = messageOf(message);
+function draftEntries(message: Json): readonly UnplacedEntry[] {
+  const read = readMessage(message);
   if (!read) return [{ role: 'system', kind: 'event', toolName: 'message', result: message, tokens: 0, marks: ['hidden', 'unread'] }];
   const { kind, fields } = read;
   const name = stringAt(fields, 'name');
@@ -35,13 +35,13 @@ function draftsOf(message: Json): readonly UnplacedEntry[] {
     case 'human': {
       const isSummary = isObject(fields.additional_kwargs) && fields.additional_kwargs.lc_source === summarized;
       const author = name === undefined ? {} : { author: name };
-      return blocksOf(fields).map((block): UnplacedEntry => {
+      return readBlocks(fields).map((block): UnplacedEntry => {
         const draft = blockDraft(block, 'user');
         return isSummary && draft.kind === 'text' ? { ...draft, kind: 'summary' } : { ...draft, ...author };
       });
     }
     case 'system':
-      return blocksOf(fields).map((block) => blockDraft(block, 'system'));
+      return readBlocks(fields).map((block) => blockDraft(block, 'system'));
     case 'tool':
       return resultDrafts(fields);
     case 'ai':
@@ -49,7 +49,7 @@ function draftsOf(message: Json): readonly UnplacedEntry[] {
   }
 }
 
-const blocksOf = ({ content }: JsonObject): readonly Json[] =>
+const readBlocks = ({ content }: JsonObject): readonly Json[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.map(asBlock) : [];
 const asBlock = (block: Json): Json => (typeof block === 'string' ? { type: 'text', text: block } : block);
 
@@ -75,7 +75,7 @@ function mediaIn(block: Json): ReturnType<typeof dataUrl> {
 }
 
 function answerDrafts(fields: JsonObject): readonly UnplacedEntry[] {
-  const model = modelOf(fields);
+  const model = readModel(fields);
   const calls = new Map<string, UnplacedEntry>();
   const unnamed: UnplacedEntry[] = [];
   const [valid, invalid] = [fields.tool_calls, fields.invalid_tool_calls].map((list) => (Array.isArray(list) ? list : [])) as [Json[], Json[]];
@@ -88,7 +88,7 @@ function answerDrafts(fields: JsonObject): readonly UnplacedEntry[] {
     else calls.set(id, draft);
   }
   const listed = new Set(calls.keys());
-  const blocks = blocksOf(fields).flatMap((block): UnplacedEntry[] => {
+  const blocks = readBlocks(fields).flatMap((block): UnplacedEntry[] => {
     const type = stringAt(block, 'type');
     if (type === 'tool_use' || type === 'tool_call') {
       // The list of calls repeats it. It is read once, at its position in the content.
@@ -108,7 +108,7 @@ function answerDrafts(fields: JsonObject): readonly UnplacedEntry[] {
 }
 
 /** The name of the model that answered, where the message holds it. */
-export function modelOf({ response_metadata: about }: JsonObject): string | undefined {
+export function readModel({ response_metadata: about }: JsonObject): string | undefined {
   return stringAt(about, 'model_name') ?? stringAt(about, 'model') ?? stringAt(about, 'model_id');
 }
 
@@ -132,7 +132,7 @@ function resultDrafts(fields: JsonObject): readonly UnplacedEntry[] {
   const toolCallId = stringAt(fields, 'tool_call_id');
   const toolName = stringAt(fields, 'name');
   const call = toolCallId === undefined ? {} : { toolCallId };
-  const blocks = blocksOf(fields);
+  const blocks = readBlocks(fields);
   const parts = blocks.map((block) => (isObject(block) && block.type === 'text' ? (stringAt(block, 'text') ?? '') : null));
   const text = joinParts(parts);
   const marks = Array.isArray(fields.content) ? partsMark(parts) : [];

@@ -4,9 +4,9 @@ import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
 import { inDelta } from '../shared/records.js';
-import { entriesOf, stopEntry } from './parse.js';
+import { readEntries, stopEntry } from './parse.js';
 import { titleIn } from './parse-database.js';
-import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './schema.js';
+import { type CheckpointLine, isCheckpoint, readMessage, readTime, scanLines } from './schema.js';
 
 export const formatId = 'langgraph-v1';
 const template = 'langgraph';
@@ -18,19 +18,19 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const { pieces } = scan;
   const about = pieces.find(({ record }) => record?.thread !== undefined)?.record ?? {};
   const namespace = stringAt(about, 'namespace');
-  const sessionId = sessionOf(about);
+  const sessionId = readSession(about);
   const skipped: Problem[] = [...scan.skipped];
   const notes: Problem[] = [...scan.notes];
   const aside = new Set<RecordPiece>();
   const records = treeOf();
   const lines = records.map(({ piece }) => piece.record as CheckpointLine);
-  const title = titleIn(messagesOf(lines));
+  const title = titleIn(eachMessage(lines));
   const planned = planBranches({ pieces, records, aside }, context, {
     // A graph inside a graph is named after its node; the run that started it follows after a colon.
     template: (namespace === undefined ? template : `${template}/${namespace.split('|').at(-1)?.split(':')[0]}`).slice(0, maxNameLength),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: readPieces,
-    summary: summaryOf,
+    summary: writeSummary,
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
   return {
@@ -69,7 +69,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
 
 /** A checkpoint as a record of the tree. */
 function nodeOf(piece: RecordPiece, line: CheckpointLine, parent: TreeRecord | null, { resumeAt, known }: PlanContext): TreeRecord {
-  const at = timeOf(line);
+  const at = readTime(line);
   return {
     name: line.checkpoint,
     piece,
@@ -83,20 +83,20 @@ function nodeOf(piece: RecordPiece, line: CheckpointLine, parent: TreeRecord | n
 
 /** Whether a checkpoint ends with an answer that calls no tool. */
 function endsTurn({ messages }: CheckpointLine): boolean {
-  const last = messages.length > 0 ? messageOf(messages.at(-1) as (typeof messages)[number]) : undefined;
+  const last = messages.length > 0 ? readMessage(messages.at(-1) as (typeof messages)[number]) : undefined;
   if (last?.kind !== 'ai') return false;
   const { tool_calls: calls } = last.fields;
   return !Array.isArray(calls) || calls.length === 0;
 }
 
-function* messagesOf(lines: readonly CheckpointLine[]) {
+function* eachMessage(lines: readonly CheckpointLine[]) {
   for (const { messages } of lines) yield* messages;
 }
 
 const typeIn = (row: unknown): string => (isObject(row) ? (stringAt(row, 'type') ?? 'no type') : 'no row');
 
 /** The thread, and the position of a graph inside it. */
-function sessionOf(about: JsonObject): string | undefined {
+function readSession(about: JsonObject): string | undefined {
   const thread = stringAt(about, 'thread');
   const namespace = stringAt(about, 'namespace');
   return thread === undefined ? undefined : (namespace === undefined ? thread : `${thread}/${namespace}`).slice(0, maxNameLength);
@@ -107,7 +107,7 @@ function readPieces(pieces: readonly RecordPiece[]): { entries: readonly ParsedE
   let stops = 0;
   for (const [{ record, sort }, raw] of inDelta(pieces)) {
     if (!record || sort !== 'record') continue;
-    if (isCheckpoint(record)) for (const entry of entriesOf(record, raw)) entries.push(entry);
+    if (isCheckpoint(record)) for (const entry of readEntries(record, raw)) entries.push(entry);
     else if (record.write !== undefined) entries.push(stopEntry(record, stops++, raw));
   }
   return { entries, elisions: [] };
@@ -119,11 +119,11 @@ export function parse(delta: Uint8Array): ParsedDelta {
   return { ...readPieces(pieces), problems: skipped };
 }
 
-function summaryOf(records: readonly TreeRecord[]): string | undefined {
+function writeSummary(records: readonly TreeRecord[]): string | undefined {
   const messages = records.flatMap(({ piece }) => (piece.record as CheckpointLine).messages);
   const asked = titleIn(messages);
   if (asked !== undefined) return asked;
-  const reads = messages.flatMap((message) => messageOf(message) ?? []);
+  const reads = messages.flatMap((message) => readMessage(message) ?? []);
   for (const { kind, fields } of reads) {
     const text = kind === 'ai' && typeof fields.content === 'string' ? clip(fields.content) : undefined;
     if (text !== undefined) return text;

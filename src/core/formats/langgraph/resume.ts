@@ -1,6 +1,6 @@
-import { bytesOf, isObject, type Json, type JsonObject } from '../../base/index.js';
+import { encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { DatabaseContent, SessionOptions } from '../format.js';
-import { isCheckpoint, messageOf, scanLines } from './schema.js';
+import { isCheckpoint, readMessage, scanLines } from './schema.js';
 
 /** The tables that LangGraph's SqliteSaver creates. */
 const tables = [
@@ -49,8 +49,8 @@ export function sessionTables(delta: Uint8Array, { sessionId, newId, now }: Sess
           checkpoint_id: id,
           parent_checkpoint_id: null,
           type: 'json',
-          checkpoint: bytesOf(JSON.stringify(checkpoint)),
-          metadata: bytesOf(JSON.stringify({ source: 'update', step: 0, parents: {} })),
+          checkpoint: encodeText(JSON.stringify(checkpoint)),
+          metadata: encodeText(JSON.stringify({ source: 'update', step: 0, parents: {} })),
         },
       },
     ],
@@ -59,7 +59,7 @@ export function sessionTables(delta: Uint8Array, { sessionId, newId, now }: Sess
 
 /** A message with its class name is created again on reading. LangChain for Python and JavaScript both know this form. */
 function asObject(message: Json): Json {
-  const read = messageOf(message);
+  const read = readMessage(message);
   if (!read) return message;
   const name = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' }[read.kind];
   const { type: _, role: __, ...kwargs } = read.fields;

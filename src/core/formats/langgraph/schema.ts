@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
 /**
@@ -20,9 +20,9 @@ export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => sca
 export const isCheckpoint = (record: JsonObject): record is CheckpointLine => typeof record.checkpoint === 'string' && Array.isArray(record.messages);
 
 /** The time of a checkpoint; undefined if it has no valid time. */
-export function timeOf({ at }: JsonObject): Timestamp | undefined {
+export function readTime({ at }: JsonObject): Timestamp | undefined {
   const ms = typeof at === 'string' ? parseInstant(at) : undefined;
-  return ms === undefined ? undefined : timestampOf(ms);
+  return ms === undefined ? undefined : toTimestamp(ms);
 }
 
 const kinds: Readonly<Record<string, MessageKind>> = {
@@ -56,7 +56,7 @@ export interface ReadMessage {
  * A message in any of LangChain's spellings: a class with its arguments (`lc`), a type with `data`, or fields beside a type or role.
  * Undefined for other values.
  */
-export function messageOf(value: Json | undefined): ReadMessage | undefined {
+export function readMessage(value: Json | undefined): ReadMessage | undefined {
   if (!isObject(value)) return undefined;
   if (value.type === 'constructor' && Array.isArray(value.id) && isObject(value.kwargs)) {
     const name = value.id.at(-1);

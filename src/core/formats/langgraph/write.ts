@@ -1,29 +1,29 @@
-import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { cutAt } from '../shared/jsonl.js';
 import { textParts } from '../shared/result-parts.js';
-import { entriesOf, summarized } from './parse.js';
+import { readEntries, summarized } from './parse.js';
 import { type CheckpointLine, isCheckpoint, type MessageKind, scanLines } from './schema.js';
 
 /** Writes one line for each message, as if each message were a separate step. `keys` names the entries. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   let after: string | null = null;
-  const lines = groupsOf(entries).map((group) => {
+  const lines = groupEntries(entries).map((group) => {
     const checkpoint = options.newId();
     const message = messageFor(group, options.newId());
     const line: CheckpointLine = { checkpoint, at: group[0].at ?? options.now, after, messages: [message] };
     after = checkpoint;
     // Keys are assigned in LangChain's order, in which the parts of a message are read.
-    const read = entriesOf(line, { start: 0, end: 0 });
+    const read = readEntries(line, { start: 0, end: 0 });
     const keys = group.map(({ key }) => key);
     return { ...line, ...(read.length === keys.length && keys.every((key) => key !== undefined) ? { keys: keys as Json[] } : {}) };
   });
-  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 type Group = [WritableEntry, ...WritableEntry[]];
 
-function groupsOf(entries: readonly WritableEntry[]): Group[] {
+function groupEntries(entries: readonly WritableEntry[]): Group[] {
   const groups: Group[] = [];
   for (const entry of entries) {
     if (entry.kind === 'event' && !isObject(entry.result)) continue;
@@ -54,7 +54,7 @@ function messageFor(group: Group, id: string): Json {
   const [first] = group;
   switch (first.role) {
     case 'system':
-      return made('system', { id, content: contentOf(group) });
+      return made('system', { id, content: writeContent(group) });
     case 'tool':
       return toolMessage(group, id);
     case 'assistant':
@@ -62,7 +62,7 @@ function messageFor(group: Group, id: string): Json {
     default:
       return made('human', {
         id,
-        content: contentOf(group),
+        content: writeContent(group),
         ...(first.author === undefined ? {} : { name: first.author }),
         ...(first.kind === 'summary' ? { additional_kwargs: { lc_source: summarized } } : {}),
       });
@@ -70,14 +70,14 @@ function messageFor(group: Group, id: string): Json {
 }
 
 /** A single text is a string; everything else is a list of blocks. */
-function contentOf(group: readonly WritableEntry[]): Json {
+function writeContent(group: readonly WritableEntry[]): Json {
   const [only] = group;
-  return group.length === 1 && only && isText(only) ? (only.text ?? '') : group.map(blockOf);
+  return group.length === 1 && only && isText(only) ? (only.text ?? '') : group.map(writeBlock);
 }
 
 const isText = ({ kind }: WritableEntry): boolean => kind === 'text' || kind === 'summary';
 
-function blockOf(entry: WritableEntry): Json {
+function writeBlock(entry: WritableEntry): Json {
   const sealed = isObject(entry.result) ? entry.result : {};
   switch (entry.kind) {
     case 'thinking':
@@ -89,7 +89,7 @@ function blockOf(entry: WritableEntry): Json {
     case 'event':
       return sealed;
     case 'tool_call':
-      return { type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: inputOf(entry) };
+      return { type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: writeInput(entry) };
     default:
       return { type: 'text', text: entry.text ?? '' };
   }
@@ -104,7 +104,7 @@ function mediaBlock({ media, result }: WritableEntry): Json {
     : { type: 'file', source_type: 'base64', mime_type: mediaType, data };
 }
 
-const inputOf = ({ arguments: input }: WritableEntry): JsonObject =>
+const writeInput = ({ arguments: input }: WritableEntry): JsonObject =>
   isObject(input) ? input : input === undefined || input === null ? {} : { input: input as Json };
 
 function answerMessage(group: Group, id: string): Json {
@@ -115,8 +115,8 @@ function answerMessage(group: Group, id: string): Json {
   const { author } = group[0];
   return made('ai', {
     id,
-    content: said.length === 0 ? '' : contentOf(said),
-    tool_calls: calls.map((call): Json => ({ name: call.toolName ?? '', args: inputOf(call), id: call.toolCallId ?? '', type: 'tool_call' })),
+    content: said.length === 0 ? '' : writeContent(said),
+    tool_calls: calls.map((call): Json => ({ name: call.toolName ?? '', args: writeInput(call), id: call.toolCallId ?? '', type: 'tool_call' })),
     invalid_tool_calls: [],
     ...(author === undefined ? {} : { response_metadata: { model_name: author } }),
   });
@@ -124,7 +124,7 @@ function answerMessage(group: Group, id: string): Json {
 
 function toolMessage(group: Group, id: string): Json {
   const [first] = group;
-  const waiting = group.filter(({ kind }) => kind !== 'tool_result').map(blockOf);
+  const waiting = group.filter(({ kind }) => kind !== 'tool_result').map(writeBlock);
   const result = group.find(({ kind }) => kind === 'tool_result') ?? first;
   const parts = textParts(result);
   const text = result.kind === 'tool_result' ? (result.text ?? '') : '';
@@ -147,11 +147,11 @@ function toolMessage(group: Group, id: string): Json {
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   for (const { record, sort, range } of scanLines(delta).pieces) {
     if (!record || sort !== 'record' || !isCheckpoint(record)) continue;
-    const entries = entriesOf(record, { start: 0, end: 0 });
+    const entries = readEntries(record, { start: 0, end: 0 });
     const at = entries.findIndex(({ key }) => key === lastKept);
     if (at < 0) continue;
     if (at === entries.length - 1) return delta.slice(0, range.end);
-    const counts = record.messages.map((message) => entriesOf({ ...record, messages: [message] }, { start: 0, end: 0 }).length);
+    const counts = record.messages.map((message) => readEntries({ ...record, messages: [message] }, { start: 0, end: 0 }).length);
     let whole = 0;
     let kept = 0;
     while (kept + (counts[whole] as number) <= at + 1) kept += counts[whole++] as number;

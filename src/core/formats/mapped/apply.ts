@@ -55,14 +55,14 @@ export function applied(mapping: Mapping): Applied {
     recognizes: (document) => recognize === undefined || !recognize.query(document as never).empty(),
     sessions: all('sessions', '$'),
     records: all('records', '$[*]'),
-    about: (value, fact) => textOf(facts[fact]({ value, record: value })),
+    about: (value, fact) => joinTexts(facts[fact]({ value, record: value })),
     place: (value) => {
       const scope = { value, record: value };
-      return { id: textOf(id(scope)), parent: textOf(parent(scope)), at: at(scope)[0] };
+      return { id: joinTexts(id(scope)), parent: joinTexts(parent(scope)), at: at(scope)[0] };
     },
     callOf: (value) => {
       const scope = { value, record: value };
-      return { call: textOf(call(scope).slice(0, 1)), usage: counted?.(scope), model: textOf(model(scope).slice(0, 1)) };
+      return { call: joinTexts(call(scope).slice(0, 1)), usage: counted?.(scope), model: joinTexts(model(scope).slice(0, 1)) };
     },
     entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }) ?? [])),
   };
@@ -114,7 +114,7 @@ function tester(test: string | undefined, place: string): Test | undefined {
 }
 
 /** The values as one text. */
-function textOf(values: readonly Json[]): string | undefined {
+function joinTexts(values: readonly Json[]): string | undefined {
   const texts = values.flatMap((value) => (value === null ? [] : [typeof value === 'string' ? value : JSON.stringify(value)]));
   return texts.length === 0 ? undefined : texts.join('\n');
 }
@@ -185,14 +185,14 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
   ) as Record<'role' | 'text' | 'toolName' | 'toolCallId' | 'arguments' | 'author' | 'agent' | 'at' | 'signature' | 'image', Read>;
   const usage = usageReader(rule.usage, `${place}.usage`);
   const make = (scope: Scope): JsonObject | undefined => {
-    const text = textOf(read.text(scope));
+    const text = joinTexts(read.text(scope));
     const [input] = read.arguments(scope);
-    const image = textOf(read.image(scope));
-    const signature = textOf(read.signature(scope));
+    const image = joinTexts(read.image(scope));
+    const signature = joinTexts(read.signature(scope));
     if (isEmpty(rule.kind, text, image)) return undefined;
     const inline = image === undefined ? null : /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(image);
     const at = instant(read.at(scope)[0]);
-    const agent = textOf(read.agent(scope));
+    const agent = joinTexts(read.agent(scope));
     const counted = usage?.(scope);
     // A run that ended before its first call has a sum of zeros.
     const counts = rule.kind === 'event' && counted && Object.values(counted).every((count) => !count) ? undefined : counted;
@@ -201,17 +201,17 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
       ...(agent === undefined ? [] : ['agent']),
     ];
     return {
-      role: textOf(read.role(scope)) ?? defaultRoles[rule.kind],
+      role: joinTexts(read.role(scope)) ?? defaultRoles[rule.kind],
       kind: rule.kind,
       ...(text !== undefined && { text }),
-      ...named('toolName', textOf(read.toolName(scope)), rule.kind === 'tool_call' ? '' : undefined),
-      ...named('toolCallId', textOf(read.toolCallId(scope))),
+      ...named('toolName', joinTexts(read.toolName(scope)), rule.kind === 'tool_call' ? '' : undefined),
+      ...named('toolCallId', joinTexts(read.toolCallId(scope))),
       ...(rule.kind === 'tool_call' && { arguments: input === undefined ? {} : input }),
       ...(rule.kind === 'event' && { result: scope.value }),
       ...(signature !== undefined && rule.kind === 'thinking' && { result: { signature } }),
       ...(inline ? { media: { mediaType: inline[1] as string, data: inline[2] as string } } : image !== undefined && { result: image }),
       ...(failed?.(scope) && { isError: true }),
-      ...named('author', agent ?? textOf(read.author(scope))),
+      ...named('author', agent ?? joinTexts(read.author(scope))),
       ...(at !== undefined && { timestamp: at }),
       ...(marks.length > 0 && { marks }),
       ...(counts && { usage: counts }),

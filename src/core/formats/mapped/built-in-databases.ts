@@ -4,7 +4,7 @@ import type { ColumnValue, DatabaseRows } from '../format.js';
 import { adk } from './built-in-frameworks.js';
 import type { BuiltInDatabase, TableSession } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
-import { byNumber, columnJson, columnText, has, lastIds, rowsOf } from './rows.js';
+import { byNumber, columnJson, columnText, has, lastIds, readRows } from './rows.js';
 
 const gooseMapping: Mapping = {
   stemmaMapping: 1,
@@ -60,7 +60,7 @@ export const goose: BuiltInDatabase = {
     has(tables, 'messages', ['session_id', 'role', 'content_json', 'created_timestamp']) && has(tables, 'sessions', ['id', 'working_dir']),
   *sessions(rows) {
     const counts = lastIds(rows, 'messages', 'id');
-    const known = rowsOf(rows, 'sessions', ['id', 'name', 'working_dir']).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
+    const known = readRows(rows, 'sessions', ['id', 'name', 'working_dir']).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
     for (const session of known) {
       const id = columnText(session.id);
       const stamp = counts.get(id);
@@ -74,7 +74,7 @@ export const goose: BuiltInDatabase = {
 function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
   const columns = ['id', 'message_id', 'role', 'content_json', 'created_timestamp', 'metadata_json'];
   const ledger = Map.groupBy(
-    rowsOf(
+    readRows(
       rows,
       'usage_ledger',
       ['id', 'created_timestamp', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'is_compaction'],
@@ -84,7 +84,7 @@ function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
       .sort(byNumber('id')),
     (row) => Number(row.created_timestamp),
   );
-  return rowsOf(rows, 'messages', columns, { session_id: id })
+  return readRows(rows, 'messages', columns, { session_id: id })
     .sort(byNumber('id'))
     .map((row): Unmapped => {
       const metadata = columnJson(row.metadata_json ?? null);
@@ -157,8 +157,8 @@ export const openAiAgents: BuiltInDatabase = {
 };
 
 function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
-  const found = rowsOf(rows, 'agent_messages', ['id', 'message_data', 'created_at'], { session_id: id }).sort(byNumber('id'));
-  const places = [...rowsOf(rows, 'message_structure', ['message_id', 'branch_id', 'sequence_number'], { session_id: id })].sort(
+  const found = readRows(rows, 'agent_messages', ['id', 'message_data', 'created_at'], { session_id: id }).sort(byNumber('id'));
+  const places = [...readRows(rows, 'message_structure', ['message_id', 'branch_id', 'sequence_number'], { session_id: id })].sort(
     byNumber('sequence_number'),
   );
   const parents = new Map<string, string | null>();
@@ -195,9 +195,9 @@ export const adkDatabase: BuiltInDatabase = {
   recognize: (tables) => has(tables, 'sessions', ['app_name', 'id']) && has(tables, 'events', ['id', 'session_id', 'invocation_id']),
   *sessions(rows) {
     const counts = new Map<string, number>();
-    for (const row of rowsOf(rows, 'events', ['session_id']))
+    for (const row of readRows(rows, 'events', ['session_id']))
       counts.set(columnText(row.session_id), (counts.get(columnText(row.session_id)) ?? 0) + 1);
-    for (const row of rowsOf(rows, 'sessions', ['id', 'app_name'])) {
+    for (const row of readRows(rows, 'sessions', ['id', 'app_name'])) {
       const [id, title] = [columnText(row.id), columnText(row.app_name)];
       const count = counts.get(id);
       if (count !== undefined) yield { id, title, stamp: String(count), records: () => eventRecords(rows, id) } satisfies TableSession;
@@ -207,7 +207,7 @@ export const adkDatabase: BuiltInDatabase = {
 
 function eventRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
   const columns = ['id', 'invocation_id', 'author', 'timestamp', 'content', 'event_data', 'partial', 'error_code', 'error_message'];
-  const events = rowsOf(rows, 'events', columns, { session_id: id }).map((row): { at: string; event: JsonObject } => {
+  const events = readRows(rows, 'events', columns, { session_id: id }).map((row): { at: string; event: JsonObject } => {
     const data = columnJson(row.event_data ?? null);
     const event: JsonObject = isObject(data)
       ? { ...data, id: columnText(row.id), invocation_id: columnText(row.invocation_id) }

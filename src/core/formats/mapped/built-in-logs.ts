@@ -188,7 +188,7 @@ export const droidStream: Mapping = {
 export function readLog(text: string): Json | undefined {
   const sessions = new Map<string, JsonObject[]>();
   let current = '';
-  for (const value of valuesOf(text)) {
+  for (const value of readValues(text)) {
     if (!isObject(value) || isDeep(value)) continue;
     current = stringAt(value, 'session_id') ?? stringAt(value, 'thread_id') ?? current;
     const records = sessions.get(current) ?? [];
@@ -198,7 +198,7 @@ export function readLog(text: string): Json | undefined {
   return sessions.size > 0 ? [...sessions.values()] : undefined;
 }
 
-function valuesOf(text: string): readonly unknown[] {
+function readValues(text: string): readonly unknown[] {
   const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;
   if (Array.isArray(whole)) return whole;
   return listBegun(text)?.values.map(({ value }) => value) ?? text.split('\n').map((line) => parseJson(line));

@@ -4,7 +4,7 @@ import type { Mapping } from '../../contract/index.js';
 import { isDeep } from '../shared/jsonl.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
-import { byNumber, columnText, has, type lastIds, rowsOf } from './rows.js';
+import { byNumber, columnText, has, type lastIds, readRows } from './rows.js';
 
 /** Sessions of Continue's command line. It counts the tokens of a whole session only, and records no times and no system prompt. */
 export const continueCli: Mapping = {
@@ -100,7 +100,7 @@ export const kiroDatabase: BuiltInDatabase = {
   recognize: (tables) => has(tables, 'conversations_v2', ['key', 'conversation_id', 'value']) || has(tables, 'conversations', ['key', 'value']),
   *sessions(rows) {
     const seen = new Set<string>();
-    const all = ['conversations_v2', 'conversations'].flatMap((table) => rowsOf(rows, table, ['key', 'conversation_id', 'value', 'updated_at']));
+    const all = ['conversations_v2', 'conversations'].flatMap((table) => readRows(rows, table, ['key', 'conversation_id', 'value', 'updated_at']));
     for (const row of all) {
       const value = parseJson(columnText(row.value));
       if (!isObject(value) || isDeep(value)) continue;
@@ -110,13 +110,13 @@ export const kiroDatabase: BuiltInDatabase = {
       seen.add(id);
       const cwd = columnText(row.key);
       const history = Array.isArray(value.history) ? value.history : [];
-      const records = (): readonly Unmapped[] => history.map((source, at): Unmapped => ({ id: `${at}`, source, at: timeOf(source) }));
+      const records = (): readonly Unmapped[] => history.map((source, at): Unmapped => ({ id: `${at}`, source, at: readTime(source) }));
       yield { id, stamp: `${history.length} ${columnText(row.value).length}`, ...(cwd !== '' && { cwd }), records };
     }
   },
 };
 
-const timeOf = (source: Json): string | undefined => stringAt(isObject(source) ? source.user : undefined, 'timestamp');
+const readTime = (source: Json): string | undefined => stringAt(isObject(source) ? source.user : undefined, 'timestamp');
 
 const crushMapping: Mapping = {
   stemmaMapping: 1,
@@ -165,12 +165,12 @@ export const crush: BuiltInDatabase = {
     has(tables, 'messages', ['id', 'session_id', 'role', 'parts', 'created_at']) && has(tables, 'sessions', ['id', 'title', 'prompt_tokens']),
   *sessions(rows) {
     const counts = new Map<string, number>();
-    for (const row of rowsOf(rows, 'messages', ['session_id', 'updated_at'])) {
+    for (const row of readRows(rows, 'messages', ['session_id', 'updated_at'])) {
       const id = columnText(row.session_id);
       counts.set(id, (counts.get(id) ?? 0) + 1 + Number(row.updated_at));
     }
     const columns = ['id', 'parent_session_id', 'title', 'summary_message_id'];
-    const known = rowsOf(rows, 'sessions', columns).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
+    const known = readRows(rows, 'sessions', columns).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
     for (const row of known) {
       const [id, title, summary] = [columnText(row.id), columnText(row.title), columnText(row.summary_message_id)];
       const stamp = counts.get(id);
@@ -184,7 +184,7 @@ export const crush: BuiltInDatabase = {
 
 function crushRecords(rows: Parameters<typeof lastIds>[0], id: string, summary: string): readonly Unmapped[] {
   const columns = ['id', 'role', 'parts', 'model', 'created_at', 'is_summary_message'];
-  return rowsOf(rows, 'messages', columns, { session_id: id })
+  return readRows(rows, 'messages', columns, { session_id: id })
     .sort(byNumber('created_at'))
     .map((row): Unmapped => {
       const own = columnText(row.id);

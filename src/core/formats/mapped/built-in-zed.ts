@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { ColumnValue } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
@@ -7,7 +7,7 @@ import { maxExpanded } from '../shared/expansion.js';
 import { isDeep } from '../shared/jsonl.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
-import { columnText, has, rowsOf } from './rows.js';
+import { columnText, has, readRows } from './rows.js';
 
 const zedMapping: Mapping = {
   stemmaMapping: 1,
@@ -51,9 +51,9 @@ export const zed: BuiltInDatabase = {
   recognize: (tables) => has(tables, 'threads', ['id', 'summary', 'data_type', 'data']),
   *sessions(rows) {
     const columns = ['id', 'parent_id', 'folder_paths', 'summary', 'updated_at', 'data_type', 'data'];
-    const known = rowsOf(rows, 'threads', ['id']).map(({ id }) => columnText(id));
+    const known = readRows(rows, 'threads', ['id']).map(({ id }) => columnText(id));
     for (const id of known.sort()) {
-      const [row] = rowsOf(rows, 'threads', columns, { id });
+      const [row] = readRows(rows, 'threads', columns, { id });
       if (!row) continue;
       const [title, parent, cwd] = [columnText(row.summary), columnText(row.parent_id), columnText(row.folder_paths).split('\n')[0] ?? ''];
       yield {
@@ -72,7 +72,7 @@ export const zed: BuiltInDatabase = {
 function threadIn(type: string, data: ColumnValue | undefined): JsonObject | undefined {
   const bytes = data instanceof Uint8Array ? data : Buffer.from(columnText(data));
   try {
-    const text = type === 'zstd' ? textOf(zstdDecompressSync(bytes, { maxOutputLength: maxExpanded(bytes.length) })) : textOf(bytes);
+    const text = type === 'zstd' ? decodeText(zstdDecompressSync(bytes, { maxOutputLength: maxExpanded(bytes.length) })) : decodeText(bytes);
     const value = parseJson(text);
     return isObject(value) && !isDeep(value) ? value : undefined;
   } catch {
@@ -109,13 +109,13 @@ function messageIn(message: Json): Message {
   const { User: user, Agent: agent } = isObject(message) ? message : {};
   if (isObject(user)) {
     const id = stringAt(user, 'id');
-    return { ...(id !== undefined && { id }), role: 'user', parts: (Array.isArray(user.content) ? user.content : []).map(partOf) };
+    return { ...(id !== undefined && { id }), role: 'user', parts: (Array.isArray(user.content) ? user.content : []).map(readPart) };
   }
   if (isObject(agent)) {
     const results = isObject(agent.tool_results) ? Object.values(agent.tool_results) : [];
     return {
       role: 'assistant',
-      parts: [...(Array.isArray(agent.content) ? agent.content : []).map(partOf), ...results.filter(isObject).flatMap(resultParts)],
+      parts: [...(Array.isArray(agent.content) ? agent.content : []).map(readPart), ...results.filter(isObject).flatMap(resultParts)],
     };
   }
   if (!isObject(message)) return { role: 'system', parts: [{ type: 'event', name: typeof message === 'string' ? message : 'message' }] };
@@ -133,7 +133,7 @@ function messageIn(message: Json): Message {
   };
 }
 
-function partOf(part: Json): JsonObject {
+function readPart(part: Json): JsonObject {
   if (!isObject(part)) return { type: 'event', name: typeof part === 'string' ? part : 'part' };
   const { Text: text, Mention: mention, Image: image, Thinking: thinking, RedactedThinking: redacted, ToolUse: use } = part;
   if (typeof text === 'string') return { type: 'text', text };

@@ -8,7 +8,7 @@ import { runDuration } from '../shared/durations.js';
 import { wrappedFormat } from '../shared/wrapped.js';
 import { applied } from './apply.js';
 import { builtInDatabases, builtInEndings, builtIns } from './built-in.js';
-import { entriesOf, partOf } from './parse.js';
+import { readEntries, roleInTurn } from './parse.js';
 import { readerOfDatabases } from './parse-database.js';
 import { formatId, linesUnread, membersBy, readerOfMappings } from './parse-document.js';
 
@@ -18,8 +18,8 @@ export { reasonForNothing } from './parse-document.js';
 export const mapped: ImportableFormat = wrappedFormat({
   id: formatId,
   about: { name: 'Mapped history', what: 'The entries of a history that a mapping read, as lines.', extension: 'jsonl' },
-  part: partOf,
-  entries: entriesOf,
+  part: roleInTurn,
+  entries: readEntries,
   lasted: ({ source }) => (isObject(source) ? runDuration(source) : undefined),
   exports: readerOfMappings(builtIns, builtInEndings),
   database: readerOfDatabases(builtInDatabases),

@@ -41,12 +41,12 @@ export function readerOfDatabases(databases: readonly BuiltInDatabase[]): Databa
       if (!one) return;
       const prepared = ready.get(one) ?? applied(one.mapping);
       ready.set(one, prepared);
-      for (const session of one.sessions(rows)) yield memberOf(one.mapping.name, prepared, session);
+      for (const session of one.sessions(rows)) yield readMember(one.mapping.name, prepared, session);
     },
   };
 }
 
-function memberOf(agent: string, prepared: Applied, { id, stamp, title: given, cwd, startedIn, records }: TableSession): Member {
+function readMember(agent: string, prepared: Applied, { id, stamp, title: given, cwd, startedIn, records }: TableSession): Member {
   const title = given === undefined ? undefined : clip(given);
   const facts = { ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
   return {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { defined, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { decodeText, defined, type Json, type JsonObject, parseJson } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { linesOnce, type NumberedLine, saidBefore } from '../shared/copies.js';
@@ -17,7 +17,7 @@ export const formatId = 'mapped-v1';
 
 /** The document that a mapping reads: the value of a JSON file, or the values of the lines of a JSONL file. Lines that are not JSON are skipped. */
 export function documentIn(bytes: Uint8Array): Json | undefined {
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   const whole = parseJson(text);
   if (whole !== undefined) return isDeep(whole) ? undefined : whole;
   const begun = listBegun(text);
@@ -44,7 +44,7 @@ function linesToRead(text: string): readonly NumberedLine[] {
 
 /** The lines that are no JSON, of a document that is not one JSON value, copies of lines, and the line at which a log begins again. */
 export function linesUnread(bytes: Uint8Array): readonly Problem[] {
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   if (parseJson(text) !== undefined) return [];
   const begun = listBegun(text);
   if (begun) return [{ line: begun.cutAt, reason: cutOff }];
@@ -76,13 +76,13 @@ export const membersBy = (mapping: Mapping, prepared: Applied, bytes: Uint8Array
 function membersIn(mapping: Mapping, prepared: Applied, document: Json | undefined, path: string): readonly Member[] | undefined {
   if (document === undefined || !prepared.recognizes(document)) return undefined;
   const sessions = prepared.sessions(document);
-  const fileName = nameOf(path);
+  const fileName = nameByFile(path);
   const taken = new Set<string>();
   return sessions.flatMap((session, number): Member[] => {
     const own = prepared.about(session, 'id') ?? (sessions.length === 1 && fileName !== '' ? fileName : `${fileName}${number + 1}`);
     const id = taken.has(own) ? `${own}-${number + 1}` : own;
     taken.add(id);
-    const records = recordsOf(prepared, session, id);
+    const records = readRecords(prepared, session, id);
     if (!records.some(({ record }) => objectsIn(record.entries).some(isRead))) return [];
     const [title, cwd, machine] = (['title', 'cwd', 'machine'] as const).map((fact) => prepared.about(session, fact));
     const about: JsonObject = {
@@ -101,14 +101,14 @@ const isRead = ({ marks }: JsonObject): boolean => !(Array.isArray(marks) && mar
 const commonNames = new Set(['conversation', 'events', 'history', 'log', 'messages', 'session', 'trajectory', 'transcript', 'wire']);
 
 /** The name of a conversation whose file contains no id: the name of the file, with its folders if many conversations have the same file name. */
-function nameOf(path: string): string {
+function nameByFile(path: string): string {
   const parts = path.split(/[/\\]/).filter((part) => part !== '');
   const name = (parts.pop() ?? '').replace(/(?:\.(?:jsonl?|traj))+$/, '');
   return commonNames.has(name) ? [...parts.slice(-3), name].join('/') : name;
 }
 
 /** Each record of a session with the entries that the mapping makes of it. Repeated ids get a number. */
-function recordsOf(prepared: Applied, session: Json, sessionId: string): readonly Wrapped[] {
+function readRecords(prepared: Applied, session: Json, sessionId: string): readonly Wrapped[] {
   let before = '';
   const values = prepared.records(session).map((value, position): Unmapped => {
     const { id, parent, at } = prepared.place(value);
@@ -171,14 +171,14 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
     ready.set(one, known);
     return known;
   };
-  const readerOf = (head: string): BuiltIn | undefined => mappings.find(({ begins }) => begins(head, ''));
+  const findBuiltIn = (head: string): BuiltIn | undefined => mappings.find(({ begins }) => begins(head, ''));
   return {
     keeps: true,
     endings,
     unread: (document) => {
-      const one = readerOf(textOf(document.subarray(0, 4_096)));
+      const one = findBuiltIn(decodeText(document.subarray(0, 4_096)));
       if (!one?.read || one.ofLines) return linesUnread(document);
-      const isEmpty = preparedOf(one).sessions(one.read(textOf(document), undefined) ?? []).length === 0;
+      const isEmpty = preparedOf(one).sessions(one.read(decodeText(document), undefined) ?? []).length === 0;
       return isEmpty ? [{ line: 1, reason: `a history of ${one.mapping.name} without a prompt or an answer: nothing of it was read` }] : [];
     },
     together: (path) => {
@@ -187,23 +187,23 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
       return beside && { main: path, others: [`${folder}${beside.other}`] };
     },
     recognize: (head, path = '') => {
-      const text = textOf(head);
+      const text = decodeText(head);
       return mappings.some(({ begins }) => begins(text, path));
     },
     members(document, path = '', beside) {
-      const head = textOf(document.subarray(0, 4_096));
+      const head = decodeText(document.subarray(0, 4_096));
       const readers = mappings.filter(({ begins }) => begins(head, path));
       let isText = false;
-      const sorted = readers.length === 0 ? scalarsFirst(textOf(document)) : undefined;
+      const sorted = readers.length === 0 ? scalarsFirst(decodeText(document)) : undefined;
       for (const one of sorted === undefined ? readers : mappings.filter(({ begins }) => begins(sorted.slice(0, 4_096), path))) {
         const other = [...(beside ?? new Map<string, Uint8Array>())].find(([name]) => one.beside && name.endsWith(one.beside.other))?.[1];
         const own = (): string =>
           one.ofLines
-            ? linesToRead(textOf(document))
+            ? linesToRead(decodeText(document))
                 .map(({ line }) => line)
                 .join('\n')
-            : textOf(document);
-        const value = one.read ? one.read(own(), other && textOf(other)) : documentIn(document);
+            : decodeText(document);
+        const value = one.read ? one.read(own(), other && decodeText(other)) : documentIn(document);
         const members = membersIn(one.mapping, preparedOf(one), value, path);
         if (members && members.length > 0) return members;
         isText ||= one.read !== undefined && one.ofLines === undefined;

@@ -4,7 +4,7 @@ import { type Numbered, noted, objectsIn } from '../shared/drafts.js';
 import { entryIn } from '../shared/entry-lines.js';
 
 /** A record contains the entries that the mapping made of it, so that it can be read without the mapping. */
-export function entriesOf(record: JsonObject): readonly Numbered[] {
+export function readEntries(record: JsonObject): readonly Numbered[] {
   const lines = objectsIn(record.entries);
   // Nothing is lost without a trace: a record that no rule reads is an event.
   if (lines.length === 0 && isObject(record.source)) return [[0, noted(typeNameOf(record.source), record.source, { marks: [unreadMark] })]];
@@ -22,7 +22,7 @@ export const typeNameOf = (value: Json): string =>
   ['type', 'kind', 'part_kind', 'role', 'event'].map((name) => stringAt(value, name)).find((name) => name !== undefined) ?? 'record';
 
 /** The role of a record in its turn. A record without entries, or with only notes, belongs to the turn around it. */
-export function partOf(record: JsonObject): RecordRole {
+export function roleInTurn(record: JsonObject): RecordRole {
   const entries = objectsIn(record.entries).filter(({ kind }) => kind !== 'event');
   const has = (test: (entry: JsonObject) => boolean): boolean => entries.some((entry) => test(entry));
   if (entries.length === 0) return 'quiet';

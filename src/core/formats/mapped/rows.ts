@@ -1,6 +1,6 @@
 // Rows of other programs' databases.
 
-import { type Json, parseJson, textOf } from '../../base/index.js';
+import { decodeText, type Json, parseJson } from '../../base/index.js';
 import type { ColumnValue, DatabaseRows } from '../format.js';
 import { isDeep } from '../shared/jsonl.js';
 
@@ -8,7 +8,7 @@ type Row = Readonly<Record<string, ColumnValue>>;
 
 /** A column as text. */
 export const columnText = (value: ColumnValue | undefined): string =>
-  typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : value === null || value === undefined ? '' : String(value);
+  typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : value === null || value === undefined ? '' : String(value);
 
 /** The JSON in a column. A value that nests too deeply or is not JSON stays a text. */
 export function columnJson(value: ColumnValue | undefined): Json {
@@ -18,7 +18,7 @@ export function columnJson(value: ColumnValue | undefined): Json {
 }
 
 /** The rows of a table, limited to the existing columns. A list, because SQLite reads one table at a time. */
-export function rowsOf(rows: DatabaseRows, table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Row[] {
+export function readRows(rows: DatabaseRows, table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Row[] {
   const known = rows.tables.get(table) ?? [];
   const names = columns.filter((column) => known.includes(column));
   return names.length > 0 && Object.keys(where ?? {}).every((column) => known.includes(column)) ? [...rows.each(table, names, where)] : [];
@@ -37,7 +37,7 @@ export const byNumber =
 /** The last row of each session: it changes when a row is added. */
 export function lastIds(rows: DatabaseRows, table: string, column: string): ReadonlyMap<string, string> {
   const last = new Map<string, number>();
-  for (const row of rowsOf(rows, table, ['session_id', column])) {
+  for (const row of readRows(rows, table, ['session_id', column])) {
     const id = columnText(row.session_id);
     last.set(id, Math.max(last.get(id) ?? 0, Number(row[column])));
   }

@@ -2,7 +2,7 @@
 // It is written, not read: parsing one gives its text as a single entry. Prompts and replies stay Markdown without HTML, images and
 // links that run something (neutral.ts). Other texts are in code blocks that nothing in them can close.
 import { createHash } from 'node:crypto';
-import { bytesOf, concatBytes, type EntryKey, textOf } from '../../base/index.js';
+import { concatBytes, decodeText, type EntryKey, encodeText } from '../../base/index.js';
 import type { Format, ParsedDelta, WritableEntry } from '../format.js';
 import { countTokens } from '../shared/tokens.js';
 import { fence, inlineCode, inlineText, neutralMarkdown } from './neutral.js';
@@ -15,7 +15,7 @@ export const markdown: Format = {
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected'],
   recognize: (_, path) => (/\.(md|markdown)$/i.test(path) ? 0.2 : 0),
   parse,
-  write: (entries) => bytesOf([...sections(entries)].join('')),
+  write: (entries) => encodeText([...sections(entries)].join('')),
   writeParts: sections,
   concat: concatBytes,
   cut: (delta) => delta,
@@ -23,7 +23,7 @@ export const markdown: Format = {
 
 function parse(delta: Uint8Array): ParsedDelta {
   if (delta.length === 0) return { entries: [], elisions: [], problems: [] };
-  const text = textOf(delta);
+  const text = decodeText(delta);
   const key = `md-${createHash('sha256').update(delta).digest('hex').slice(0, 12)}.0` as EntryKey;
   return {
     entries: [{ key, role: 'user', kind: 'text', text, tokens: countTokens(text), raw: { start: 0, end: delta.length } }],

@@ -2,11 +2,11 @@
 // It is written as knowledge of a previous session, never as a conversation to answer, and fits a budget of tokens where one is given.
 // write-pieces.ts writes each entry at several lengths, write-fit.ts chooses among them. Like Markdown, it is written and not read.
 import { createHash } from 'node:crypto';
-import { bytesOf, concatBytes, type EntryKey, textOf } from '../../base/index.js';
+import { concatBytes, decodeText, type EntryKey, encodeText } from '../../base/index.js';
 import type { Format, ParsedDelta, WritableEntry, WriteOptions } from '../format.js';
 import { countTokens } from '../shared/tokens.js';
 import { fitted } from './write-fit.js';
-import { forModels, forViewers, piecesOf, type Wording } from './write-pieces.js';
+import { forModels, forViewers, makePieces, type Wording } from './write-pieces.js';
 
 export const narrative: Format = {
   id: 'narrative',
@@ -14,9 +14,9 @@ export const narrative: Format = {
   about: { name: 'Narrative', what: 'An account of the session, for a model or a person who continues it.', extension: 'md' },
   tier: 'rendered',
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected', 'author'],
-  recognize: (head) => (textOf(head).startsWith(heading) ? 0.9 : 0),
+  recognize: (head) => (decodeText(head).startsWith(heading) ? 0.9 : 0),
   parse,
-  write: (entries, options) => bytesOf(account(entries, options, forViewers)),
+  write: (entries, options) => encodeText(account(entries, options, forViewers)),
   concat: concatBytes,
   cut: (delta) => delta,
 };
@@ -31,7 +31,7 @@ export const tell = (entries: readonly WritableEntry[], options: Pick<WriteOptio
   account(entries, options, forModels);
 
 function account(entries: readonly WritableEntry[], { maxTokens }: Pick<WriteOptions, 'maxTokens'>, wording: Wording): string {
-  const pieces = piecesOf(entries, wording);
+  const pieces = makePieces(entries, wording);
   if (pieces.length === 0) return '';
   const times = entries.flatMap(({ at }) => at ?? []).sort();
   const [first] = times;
@@ -42,7 +42,7 @@ function account(entries: readonly WritableEntry[], { maxTokens }: Pick<WriteOpt
 
 function parse(delta: Uint8Array): ParsedDelta {
   if (delta.length === 0) return { entries: [], elisions: [], problems: [] };
-  const text = textOf(delta);
+  const text = decodeText(delta);
   const key = `told-${createHash('sha256').update(delta).digest('hex').slice(0, 12)}.0` as EntryKey;
   return {
     entries: [{ key, role: 'user', kind: 'text', text, tokens: countTokens(text), raw: { start: 0, end: delta.length } }],

@@ -30,7 +30,7 @@ export const forViewers: Wording = {
 };
 
 /** The pieces of the entries, in order, without entries that the model never saw and without thinking that only its provider can read. */
-export function piecesOf(entries: readonly WritableEntry[], wording: Wording): readonly AccountPiece[] {
+export function makePieces(entries: readonly WritableEntry[], wording: Wording): readonly AccountPiece[] {
   const names = new Map(entries.flatMap(({ kind, toolCallId, toolName }) => (kind === 'tool_call' && toolCallId ? [[toolCallId, toolName]] : [])));
   let turn = 0;
   let spoken = false;

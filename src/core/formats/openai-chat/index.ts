@@ -4,14 +4,14 @@
 import { createHash } from 'node:crypto';
 import {
   badRequest,
-  bytesOf,
   canonicalJson,
+  decodeText,
   type EntryKey,
+  encodeText,
   isObject,
   type Json,
   type JsonObject,
   stringAt,
-  textOf,
   wellFormed,
 } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
@@ -31,8 +31,8 @@ export const openaiChat: Format = {
   holds: ['image', 'blank', 'system'],
   recognize,
   parse,
-  write: (entries, { keepsOpen }) => stored(messagesOf(entries, keepsOpen)),
-  close: (conversation) => stored(messagesOf(parse(conversation).entries)),
+  write: (entries, { keepsOpen }) => stored(writeMessages(entries, keepsOpen)),
+  close: (conversation) => stored(writeMessages(parse(conversation).entries)),
   older: [
     {
       id: 'openai-chat-v0',
@@ -44,11 +44,11 @@ export const openaiChat: Format = {
   cut,
 };
 
-const stored = (messages: readonly Json[]): Uint8Array => bytesOf(`${JSON.stringify({ messages }, null, 1)}\n`);
+const stored = (messages: readonly Json[]): Uint8Array => encodeText(`${JSON.stringify({ messages }, null, 1)}\n`);
 
 type Message = { role: string; content: string | null | Json[]; tool_calls?: Json[]; tool_call_id?: string };
 
-function messagesOf(entries: readonly WritableEntry[], keepsOpen = false): Json[] {
+function writeMessages(entries: readonly WritableEntry[], keepsOpen = false): Json[] {
   const messages: Message[] = [];
   /** The entry of the last message, to decide which entries join it. */
   let last: WritableEntry | undefined;
@@ -86,7 +86,7 @@ function messagesOf(entries: readonly WritableEntry[], keepsOpen = false): Json[
 /** Adds a text to the message that holds the blocks before it, if there is one and it can hold the text. */
 function addText(messages: Message[], home: Message | undefined, entry: WritableEntry): void {
   const text = entry.text ?? '';
-  const role = roleOf(entry);
+  const role = writeRole(entry);
   const isSameRole = home?.role === role;
   if (isSameRole && role === 'assistant' && !home.tool_calls && typeof home.content === 'string') home.content += text;
   else if (isSameRole && role === 'user' && Array.isArray(home.content)) home.content.push({ type: 'text', text });
@@ -107,7 +107,7 @@ function addImage(messages: Message[], home: Message | undefined, { mediaType, b
   else messages.push({ role: 'user', content: [part] });
 }
 
-const roleOf = (entry: WritableEntry): string => (entry.role === 'assistant' || entry.role === 'system' ? entry.role : 'user');
+const writeRole = (entry: WritableEntry): string => (entry.role === 'assistant' || entry.role === 'system' ? entry.role : 'user');
 const asParts = (content: Message['content']): Json[] =>
   Array.isArray(content) ? content : content === null ? [] : [{ type: 'text', text: content }];
 
@@ -136,7 +136,7 @@ function answersFirst(messages: readonly Message[], keepsOpen: boolean): Message
 }
 
 function recognize(head: Uint8Array): number {
-  const text = textOf(head);
+  const text = decodeText(head);
   if (!/^\s*[[{][\s\S]*"role"\s*:/.test(text)) return 0;
   return /"(tool_calls|tool_call_id|image_url)"\s*:/.test(text) ? 0.9 : /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.1 : 0.4;
 }
@@ -148,7 +148,7 @@ function read(delta: Uint8Array): ReturnType<typeof listed> {
 }
 
 function listed(delta: Uint8Array): { messages: readonly Json[]; problems: readonly Problem[] } {
-  const value = delta.length === 0 ? [] : parseShallow(textOf(delta));
+  const value = delta.length === 0 ? [] : parseShallow(decodeText(delta));
   const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
   if (!messages) return { messages: [], problems: [{ line: 0, reason: value === undefined ? 'not JSON' : 'JSON without a list of messages' }] };
   const problems = messages.flatMap((message: Json, at): Problem[] =>
@@ -159,17 +159,17 @@ function listed(delta: Uint8Array): { messages: readonly Json[]; problems: reado
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { messages, problems } = read(delta);
-  return { entries: messages.flatMap((message, at) => (isObject(message) ? entriesOf(message, at) : [])), elisions: [], problems };
+  return { entries: messages.flatMap((message, at) => (isObject(message) ? readEntries(message, at) : [])), elisions: [], problems };
 }
 
 function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parse(delta);
   const at = entries.findIndex((entry) => entry.key === lastKept);
   if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  return stored(messagesOf(entries.slice(0, at + 1), true));
+  return stored(writeMessages(entries.slice(0, at + 1), true));
 }
 
-function entriesOf(message: JsonObject, at: number): readonly ParsedEntry[] {
+function readEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
   const name = `m${at}-${createHash('sha256').update(canonicalJson(message)).digest('hex').slice(0, 12)}`;
   const role =
     message.role === 'assistant' || message.role === 'tool'

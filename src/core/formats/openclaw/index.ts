@@ -1,7 +1,7 @@
 // openclaw: the histories of OpenClaw: pi's records as rows of a database for each agent.
 // parse-database.ts reads the rows.
 // The format pi reads the records.
-import { bytesOf } from '../../base/index.js';
+import { encodeText } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
 import { pi } from '../pi/index.js';
 import { isHeader, scanLines } from '../pi/schema.js';
@@ -37,7 +37,7 @@ export const openclaw: ImportableFormat = {
   recognize: (head) => (isOurs(head) ? 1 : 0),
   // A context without its first record has no header, so a header is added by which its lines are recognized.
   pack: (lines, { sessionId: id, now: timestamp, cwd }) =>
-    isOurs(lines) ? lines : concatLines([bytesOf(`${JSON.stringify({ type: 'session', version, id, timestamp, cwd: cwd ?? '/' })}\n`), lines]),
+    isOurs(lines) ? lines : concatLines([encodeText(`${JSON.stringify({ type: 'session', version, id, timestamp, cwd: cwd ?? '/' })}\n`), lines]),
   plan: (file, context) => renamed(rest.plan(file, context), { format: formatId, from: 'pi', to: 'openclaw' }),
   database,
 };

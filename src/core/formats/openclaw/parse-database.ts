@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { type ExpansionLimit, expandsTooMuch, expansionLimit } from '../shared/expansion.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
@@ -26,7 +26,7 @@ export const database: DatabaseReader = {
       last.set(id, Math.max(last.get(id) ?? 0, Number(row.seq)));
     }
     const nodes = nodesOf(rows);
-    for (const [id, seq] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) yield memberOf({ rows, limit, id }, seq, nodes.get(id));
+    for (const [id, seq] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) yield readMember({ rows, limit, id }, seq, nodes.get(id));
   },
 };
 
@@ -49,13 +49,13 @@ interface Window {
   readonly id: string;
 }
 
-function memberOf(window: Window, seq: number, node: JsonObject | undefined): Member {
+function readMember(window: Window, seq: number, node: JsonObject | undefined): Member {
   const title = stringAt(node, 'title') ?? stringAt(node, 'displayName');
-  return { id: window.id, stamp: String(seq), lines: () => writeLines(linesOf(window)), ...(title !== undefined && { title }) };
+  return { id: window.id, stamp: String(seq), lines: () => writeLines(readEvents(window)), ...(title !== undefined && { title }) };
 }
 
 /** @throws CORRUPT if the events expand beyond the limit. */
-function linesOf({ rows, limit, id }: Window): readonly JsonObject[] {
+function readEvents({ rows, limit, id }: Window): readonly JsonObject[] {
   const columns = ['seq', 'event_json', 'event_zstd'].filter((column) => rows.tables.get('transcript_events')?.includes(column));
   const found = [...rows.each('transcript_events', columns, { session_id: id })].sort((a, b) => Number(a.seq) - Number(b.seq));
   return found.map((row): JsonObject => {
@@ -65,7 +65,7 @@ function linesOf({ rows, limit, id }: Window): readonly JsonObject[] {
 }
 
 const textIn = (value: ColumnValue | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : value instanceof Uint8Array && value.length > 0 ? textOf(value) : undefined;
+  typeof value === 'string' && value !== '' ? value : value instanceof Uint8Array && value.length > 0 ? decodeText(value) : undefined;
 
 /** An event that OpenClaw has compressed; undefined if it is damaged. @throws CORRUPT if it expands beyond the limit. */
 function expanded(value: ColumnValue | undefined, limit: ExpansionLimit): string | undefined {
@@ -74,7 +74,7 @@ function expanded(value: ColumnValue | undefined, limit: ExpansionLimit): string
   try {
     const bytes = zstdDecompressSync(value, { maxOutputLength: Math.max(1, most) });
     limit.expanded(value.length, bytes.length);
-    return textOf(bytes);
+    return decodeText(bytes);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw expandsTooMuch('an event of it', value.length, most);
     return undefined;

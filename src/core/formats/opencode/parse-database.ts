@@ -55,7 +55,7 @@ export const database: DatabaseReader = {
     const firstIds = new Set(first.map(({ id }) => id));
     const second = hasSecond(rows.tables) ? sessionsIn(rows, 'session_v2') : [];
     const secondIds = new Set(second.map(({ id }) => id));
-    const counts = countsOf(rows);
+    const counts = countEvents(rows);
     const firstOf = (id: string) => () => (firstIds.has(id) ? firstMessages(rows, id) : []);
     for (const session of second) {
       const id = session.id as string;
@@ -75,7 +75,7 @@ export const database: DatabaseReader = {
       };
       // Betas of version 2 wrote the new messages beside the old sessions.
       if (stamp !== undefined) yield secondMember(rows, session, `${stamp} ${counts.get(id) ?? ''}`, firstOf(id));
-      else yield memberOf(rows, session, startedBy, counts.get(id));
+      else yield readMember(rows, session, startedBy, counts.get(id));
     }
   },
 };
@@ -118,17 +118,20 @@ function secondMember(rows: DatabaseRows, session: JsonObject, stamp: string, fi
 
 /** The messages of a session in the tables of version 1, as lines. */
 function firstMessages(rows: DatabaseRows, sessionId: string): readonly MessageLine[] {
-  const { read } = messagesOf(rows, sessionId);
+  const { read } = readMessages(rows, sessionId);
   for (const row of rows.each('part', ['id', 'message_id', 'data'], { session_id: sessionId })) {
     const data = dataIn(row.data);
     if (isObject(data)) read.get(String(row.message_id))?.parts.set(String(row.id), data);
   }
-  return inOrder(read).map(lineOf);
+  return inOrder(read).map(writeLine);
 }
 
-const lineOf = ({ info, parts }: Message): MessageLine => ({ info, parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body) });
+const writeLine = ({ info, parts }: Message): MessageLine => ({
+  info,
+  parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
+});
 
-function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
+function readMember(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
   const id = session.id as string;
   const title = stringAt(session, 'title');
   const cwd = stringAt(session, 'directory');
@@ -136,14 +139,14 @@ function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => stri
   const stamp = count ?? (Number.isFinite(modifiedAt) ? modifiedAt : undefined);
   return {
     id,
-    lines: () => linesOf(rows, session, startedBy()),
+    lines: () => readSession(rows, session, startedBy()),
     over: (granularity) => {
-      const messages = inOrder(messagesOf(rows, id).read);
+      const messages = inOrder(readMessages(rows, id).read);
       const last = messages.findLast((message) => isOver(message.info, granularity) && (message !== messages.at(-1) || isWhole(rows, message)));
       return {
         last: last?.id,
         open: last !== messages.at(-1),
-        lines: () => linesOf(rows, session, startedBy(), last),
+        lines: () => readSession(rows, session, startedBy(), last),
       };
     },
     ...(stamp === undefined ? {} : { stamp: String(stamp) }),
@@ -169,7 +172,7 @@ function isWhole(rows: DatabaseRows, { id, info }: Message): boolean {
 }
 
 /** The number of events of each session, which grows with every write. */
-function countsOf(rows: DatabaseRows): ReadonlyMap<string, number> {
+function countEvents(rows: DatabaseRows): ReadonlyMap<string, number> {
   const columns = ['aggregate_id', 'seq'];
   if (!columns.every((column) => rows.tables.get('event_sequence')?.includes(column))) return new Map();
   return new Map([...rows.each('event_sequence', columns)].map((row) => [String(row.aggregate_id), Number(row.seq)] as const));
@@ -197,7 +200,7 @@ interface Message {
 }
 
 /** The messages of a session without their parts, and the rows that are not messages. */
-function messagesOf(rows: DatabaseRows, sessionId: string): { readonly read: Map<string, Message>; readonly unread: JsonObject[] } {
+function readMessages(rows: DatabaseRows, sessionId: string): { readonly read: Map<string, Message>; readonly unread: JsonObject[] } {
   const read = new Map<string, Message>();
   const unread: JsonObject[] = [];
   for (const row of rows.each('message', ['id', 'time_created', 'data'], { session_id: sessionId })) {
@@ -217,10 +220,10 @@ const inOrder = (messages: ReadonlyMap<string, Message>): Message[] =>
  * The lines of a session: its messages in the order in which the agent reads them, including messages that were taken back, and a last line about the
  * session. @param last The last message to include.
  */
-function linesOf(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
+function readSession(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
   const sessionId = session.id as string;
   const where = { session_id: sessionId };
-  const { read: messages, unread } = messagesOf(rows, sessionId);
+  const { read: messages, unread } = readMessages(rows, sessionId);
   for (const row of rows.each('part', ['id', 'message_id', 'data'], where)) {
     const id = String(row.id);
     const message = messages.get(String(row.message_id));
@@ -236,7 +239,7 @@ function linesOf(rows: DatabaseRows, session: JsonObject, startedBy: string | un
   }
   const all = inOrder(messages);
   const ordered = last ? all.slice(0, all.findIndex(({ id }) => id === last.id) + 1) : all;
-  const lines: JsonObject[] = ordered.map(lineOf);
+  const lines: JsonObject[] = ordered.map(writeLine);
   const here = new Set(ordered.map(({ id }) => id));
   const gone = removed.filter((id) => here.has(id));
   const about = {

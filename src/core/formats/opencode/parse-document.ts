@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader } from '../format.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
 import { hasMembers } from '../shared/top-members.js';
@@ -8,9 +8,9 @@ import { isMessage } from './schema.js';
 /** The output of `opencode export`: one whole session. */
 export const document: DocumentReader = {
   keeps: true,
-  recognize: (head) => hasMembers(textOf(head), { info: /^\{[\s\S]*?"id"\s*:\s*"ses/ }),
+  recognize: (head) => hasMembers(decodeText(head), { info: /^\{[\s\S]*?"id"\s*:\s*"ses/ }),
   members(bytes) {
-    const value = parseJson(textOf(bytes));
+    const value = parseJson(decodeText(bytes));
     const id = isObject(value) ? stringAt(value.info, 'id') : undefined;
     if (!isObject(value) || isDeep(value) || !id?.startsWith('ses') || !Array.isArray(value.messages)) return undefined;
     const info = value.info as { readonly [key: string]: Json };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/index.js';
 import { stringAt } from '../../base/index.js';
 import type { SecondMessages } from './parse-second.js';
-import { compactionOf, idOf, isSummary, type MessageLine, nameOf, partsOf, roleOf, typeOf } from './schema.js';
+import { compactionOf, idOf, isSummary, type MessageLine, nameMessage, readParts, readRole, readType } from './schema.js';
 
 /** A session that both versions of OpenCode recorded. */
 export interface Together {
@@ -24,21 +24,21 @@ export function together({ lines: second, unread }: SecondMessages, first: reado
   const named = second.map((line): MessageLine => {
     const old = older.get(idOf(line));
     if (!old) return line;
-    if (contentOf(old) === contentOf(line)) return { ...line, key: nameOf(old) };
+    if (comparedContent(old) === comparedContent(line)) return { ...line, key: nameMessage(old) };
     notes.push(`the message ${idOf(line)} differs in the tables of the two versions of OpenCode: that of version 2 is read`);
     return line;
   });
   const ids = new Set(named.map(idOf));
-  const contents = new Set(named.map(contentOf));
+  const contents = new Set(named.map(comparedContent));
   const lastCommon = named.findLastIndex((line) => older.has(idOf(line)));
   const copied = first.findLastIndex((line) => ids.has(idOf(line)));
-  const isNew = (line: MessageLine): boolean => !ids.has(idOf(line)) && isContent(line) && !contents.has(contentOf(line));
+  const isNew = (line: MessageLine): boolean => !ids.has(idOf(line)) && isContent(line) && !contents.has(comparedContent(line));
   const later = first.slice(copied + 1).filter(isNew);
   const dropped = first.slice(0, copied + 1).filter(isNew);
   if (later.length > 0) notes.push(`version 1 of OpenCode has ${countOf(later)} of this session that version 2 does not have: both are read`);
   const more = dropped.map((line): JsonObject => ({ row: { table: 'message', id: idOf(line), data: line } }));
   // The copy has no records of the agent that version 1 did not write, so those before its end would hide what was imported already.
-  const common = named.slice(0, lastCommon + 1).filter((line) => roleOf(line) !== 'system');
+  const common = named.slice(0, lastCommon + 1).filter((line) => readRole(line) !== 'system');
   const own = named.slice(lastCommon + 1);
   const [next, end] = [own[0], common.at(-1)];
   return {
@@ -52,13 +52,13 @@ export function together({ lines: second, unread }: SecondMessages, first: reado
 const countOf = (lines: readonly unknown[]): string => (lines.length === 1 ? 'a message' : `${lines.length} messages`);
 
 /** Whether the message holds a text or a call of its own. Version 2 has a compaction as one message. */
-const isContent = (line: MessageLine): boolean => !compactionOf(line) && !isSummary(line) && contentOf(line) !== `${roleOf(line)}|`;
+const isContent = (line: MessageLine): boolean => !compactionOf(line) && !isSummary(line) && comparedContent(line) !== `${readRole(line)}|`;
 
 /** What a message says, in either form. */
-const contentOf = (line: MessageLine): string =>
-  `${roleOf(line)}|${partsOf(line)
+const comparedContent = (line: MessageLine): string =>
+  `${readRole(line)}|${readParts(line)
     .flatMap((part) => {
-      if (typeOf(part) === 'tool') return [`call ${stringAt(part, 'callID') ?? ''}`];
-      return typeOf(part) === 'text' && part.synthetic !== true && part.ignored !== true ? (stringAt(part, 'text') ?? []) : [];
+      if (readType(part) === 'tool') return [`call ${stringAt(part, 'callID') ?? ''}`];
+      return readType(part) === 'text' && part.synthetic !== true && part.ignored !== true ? (stringAt(part, 'text') ?? []) : [];
     })
     .join('|')}`;

@@ -1,7 +1,7 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
 import { answered, called, dataUrl, failed, pictured, said, summarized, thought, type UnplacedEntry, unsent } from '../shared/drafts.js';
-import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './schema.js';
+import { hasResult, instantOf, isSummary, type MessageLine, readParts, readRole, readTime, readType, resultName } from './schema.js';
 
 /** The end of an entry's key, after the name of the message. */
 type Named = readonly [suffix: string, draft: UnplacedEntry];
@@ -12,9 +12,9 @@ const pruned = '[Old tool result content cleared]';
 export const subtaskText = 'The following tool was executed by the user';
 
 /** The entries of a message: its parts in order, then the results of its tools. */
-export function entriesOf(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
-  const at = timeOf(line);
-  return draftsOf(line).map(([suffix, draft]) => {
+export function readEntries(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
+  const at = readTime(line);
+  return draftEntries(line).map(([suffix, draft]) => {
     // One line becomes two messages on the wire.
     const messageId = draft.role === 'tool' ? `${name}-results` : name;
     const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}${suffix}` as EntryKey, messageId, raw };
@@ -23,14 +23,14 @@ export function entriesOf(line: MessageLine, name: string, raw: ByteRange): read
   });
 }
 
-function draftsOf(line: MessageLine): readonly Named[] {
-  const parts = partsOf(line);
+function draftEntries(line: MessageLine): readonly Named[] {
+  const parts = readParts(line);
   const inOrder = (draft: (part: JsonObject) => UnplacedEntry): readonly Named[] => parts.map((part, number) => [`.${number}`, draft(part)]);
-  if (roleOf(line) === 'user') return inOrder(saidBy);
+  if (readRole(line) === 'user') return inOrder(saidBy);
   // A result whose call is elsewhere is a separate line and keeps its name.
-  if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
-  if (roleOf(line) !== 'assistant') return [['.0', note(stringAt(line.info, 'type') ?? 'message', { info: line.info, parts: line.parts })]];
-  if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summarized(stringAt(part, 'text') ?? '') : note(typeOf(part), part)));
+  if (readRole(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
+  if (readRole(line) !== 'assistant') return [['.0', note(stringAt(line.info, 'type') ?? 'message', { info: line.info, parts: line.parts })]];
+  if (isSummary(line)) return inOrder((part) => (readType(part) === 'text' ? summarized(stringAt(part, 'text') ?? '') : note(readType(part), part)));
   const model = stringAt(line.info, 'modelID');
   const author = model === undefined ? {} : { author: model };
   const via = [`via:${stringAt(line.info, 'providerID') ?? ''}`];
@@ -46,7 +46,7 @@ function draftsOf(line: MessageLine): readonly Named[] {
 function isUnsent({ info, parts }: MessageLine): boolean {
   if (info.error === undefined || info.error === null) return false;
   const broken = stringAt(info.error, 'name') === 'MessageAbortedError';
-  return !(broken && parts.some((part) => isObject(part) && typeOf(part) !== 'step-start' && typeOf(part) !== 'reasoning'));
+  return !(broken && parts.some((part) => isObject(part) && readType(part) !== 'step-start' && readType(part) !== 'reasoning'));
 }
 
 const faultOf = ({ info }: MessageLine): string =>
@@ -64,7 +64,7 @@ const note = (type: string, part: JsonObject): UnplacedEntry => ({
 });
 
 function saidBy(part: JsonObject): UnplacedEntry {
-  switch (typeOf(part)) {
+  switch (readType(part)) {
     case 'text': {
       const draft = said('user', stringAt(part, 'text') ?? '', part.synthetic === true ? { marks: ['meta', 'synthetic'] } : {});
       return part.ignored === true ? unsent(draft, 'ignored') : draft;
@@ -77,7 +77,7 @@ function saidBy(part: JsonObject): UnplacedEntry {
     case 'subtask':
       return said('user', subtaskText, { toolName: 'subtask', result: part, marks: ['meta', 'subtask'] });
     default:
-      return note(typeOf(part), part);
+      return note(readType(part), part);
   }
 }
 
@@ -86,7 +86,7 @@ const media = (part: JsonObject, role: 'user' | 'tool'): UnplacedEntry => pictur
 
 function answerDraft(part: JsonObject, marks: readonly string[]): UnplacedEntry {
   const text = stringAt(part, 'text') ?? '';
-  switch (typeOf(part)) {
+  switch (readType(part)) {
     case 'text':
       return said('assistant', text, { marks });
     case 'reasoning': {
@@ -98,7 +98,7 @@ function answerDraft(part: JsonObject, marks: readonly string[]): UnplacedEntry 
       return called(stringAt(part, 'tool') ?? '', stringAt(part, 'callID') ?? '', input, { marks });
     }
     default:
-      return note(typeOf(part), part);
+      return note(readType(part), part);
   }
 }
 
@@ -116,7 +116,7 @@ function resultIn(metadata: Json | undefined): { readonly result?: unknown } {
 
 /** The result of a tool. A call that is running or never ended has no result. */
 function resultDrafts(part: JsonObject, name: string): readonly Named[] {
-  const state = typeOf(part) === 'tool' && isObject(part.state) ? part.state : {};
+  const state = readType(part) === 'tool' && isObject(part.state) ? part.state : {};
   const status = stringAt(state, 'status');
   if (!hasResult(part)) return [];
   const at: Timestamp | undefined = isObject(state.time) ? instantOf(state.time.end) : undefined;

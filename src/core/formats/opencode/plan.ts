@@ -4,7 +4,7 @@ import { planBranches, type RecordRole, type TreeRecord } from '../shared/branch
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece, type Scan } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
-import { entriesOf } from './parse.js';
+import { readEntries } from './parse.js';
 import {
   compactionOf,
   idOf,
@@ -12,14 +12,14 @@ import {
   isOpen,
   isSummary,
   type MessageLine,
-  nameOf,
-  partsOf,
+  nameMessage,
+  readParts,
+  readRole,
+  readTime,
+  readType,
   resultNames,
-  roleOf,
   scanLines,
   sessionIn,
-  timeOf,
-  typeOf,
 } from './schema.js';
 
 export const formatId = 'opencode-v1';
@@ -61,7 +61,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: (some) => readPieces(some, tree.names),
-    summary: summaryOf,
+    summary: writeSummary,
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
   return {
@@ -110,7 +110,7 @@ function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): vo
   const after = parents.get(id);
   const last = records.at(-1) ?? null;
   const parent = after === undefined ? last : after === null ? null : (byId.get(after) ?? last);
-  const name = nameOf(line);
+  const name = nameMessage(line);
   if (used.has(name)) {
     aside.add(piece);
     skipped.push({ line: piece.line, reason: 'The same message with the same time comes earlier.' });
@@ -118,14 +118,14 @@ function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): vo
   }
   used.add(name);
   names.set(piece, name);
-  const at = timeOf(line);
+  const at = readTime(line);
   const results = resultNames(line, name);
   const starts = startsIn(line);
   const kept = isSummary(line) && parent ? keptBefore(growth, parent) : [];
   const node: TreeRecord = {
     name,
     piece,
-    part: partOf(line),
+    part: roleInTurn(line),
     parent,
     stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name)),
     ...(at === undefined ? {} : { at }),
@@ -157,7 +157,7 @@ function keptBefore(growth: Growth, request: TreeRecord): readonly TreeRecord[] 
 
 /** The sessions that calls in a message started. */
 const startsIn = (line: MessageLine): readonly string[] =>
-  partsOf(line).flatMap(({ callID, state }) => {
+  readParts(line).flatMap(({ callID, state }) => {
     const started = isObject(state) ? stringAt(state.metadata, 'sessionId') : undefined;
     return started !== undefined && typeof callID === 'string' ? [startedWith(started, callID)] : [];
   });
@@ -183,14 +183,16 @@ function withoutOpenEnd(scan: Scan): Scan {
   };
 }
 
-function partOf(line: MessageLine): RecordRole {
+function roleInTurn(line: MessageLine): RecordRole {
   if (isSummary(line)) return 'compaction';
-  const parts = partsOf(line);
-  if (roleOf(line) === 'assistant') return parts.some((part) => typeOf(part) === 'tool') ? 'round' : 'answer';
-  if (roleOf(line) === 'tool') return 'result';
+  const parts = readParts(line);
+  if (readRole(line) === 'assistant') return parts.some((part) => readType(part) === 'tool') ? 'round' : 'answer';
+  if (readRole(line) === 'tool') return 'result';
   if (compactionOf(line)) return 'boundary';
-  const isTyped = parts.some((part) => (typeOf(part) === 'text' && part.synthetic !== true) || typeOf(part) === 'file' || typeOf(part) === 'subtask');
-  return roleOf(line) === 'user' && isTyped ? 'prompt' : 'quiet';
+  const isTyped = parts.some(
+    (part) => (readType(part) === 'text' && part.synthetic !== true) || readType(part) === 'file' || readType(part) === 'subtask',
+  );
+  return readRole(line) === 'user' && isTyped ? 'prompt' : 'quiet';
 }
 
 /** The entries of lines that follow each other in a delta. The name of a line is a digest of it, which is known for some. */
@@ -202,7 +204,7 @@ function readPieces(
   for (const [piece, raw] of inDelta(pieces)) {
     const { record, sort } = piece;
     if (!record || sort !== 'record' || !isMessage(record)) continue;
-    for (const entry of entriesOf(record, named?.get(piece) ?? nameOf(record), raw)) entries.push(entry);
+    for (const entry of readEntries(record, named?.get(piece) ?? nameMessage(record), raw)) entries.push(entry);
   }
   return { entries, elisions: [] };
 }
@@ -213,7 +215,7 @@ export function parse(delta: Uint8Array): ParsedDelta {
   return { ...readPieces(pieces), problems: skipped };
 }
 
-function summaryOf(records: readonly TreeRecord[]): string | undefined {
+function writeSummary(records: readonly TreeRecord[]): string | undefined {
   const lines = records.map(({ piece }) => piece.record as MessageLine);
   if (records.at(-1)?.part === 'compaction') {
     const auto = lines.map((line) => compactionOf(line)?.auto).find((one) => one !== undefined);
@@ -221,13 +223,15 @@ function summaryOf(records: readonly TreeRecord[]): string | undefined {
   }
   const asked = records.find(({ part }) => part === 'prompt')?.piece.record as MessageLine | undefined;
   const texts = (line: MessageLine): readonly string[] =>
-    partsOf(line).flatMap((part: JsonObject) => (typeOf(part) === 'text' && part.synthetic !== true ? (stringAt(part, 'text') ?? []) : []));
-  for (const line of [...(asked ? [asked] : []), ...lines.filter((one) => roleOf(one) === 'assistant')]) {
+    readParts(line).flatMap((part: JsonObject) => (readType(part) === 'text' && part.synthetic !== true ? (stringAt(part, 'text') ?? []) : []));
+  for (const line of [...(asked ? [asked] : []), ...lines.filter((one) => readRole(one) === 'assistant')]) {
     const text = texts(line)
       .map(clip)
       .find((one) => one !== undefined);
     if (text !== undefined) return text;
   }
-  const tools = new Set(lines.flatMap((line) => partsOf(line).flatMap((part) => (typeOf(part) === 'tool' ? (stringAt(part, 'tool') ?? []) : []))));
+  const tools = new Set(
+    lines.flatMap((line) => readParts(line).flatMap((part) => (readType(part) === 'tool' ? (stringAt(part, 'tool') ?? []) : []))),
+  );
   return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
 }

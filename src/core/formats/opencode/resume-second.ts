@@ -1,7 +1,7 @@
-import { bytesOf, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
-import { createdAt, isSummary, type MessageLine, partsOf, roleOf, typeOf } from './schema.js';
+import { createdAt, isSummary, type MessageLine, readParts, readRole, readType } from './schema.js';
 
 /** What a document for OpenCode 2 needs beside its messages. */
 export interface SecondSession extends Pick<SessionOptions, 'now'> {
@@ -17,10 +17,10 @@ export interface SecondSession extends Pick<SessionOptions, 'now'> {
  * messages are records and have no parts. Every message has a new id and is settled.
  */
 export function writeSecond(lines: readonly MessageLine[], { id, title, directory, now, newMessageId }: SecondSession): Uint8Array {
-  const model = lines.map(({ info }) => modelOf(info)).find((one) => one !== undefined) ?? { id: 'unknown', providerID: 'unknown' };
+  const model = lines.map(({ info }) => readModel(info)).find((one) => one !== undefined) ?? { id: 'unknown', providerID: 'unknown' };
   let time = 0;
   const messages = lines.flatMap((line): JsonObject[] => {
-    const made = messageOf(line, model);
+    const made = writeMessage(line, model);
     if (!made) return [];
     time = Math.max(time, createdAt(line) ?? Date.parse(now));
     const settled: JsonObject = made.type === 'assistant' ? { created: time, completed: time } : { created: time };
@@ -37,23 +37,23 @@ export function writeSecond(lines: readonly MessageLine[], { id, title, director
     tokens: { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } },
     time: { created, updated: Math.max(created, time) },
   };
-  return bytesOf(`${JSON.stringify({ info, messages }, null, 2)}\n`);
+  return encodeText(`${JSON.stringify({ info, messages }, null, 2)}\n`);
 }
 
-const modelOf = ({ modelID, providerID }: JsonObject): JsonObject | undefined =>
+const readModel = ({ modelID, providerID }: JsonObject): JsonObject | undefined =>
   typeof modelID === 'string' && typeof providerID === 'string' ? { id: modelID, providerID } : undefined;
 
 /** A message without its id and time; undefined for one that the model never got. */
-function messageOf(line: MessageLine, model: JsonObject): JsonObject | undefined {
+function writeMessage(line: MessageLine, model: JsonObject): JsonObject | undefined {
   const { info } = line;
-  const parts = partsOf(line);
+  const parts = readParts(line);
   if (isSummary(line)) {
-    const [part] = parts.filter((one) => typeOf(one) === 'text');
+    const [part] = parts.filter((one) => readType(one) === 'text');
     const summary = stringAt(part, 'summary') ?? stringAt(part, 'text') ?? '';
     return { type: 'compaction', status: 'completed', reason: stringAt(info, 'reason') ?? 'manual', summary, recent: stringAt(part, 'recent') ?? '' };
   }
-  if (roleOf(line) === 'assistant') {
-    const content = parts.flatMap(contentOf);
+  if (readRole(line) === 'assistant') {
+    const content = parts.flatMap(writeContent);
     if (content.length === 0) return undefined;
     const finish = stringAt(info, 'finish') ?? (content.some(({ type }) => type === 'tool') ? 'tool-calls' : 'stop');
     const error = isObject(info.error)
@@ -62,7 +62,7 @@ function messageOf(line: MessageLine, model: JsonObject): JsonObject | undefined
     return {
       type: 'assistant',
       agent: stringAt(info, 'agent') ?? 'build',
-      model: modelOf(info) ?? model,
+      model: readModel(info) ?? model,
       content,
       finish,
       ...(isObject(info.tokens) && { tokens: info.tokens }),
@@ -70,9 +70,9 @@ function messageOf(line: MessageLine, model: JsonObject): JsonObject | undefined
       ...(error && { error }),
     };
   }
-  if (roleOf(line) !== 'user') return undefined;
-  const texts = parts.filter((part) => typeOf(part) === 'text' && part.ignored !== true);
-  const files = parts.filter((part) => typeOf(part) === 'file').flatMap(fileOf);
+  if (readRole(line) !== 'user') return undefined;
+  const texts = parts.filter((part) => readType(part) === 'text' && part.ignored !== true);
+  const files = parts.filter((part) => readType(part) === 'file').flatMap(writeFile);
   const isTyped = texts.some((part) => part.synthetic !== true) || files.length > 0;
   const text = (some: readonly JsonObject[]): string => some.map((part) => stringAt(part, 'text') ?? '').join('\n');
   if (!isTyped) return text(texts).trim() === '' ? undefined : { type: 'synthetic', text: text(texts) };
@@ -81,16 +81,16 @@ function messageOf(line: MessageLine, model: JsonObject): JsonObject | undefined
   return { type: 'user', text: text(typed), ...(files.length > 0 && { files }) };
 }
 
-function fileOf(part: JsonObject): JsonObject[] {
+function writeFile(part: JsonObject): JsonObject[] {
   const [, mime = '', data = ''] = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(stringAt(part, 'url') ?? '') ?? [];
   if (mime === '') return [];
   const name = stringAt(part, 'filename');
   return [{ data, mime, source: { type: 'inline' }, ...(name !== undefined && { name }) }];
 }
 
-function contentOf(part: JsonObject): JsonObject[] {
+function writeContent(part: JsonObject): JsonObject[] {
   const text = stringAt(part, 'text') ?? '';
-  switch (typeOf(part)) {
+  switch (readType(part)) {
     case 'text':
       return text === '' || part.ignored === true ? [] : [{ type: 'text', text, ...(isObject(part.state) && { state: part.state }) }];
     case 'reasoning': {

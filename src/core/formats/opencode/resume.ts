@@ -1,4 +1,4 @@
-import { bytesOf, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
 import { isSecond } from './parse-second.js';
 import { writeSecond } from './resume-second.js';
@@ -8,11 +8,11 @@ import {
   isMessage,
   isSummary,
   type MessageLine,
-  nameOf,
-  partsOf,
-  roleOf,
+  nameMessage,
+  readParts,
+  readRole,
+  readType,
   scanLines,
-  typeOf,
   unknownModel,
 } from './schema.js';
 
@@ -34,7 +34,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
   const id = opencodeId(sessionId);
   const ids = idsIn(newId);
   const directory = cwd ?? lines.map(({ info }) => stringAt(info.path, 'cwd')).find((one) => one !== undefined) ?? '/';
-  const named = title ?? titleOf(lines) ?? 'Imported from Stemma';
+  const named = title ?? writeTitle(lines) ?? 'Imported from Stemma';
   if (lines.some(({ info }) => isSecond(info))) return writeSecond(lines, { id, title: named, directory, now, newMessageId: (ms) => ids('msg', ms) });
   const newIds = new Map(lines.map((line) => [stringAt(line.info, 'id') ?? '', ids('msg', createdAt(line))]));
   const models = modelsFor(lines);
@@ -63,7 +63,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
     version: writtenAs,
     time: { created, updated: Math.max(created, time) },
   };
-  return bytesOf(`${JSON.stringify({ info, messages }, null, 2)}\n`);
+  return encodeText(`${JSON.stringify({ info, messages }, null, 2)}\n`);
 }
 
 /**
@@ -112,23 +112,23 @@ function withoutRepeats(lines: readonly MessageLine[], newId: () => string): Mes
   const at = new Map<string, number>();
   for (let next = 0; next < lines.length; next++) {
     const line = lines[next] as MessageLine;
-    if (roleOf(line) === 'tool') {
-      for (const part of partsOf(line)) answer(placed, part);
+    if (readRole(line) === 'tool') {
+      for (const part of readParts(line)) answer(placed, part);
       continue;
     }
-    const name = nameOf(line);
+    const name = nameMessage(line);
     if (at.has(name)) continue;
     at.set(name, placed.length);
     placed.push(line);
     if (!isSummary(line)) continue;
     const kept: MessageLine[] = [];
-    for (let repeated = lines[next + 1]; repeated && at.has(nameOf(repeated)); repeated = lines[++next + 1]) kept.push(repeated);
+    for (let repeated = lines[next + 1]; repeated && at.has(nameMessage(repeated)); repeated = lines[++next + 1]) kept.push(repeated);
     const place = placed.length - 2;
     const request = placed[place];
     if (!request || !compactionOf(request)) continue;
-    const from = kept[0] ? (at.get(nameOf(kept[0])) as number) : place;
+    const from = kept[0] ? (at.get(nameMessage(kept[0])) as number) : place;
     const before = placed.slice(from, place);
-    const isSame = before.length === kept.length && before.every((one, number) => nameOf(one) === nameOf(kept[number] as MessageLine));
+    const isSame = before.length === kept.length && before.every((one, number) => nameMessage(one) === nameMessage(kept[number] as MessageLine));
     placed[place] = keeping(request, isSame && kept[0] ? stringAt(kept[0].info, 'id') : undefined);
     if (!isSame) for (const copy of kept) placed.push({ ...copy, info: { ...copy.info, id: newId() } });
   }
@@ -137,20 +137,20 @@ function withoutRepeats(lines: readonly MessageLine[], newId: () => string): Mes
 
 const keeping = (request: MessageLine, first: string | undefined): MessageLine => ({
   ...request,
-  parts: partsOf(request).map(({ tail_start_id: _, ...part }) =>
-    typeOf(part) === 'compaction' && first !== undefined ? { ...part, tail_start_id: first } : part,
+  parts: readParts(request).map(({ tail_start_id: _, ...part }) =>
+    readType(part) === 'compaction' && first !== undefined ? { ...part, tail_start_id: first } : part,
   ),
 });
 
 /** Adds a result to the call before it. */
 function answer(placed: MessageLine[], result: JsonObject): void {
-  const home = placed.findLastIndex((line) => partsOf(line).some((part) => typeOf(part) === 'tool' && part.callID === result.callID));
+  const home = placed.findLastIndex((line) => readParts(line).some((part) => readType(part) === 'tool' && part.callID === result.callID));
   const line = placed[home];
   if (!line) return;
   const state = result.state as Json;
   const merged = (part: JsonObject): Json =>
     part.callID === result.callID && isObject(part.state) && isObject(state) ? { ...part, state: { ...state, input: part.state.input ?? {} } } : part;
-  placed[home] = { ...line, parts: partsOf(line).map(merged) };
+  placed[home] = { ...line, parts: readParts(line).map(merged) };
 }
 
 /** Ids in the agent's form: twelve digits that grow with time, then fourteen random ones. */
@@ -163,11 +163,11 @@ function idsIn(newId: () => string): (kind: 'msg' | 'prt', ms: number | undefine
   };
 }
 
-function titleOf(lines: readonly MessageLine[]): string | undefined {
-  const asked = lines.find((line) => roleOf(line) === 'user');
+function writeTitle(lines: readonly MessageLine[]): string | undefined {
+  const asked = lines.find((line) => readRole(line) === 'user');
   return (
     asked &&
-    partsOf(asked)
+    readParts(asked)
       .map((part) => stringAt(part, 'text'))
       .find((text) => text !== undefined)
       ?.split('\n')[0]

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
 /**
@@ -36,13 +36,13 @@ export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => sca
 export const isMessage = (record: JsonObject): record is MessageLine => isObject(record.info) && Array.isArray(record.parts);
 
 /** The parts of a message. */
-export const partsOf = ({ parts }: MessageLine): readonly JsonObject[] => parts.filter(isObject);
+export const readParts = ({ parts }: MessageLine): readonly JsonObject[] => parts.filter(isObject);
 /** The id of a message. */
 export const idOf = ({ info }: MessageLine): string => stringAt(info, 'id') ?? '';
 /** The author's role. */
-export const roleOf = ({ info }: MessageLine): string => stringAt(info, 'role') ?? '';
+export const readRole = ({ info }: MessageLine): string => stringAt(info, 'role') ?? '';
 /** The type of a part. */
-export const typeOf = (part: JsonObject): string => stringAt(part, 'type') ?? '';
+export const readType = (part: JsonObject): string => stringAt(part, 'type') ?? '';
 const at = (value: Json | undefined, key: string): Json | undefined => (isObject(value) ? value[key] : undefined);
 
 /** The creation time in milliseconds since 1970. */
@@ -53,17 +53,17 @@ const msOf = (value: Json | undefined): number | undefined =>
 const latestTime = 253_402_300_799_999;
 
 /** The time at which the message was created. */
-export const timeOf = (line: MessageLine): Timestamp | undefined => instantOf(at(line.info.time, 'created'));
+export const readTime = (line: MessageLine): Timestamp | undefined => instantOf(at(line.info.time, 'created'));
 
 /** A number of milliseconds since 1970 as an instant; undefined for other values. */
 export function instantOf(value: Json | undefined): Timestamp | undefined {
   const ms = msOf(value);
-  return ms === undefined ? undefined : timestampOf(ms);
+  return ms === undefined ? undefined : toTimestamp(ms);
 }
 
 /** Whether the answer is still being written: neither its end nor an error is recorded. */
 export const isOpen = (line: MessageLine): boolean =>
-  roleOf(line) === 'assistant' && typeof at(line.info.time, 'completed') !== 'number' && line.info.error === undefined;
+  readRole(line) === 'assistant' && typeof at(line.info.time, 'completed') !== 'number' && line.info.error === undefined;
 
 /** Whether the part is a call with a result. */
 export function hasResult({ type, state }: JsonObject): boolean {
@@ -81,29 +81,29 @@ export function hasResult({ type, state }: JsonObject): boolean {
 export const resultName = (number: number): string => `-r${number}`;
 
 /** The message and the number of the part that the name of a result refers to. */
-export function resultOf(name: string): { readonly name: string; readonly number: number } | undefined {
+export function splitResultName(name: string): { readonly name: string; readonly number: number } | undefined {
   const match = /^(.+)-r(\d+)$/.exec(name);
   return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
 }
 
 /** The names of the results in a message of that name. */
 export const resultNames = (line: MessageLine, name: string): readonly string[] =>
-  roleOf(line) === 'assistant' ? partsOf(line).flatMap((part, number) => (hasResult(part) ? [`${name}${resultName(number)}`] : [])) : [];
+  readRole(line) === 'assistant' ? readParts(line).flatMap((part, number) => (hasResult(part) ? [`${name}${resultName(number)}`] : [])) : [];
 
 /** Whether the message is a summary that replaces the earlier messages. A failed summary replaces nothing. */
 export const isSummary = ({ info }: MessageLine): boolean =>
   info.role === 'assistant' && info.summary === true && typeof info.finish === 'string' && info.error === undefined;
 /** The part of a message that requests a compaction. */
 export const compactionOf = (line: MessageLine): JsonObject | undefined =>
-  roleOf(line) === 'user' ? partsOf(line).find((part) => typeOf(part) === 'compaction') : undefined;
+  readRole(line) === 'user' ? readParts(line).find((part) => readType(part) === 'compaction') : undefined;
 
 /**
  * The name of a message in the project, from author, time and text. A fork has new ids but the same name, so shared messages are found.
  * Later notes of the agent (a diff, a pruned result) do not change the name.
  */
-export function nameOf(line: MessageLine): string {
+export function nameMessage(line: MessageLine): string {
   if (typeof line.key === 'string' && line.key !== '') return line.key;
-  const content = canonicalJson([roleOf(line), createdAt(line) ?? null, partsOf(line).map(contentOf)]);
+  const content = canonicalJson([readRole(line), createdAt(line) ?? null, readParts(line).map(contentOf)]);
   return `oc-${hash('sha256', content).slice(0, 20)}`;
 }
 

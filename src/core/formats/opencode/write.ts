@@ -1,9 +1,9 @@
-import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { cutAt } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { boxed } from './parse.js';
-import { hasResult, isMessage, type MessageLine, nameOf, partsOf, resultOf, scanLines, typeOf, unknownModel } from './schema.js';
+import { hasResult, isMessage, type MessageLine, nameMessage, readParts, readType, scanLines, splitResultName, unknownModel } from './schema.js';
 
 type Sort = 'user' | 'answer' | 'summary';
 interface Group {
@@ -19,17 +19,17 @@ interface Group {
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const used = new Set<string>();
-  const lines = groupsOf(entries).flatMap((group) => {
+  const lines = groupEntries(entries).flatMap((group) => {
     const isFree = group.name !== undefined && !used.has(group.name);
     const key = isFree ? (group.name as string) : options.newId();
     used.add(key);
-    const line = lineOf(group, key, options);
+    const line = writeLine(group, key, options);
     return group.sort === 'summary' ? [requestFor(line, options), line] : [line];
   });
-  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-function groupsOf(entries: readonly WritableEntry[]): Group[] {
+function groupEntries(entries: readonly WritableEntry[]): Group[] {
   const groups: Group[] = [];
   const calls = new Map<string, Group>();
   for (const entry of entries) {
@@ -55,16 +55,16 @@ function belongs(group: Group, sort: Sort, entry: WritableEntry, name: string | 
   return !isNote && sort === 'answer' && group.sort === 'answer' && entry.messageId !== undefined && entry.messageId === group.messageId;
 }
 
-function lineOf({ sort, entries }: Group, key: string, options: WriteOptions): MessageLine {
+function writeLine({ sort, entries }: Group, key: string, options: WriteOptions): MessageLine {
   const [first] = entries as [Group['entries'][number]];
   const at = first.entry.at ?? options.now;
   const created = Date.parse(at);
   const shared = { id: `msg_${key}`, time: { created } };
   const parts = partsFor(entries, created);
-  if (sort === 'user') return { key, info: { ...shared, role: 'user', agent: 'build', model: modelOf(undefined, options) }, parts };
+  if (sort === 'user') return { key, info: { ...shared, role: 'user', agent: 'build', model: chooseModel(undefined, options) }, parts };
   const isOrphan = entries.every(({ entry }) => entry.role === 'tool');
   if (isOrphan) return { key, info: { ...shared, role: 'tool' }, parts };
-  const { modelID, providerID } = modelOf(first.entry, options);
+  const { modelID, providerID } = chooseModel(first.entry, options);
   const fault = entries.find(({ entry }) => entry.marks?.includes('api-error'))?.entry;
   const hasCalls = entries.some(({ entry }) => entry.kind === 'tool_call');
   return {
@@ -92,12 +92,12 @@ function requestFor({ info, key }: MessageLine, options: WriteOptions): MessageL
   const name = `${String(key)}-request`;
   return {
     key: name,
-    info: { id: `msg_${name}`, role: 'user', time: info.time as Json, agent: 'build', model: modelOf(undefined, options) },
+    info: { id: `msg_${name}`, role: 'user', time: info.time as Json, agent: 'build', model: chooseModel(undefined, options) },
     parts: [{ type: 'compaction', auto: false }],
   };
 }
 
-function modelOf(entry: WritableEntry | undefined, options: WriteOptions): { readonly providerID: string; readonly modelID: string } {
+function chooseModel(entry: WritableEntry | undefined, options: WriteOptions): { readonly providerID: string; readonly modelID: string } {
   const provider = entry?.marks?.find((mark) => mark.startsWith('via:'))?.slice(4);
   // pi records the interface and the provider.
   return { providerID: provider?.split('/').at(-1) || 'anthropic', modelID: entry?.author ?? options.model ?? unknownModel };
@@ -124,12 +124,12 @@ function partsFor(entries: Group['entries'], created: number): Json[] {
       continue;
     }
     if (entry.kind === 'tool_call') calls.set(entry.toolCallId ?? '', parts.length);
-    parts.push(partOf(entry, created));
+    parts.push(writePart(entry, created));
   }
   return parts;
 }
 
-function partOf(entry: WritableEntry, created: number): JsonObject {
+function writePart(entry: WritableEntry, created: number): JsonObject {
   const text = entry.text ?? '';
   const sealed = isObject(entry.result) ? entry.result : {};
   switch (entry.kind) {
@@ -201,9 +201,9 @@ function metadataOf({ result }: WritableEntry): JsonObject {
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const lines = scanLines(delta).pieces.flatMap(({ record, sort, range }) =>
-    record && sort === 'record' && isMessage(record) ? [{ line: record, range, name: nameOf(record) }] : [],
+    record && sort === 'record' && isMessage(record) ? [{ line: record, range, name: nameMessage(record) }] : [],
   );
-  const result = key && resultOf(key.name);
+  const result = key && splitResultName(key.name);
   const own = key && lines.find(({ name }) => name === key.name);
   const found = own ?? lines.find(({ name }) => name === result?.name);
   if (!key || !found) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
@@ -212,16 +212,16 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 }
 
 function upToPart(line: MessageLine, key: string, last: number): MessageLine | undefined {
-  const parts = partsOf(line);
+  const parts = readParts(line);
   if (line.info.role === 'tool' || (last >= parts.length - 1 && !parts.some(hasResult))) return undefined;
   return { ...line, key, parts: parts.slice(0, last + 1).map(opened) };
 }
 
 function upToResult(line: MessageLine, key: string, last: number): MessageLine | undefined {
-  const parts = partsOf(line);
+  const parts = readParts(line);
   if (!parts.slice(last + 1).some(hasResult)) return undefined;
   return { ...line, key, parts: parts.map((part, place) => (place <= last ? part : opened(part))) };
 }
 
 const opened = (part: JsonObject): JsonObject =>
-  typeOf(part) === 'tool' && isObject(part.state) ? { ...part, state: { status: 'pending', input: part.state.input ?? {}, raw: '' } } : part;
+  readType(part) === 'tool' && isObject(part.state) ? { ...part, state: { status: 'pending', input: part.state.input ?? {}, raw: '' } } : part;

@@ -4,7 +4,7 @@
 import type { ImportableFormat } from '../format.js';
 import { startsOf } from '../shared/drafts.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, partOf } from './parse.js';
+import { readEntries, roleInTurn } from './parse.js';
 import { document, formatId } from './parse-conversation.js';
 import { database } from './parse-database.js';
 import { packSpans } from './write.js';
@@ -13,8 +13,8 @@ const reader = wrappedFormat({
   id: formatId,
   about: { name: 'OpenTelemetry spans', what: 'Spans of the GenAI conventions (OTLP JSON), for any collector.', extension: 'json' },
   template: 'otlp',
-  part: partOf,
-  entries: entriesOf,
+  part: roleInTurn,
+  entries: readEntries,
   others: startsOf,
   exports: document,
   database,

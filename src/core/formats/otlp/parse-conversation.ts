@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, Member } from '../format.js';
 import { continuations, isSummaryText, type MessageRules } from '../shared/continued.js';
 import { objectsIn } from '../shared/drafts.js';
@@ -19,7 +19,7 @@ export const formatId = 'otlp-v1';
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
-    const text = textOf(head);
+    const text = decodeText(head);
     return (
       hasMembers(text, { resourceSpans: /^\[/ }) ||
       hasMembers(text, { type: /^span$/, traceId: /./ }) ||
@@ -28,7 +28,7 @@ export const document: DocumentReader = {
     );
   },
   unread(bytes) {
-    const text = textOf(bytes);
+    const text = decodeText(bytes);
     const places: number[] = [];
     const values = valuesIn(text, (at) => places.push(at));
     // Within a value that does not end, others begin that do not end.
@@ -38,20 +38,20 @@ export const document: DocumentReader = {
     return [...broken, ...unknownKinds(values)];
   },
   members(bytes) {
-    const values = valuesIn(textOf(bytes));
+    const values = valuesIn(decodeText(bytes));
     const logged = eventsBySpan(values);
     const own = values.flatMap(spansIn).map((span): ReadSpan => ({ ...span, events: [...span.events, ...(logged.get(span.spanId) ?? [])] }));
-    const members = membersOf((own.length > 0 ? own : observedSpans(values.map(exportIn))).map(withDetails));
+    const members = readMembers((own.length > 0 ? own : observedSpans(values.map(exportIn))).map(withDetails));
     return members.length > 0 ? members : undefined;
   },
   membersInFile(file) {
-    const members = membersOf(spansInFile(file), true);
+    const members = readMembers(spansInFile(file), true);
     return members.length > 0 ? members : undefined;
   },
 };
 
 /** The conversations of spans with their details. Of spans in a file that does not fit into memory, records are made on demand. */
-export function membersOf(told: readonly ReadSpan[], isLarge = false): readonly Member[] {
+export function readMembers(told: readonly ReadSpan[], isLarge = false): readonly Member[] {
   const spans = spansOnce(told);
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const starts = startsIn(spans, byId);
@@ -60,7 +60,7 @@ export function membersOf(told: readonly ReadSpan[], isLarge = false): readonly 
     (span) => conversationOf(span, byId).id,
   );
   return [...groups].flatMap(([id, some]): Member[] => {
-    const records = recordsOf(some, starts, isLarge);
+    const records = makeRecords(some, starts, isLarge);
     if (records.length === 0) return [];
     const attribute = (name: string): string | undefined =>
       some.map(({ attributes }) => stringAt(attributes, name)).find((value) => value !== undefined);
@@ -134,7 +134,7 @@ function startsIn(spans: readonly ReadSpan[], byId: ReadonlyMap<string, ReadSpan
 }
 
 /** One record for each call with the new part of its input, and one for each tool whose result is in no message. */
-function recordsOf(spans: readonly ReadSpan[], starts: ReadonlyMap<string, readonly string[]>, isLarge: boolean): readonly Wrapped[] {
+function makeRecords(spans: readonly ReadSpan[], starts: ReadonlyMap<string, readonly string[]>, isLarge: boolean): readonly Wrapped[] {
   const ordered = [...spans].sort((a, b) => a.start - b.start);
   const answered = new Set<string>();
   const called = new Set<string>();
@@ -153,8 +153,8 @@ function recordsOf(spans: readonly ReadSpan[], starts: ReadonlyMap<string, reado
     const isTold = (told !== system || after === null || isCompaction) && told !== 'null' && !fresh.some(({ role }) => role === 'system');
     if (told !== 'null') system = told;
     const parts = [...input, ...output].flatMap((message) => partsIn(message.parts));
-    for (const id of idsOf(parts, 'tool_call_response')) answered.add(id);
-    const newCalls = [...new Set(idsOf(parts, 'tool_call'))].filter((id) => !called.has(id));
+    for (const id of callIds(parts, 'tool_call_response')) answered.add(id);
+    const newCalls = [...new Set(callIds(parts, 'tool_call'))].filter((id) => !called.has(id));
     for (const id of newCalls) called.add(id);
     const started = newCalls.flatMap((id) => (starts.get(id) ?? []).map((conversation) => startedWith(conversation, id)));
     const own = entriesAt(attributes);
@@ -167,7 +167,7 @@ function recordsOf(spans: readonly ReadSpan[], starts: ReadonlyMap<string, reado
     const recordFor = (part?: Part): Wrapped => {
       const place = part === 'summary' ? { id: `${span.spanId}:summary`, parent } : { id: span.spanId, parent: part ? undefined : parent };
       if (isLarge) return new LazyRecord(span, { ...facts, part }, place);
-      return { ...place, at: span.start, record: recordOf(span, { ...facts, part }, { fresh, output }) };
+      return { ...place, at: span.start, record: makeRecord(span, { ...facts, part }, { fresh, output }) };
     };
     return compacts(own, isCompaction, output) ? [recordFor('summary'), recordFor('answer')] : [recordFor()];
   });
@@ -183,7 +183,7 @@ function recordsOf(spans: readonly ReadSpan[], starts: ReadonlyMap<string, reado
 }
 
 /** The ids of the parts of a type. */
-const idsOf = (parts: readonly JsonObject[], type: string): string[] =>
+const callIds = (parts: readonly JsonObject[], type: string): string[] =>
   parts.flatMap((part) => (part.type === type ? [stringAt(part, 'id') ?? ''] : []));
 
 /** The facts about a call that depend on earlier calls. */
@@ -213,7 +213,7 @@ interface Messages {
 }
 
 /** The record of a call with its new content. */
-function recordOf(
+function makeRecord(
   span: ReadSpan,
   { from, isTold, started, failures, isCompaction, part }: CallFacts,
   { fresh, output }: Messages = { fresh: (messagesAt(span, 'input') ?? []).slice(from), output: messagesAt(span, 'output') ?? [] },
@@ -224,9 +224,9 @@ function recordOf(
   const answer = own?.findIndex(isAnswer) ?? 0;
   if (part === 'summary') return (own ? { entries: own.slice(0, answer) } : { instructions, input: fresh, output: [], isCompaction }) as JsonObject;
   if (part === 'answer')
-    return { call: factsOf(attributes), ...restOf(failed, started), ...(own ? { entries: own.slice(answer) } : { output }) } as JsonObject;
+    return { call: keepFacts(attributes), ...restOf(failed, started), ...(own ? { entries: own.slice(answer) } : { output }) } as JsonObject;
   return {
-    call: factsOf(attributes),
+    call: keepFacts(attributes),
     ...restOf(failed, started),
     ...(failures && Object.keys(failures).length > 0 && { failures }),
     ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
@@ -255,7 +255,7 @@ class LazyRecord implements Wrapped {
   }
 
   get record(): JsonObject {
-    return recordOf(this.#span, this.#facts);
+    return makeRecord(this.#span, this.#facts);
   }
 }
 
@@ -349,7 +349,7 @@ export function partsIn(value: Json | undefined): readonly JsonObject[] {
 }
 
 /** Attributes of a call without its messages. */
-const factsOf = (attributes: JsonObject): JsonObject =>
+const keepFacts = (attributes: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes).filter(
       ([name, value]) =>

@@ -17,7 +17,7 @@ export function spansInFile(file: FileBytes): readonly ReadSpan[] {
   const logs = new Map<string, Read<JsonObject>[]>();
   const own: Read<ReadSpan>[] = [];
   const exported: Export[] = [];
-  for (const value of valuesOf(file)) {
+  for (const value of readValues(file)) {
     if (!isObject(value.shell)) continue;
     for (const log of itemsOf(value, logList, file)) {
       const id = stringAt(log(), 'spanId') ?? '';
@@ -37,7 +37,7 @@ export function spansInFile(file: FileBytes): readonly ReadSpan[] {
 }
 
 /** The values of a file. The values of a list are returned one by one. */
-function* valuesOf(file: FileBytes): Generator<ValueInFile> {
+function* readValues(file: FileBytes): Generator<ValueInFile> {
   for (const value of valuesInFile(file, isLarge)) {
     if (!Array.isArray(value.shell)) yield value;
     else for (const range of value.lists.flatMap(({ items }) => items)) yield* valuesInFile(file, isLarge, range);

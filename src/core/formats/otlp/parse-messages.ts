@@ -28,8 +28,8 @@ export function unquoted(value: Json | undefined): Json | undefined {
 export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): SpanMessages {
   const read = unquoted(value);
   const numbers: Numbers = { calls: new Map(), results: new Map() };
-  const messages = listOf(read).flatMap((one): JsonObject[] => {
-    const message = messageOf(one, role, numbers);
+  const messages = readMessages(read).flatMap((one): JsonObject[] => {
+    const message = readMessage(one, role, numbers);
     return message ? [message] : [];
   });
   const config = isObject(read) && isObject(read.config) ? read.config : {};
@@ -41,18 +41,18 @@ export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'):
 }
 
 /** The messages of a request or a reply, in any container. */
-function listOf(value: Json | undefined): readonly Json[] {
+function readMessages(value: Json | undefined): readonly Json[] {
   if (typeof value === 'string') return [{ content: value }];
   if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? one : [one]));
   if (!isObject(value)) return [];
   for (const name of ['messages', 'contents', 'input', 'output'] as const) {
     const held = unquoted(value[name]);
-    if (Array.isArray(held)) return listOf(held);
+    if (Array.isArray(held)) return readMessages(held);
     if (name === 'input' && typeof held === 'string') return [{ content: held }];
   }
   if (Array.isArray(value.choices)) return objectsIn(value.choices).flatMap(({ message }) => (isObject(message) ? [message] : []));
   if (Array.isArray(value.generations))
-    return listOf(value.generations).flatMap((one) => (isObject(one) && isObject(one.message) ? [one.message] : []));
+    return readMessages(value.generations).flatMap((one) => (isObject(one) && isObject(one.message) ? [one.message] : []));
   return isObject(value.content)
     ? [value.content]
     : value.content !== undefined || value.parts !== undefined || value.kwargs !== undefined
@@ -68,7 +68,7 @@ interface Numbers {
 const roles: Readonly<Record<string, string>> = { model: 'assistant', ai: 'assistant', human: 'user', developer: 'system', function: 'tool' };
 const classes: Readonly<Record<string, string>> = { HumanMessage: 'user', AIMessage: 'assistant', SystemMessage: 'system', ToolMessage: 'tool' };
 
-function messageOf(value: Json, otherwise: string, numbers: Numbers): JsonObject | undefined {
+function readMessage(value: Json, otherwise: string, numbers: Numbers): JsonObject | undefined {
   if (!isObject(value)) return typeof value === 'string' ? { role: otherwise, parts: contentParts(value) } : undefined;
   const item = itemParts(value);
   if (item) return item;
@@ -78,7 +78,7 @@ function messageOf(value: Json, otherwise: string, numbers: Numbers): JsonObject
   const role = ofClass ?? roles[said] ?? (said === 'message' ? otherwise : said);
   const answers = stringAt(made, 'tool_call_id');
   if (role === 'tool' && answers !== undefined) return { role, parts: [{ type: 'tool_call_response', id: answers, response: made.content ?? '' }] };
-  const parts = Array.isArray(made.parts) ? objectsIn(made.parts).map((part) => partOf(part, numbers)) : contentParts(made.content ?? null);
+  const parts = Array.isArray(made.parts) ? objectsIn(made.parts).map((part) => readPart(part, numbers)) : contentParts(made.content ?? null);
   const calls = objectsIn(made.tool_calls).map((call): JsonObject => {
     const named = isObject(call.function) ? call.function : call;
     return { type: 'tool_call', id: call.id ?? '', name: named.name ?? '', arguments: unquoted(named.arguments ?? call.args) ?? {} };
@@ -107,10 +107,10 @@ function itemParts(item: JsonObject): JsonObject | undefined {
 /** The parts of a content: a text, or blocks. */
 function contentParts(content: Json): readonly JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', content }];
-  return objectsIn(content).map(blockOf);
+  return objectsIn(content).map(readBlock);
 }
 
-function blockOf(block: JsonObject): JsonObject {
+function readBlock(block: JsonObject): JsonObject {
   const image = stringAt(block.image_url, 'url') ?? stringAt(block, 'image_url');
   if (image !== undefined) return imageOf(image);
   switch (block.type) {
@@ -137,7 +137,7 @@ function imageOf(url: string): JsonObject {
 }
 
 /** A part of a GenAI message, or one of Gemini's. */
-function partOf(part: JsonObject, numbers: Numbers): JsonObject {
+function readPart(part: JsonObject, numbers: Numbers): JsonObject {
   if (typeof part.type === 'string') return part;
   const call = part.function_call ?? part.functionCall;
   const answer = part.function_response ?? part.functionResponse;

@@ -41,16 +41,16 @@ export function observedSpans(values: readonly Export[], keep: Keep = (_, span) 
 const time = (value: Json | undefined): number =>
   (typeof value === 'string' ? (parseInstant(value) ?? 0) : typeof value === 'number' ? value : 0) || 0;
 
-const numberOf = (value: Json | undefined): number | undefined => countIn(value) ?? undefined;
+const readNumber = (value: Json | undefined): number | undefined => countIn(value) ?? undefined;
 
 /** Attributes with the tokens of a call. If the total exceeds input plus output, the input excludes the cached tokens. */
-function usageOf(counts: JsonObject): JsonObject {
+function readUsage(counts: JsonObject): JsonObject {
   const details = isObject(counts.input_token_details) ? counts.input_token_details : {};
-  const input = numberOf(counts.input ?? counts.input_tokens ?? counts.prompt_tokens);
-  const output = numberOf(counts.output ?? counts.output_tokens ?? counts.completion_tokens);
-  const read = numberOf(counts['prompt_details.cache_read'] ?? counts.cache_read_input_tokens ?? counts.input_cached_tokens ?? details.cache_read);
-  const wrote = numberOf(counts.cache_creation_input_tokens ?? details.cache_creation);
-  const total = numberOf(counts.total ?? counts.total_tokens);
+  const input = readNumber(counts.input ?? counts.input_tokens ?? counts.prompt_tokens);
+  const output = readNumber(counts.output ?? counts.output_tokens ?? counts.completion_tokens);
+  const read = readNumber(counts['prompt_details.cache_read'] ?? counts.cache_read_input_tokens ?? counts.input_cached_tokens ?? details.cache_read);
+  const wrote = readNumber(counts.cache_creation_input_tokens ?? details.cache_creation);
+  const total = readNumber(counts.total ?? counts.total_tokens);
   const held = (read ?? 0) + (wrote ?? 0);
   const isBeside = total !== undefined && input !== undefined && held > 0 && total === input + (output ?? 0) + held;
   return {
@@ -113,7 +113,7 @@ function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
   }
   const kinds: Readonly<Record<string, Observed['kind']>> = { llm: 'call', tool: 'tool' };
   return [...states].map(([id, readings]): Observed => {
-    const run = runOf(readings);
+    const run = readRun(readings);
     const extra = isObject(run.extra) ? run.extra : {};
     const facts = isObject(extra.metadata) ? extra.metadata : {};
     const trace = stringAt(run, 'trace_id') ?? id;
@@ -128,7 +128,7 @@ function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
       start: time(run.start_time),
       end: time(run.end_time),
       model: (isObject(run.outputs) ? stringAt(run.outputs, 'model') : undefined) ?? stringAt(facts, 'ls_model_name'),
-      content: () => runContent(runOf(readings)),
+      content: () => runContent(readRun(readings)),
       failed: stringAt(run, 'error'),
       tool: name,
     };
@@ -136,7 +136,7 @@ function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
 }
 
 /** A run by its states. */
-function runOf(readings: readonly Reading[]): JsonObject {
+function readRun(readings: readonly Reading[]): JsonObject {
   const given = readings.flatMap((read) =>
     Object.entries(read()).filter(([, one]) => one !== null && !(isObject(one) && Object.keys(one).length === 0)),
   );
@@ -212,7 +212,7 @@ function callAttributes({ model, content }: Observed): JsonObject {
   return {
     'gen_ai.operation.name': 'chat',
     ...(model !== undefined && { 'gen_ai.request.model': model }),
-    ...usageOf(usage),
+    ...readUsage(usage),
     ...(system.length > 0 && { 'gen_ai.system_instructions': system }),
     'gen_ai.input.messages': sent.messages,
     'gen_ai.output.messages': continued(sent.messages, got.messages),

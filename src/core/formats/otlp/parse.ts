@@ -7,12 +7,12 @@ import {
   answered,
   called,
   failed,
-  memberOf,
   type Numbered,
   noCall,
   noted,
   objectsIn,
   pictured,
+  readMember,
   said,
   thought,
   type UnplacedEntry,
@@ -23,7 +23,7 @@ import { entriesBeside } from '../shared/entry-lines.js';
 import { partsIn } from './parse-conversation.js';
 
 /** The role of a record in its turn. A call with a prompt begins a turn. */
-export function partOf(record: JsonObject): RecordRole {
+export function roleInTurn(record: JsonObject): RecordRole {
   // A tool that no model called belongs to the turn around it.
   if (record.tool !== undefined) return record.isCalled === false ? 'quiet' : 'result';
   if (record.isCompaction === true) return 'compaction';
@@ -38,10 +38,10 @@ export function partOf(record: JsonObject): RecordRole {
 type Told = UnplacedEntry & { readonly messageId?: string };
 
 /** The entries of a record. */
-export function entriesOf(record: JsonObject): readonly Numbered[] {
+export function readEntries(record: JsonObject): readonly Numbered[] {
   const own = objectsIn(record.entries);
   const facts = isObject(record.call) ? record.call : {};
-  const usage = facts['stemma.late'] === true ? noCall : usageOf(facts);
+  const usage = facts['stemma.late'] === true ? noCall : readUsage(facts);
   if (own.length > 0) return entriesBeside(own, usage);
   if (isObject(record.tool)) {
     const result: Numbered = [1, toolResult(record.tool, stringAt(record, 'failed'))];
@@ -72,10 +72,10 @@ function inputDrafts(record: JsonObject): readonly Told[] {
 }
 
 const withFailure = (draft: Told, failures: Json | undefined): Told =>
-  draft.kind === 'tool_result' && memberOf(failures, draft.toolCallId ?? '') !== undefined ? { ...draft, isError: true } : draft;
+  draft.kind === 'tool_result' && readMember(failures, draft.toolCallId ?? '') !== undefined ? { ...draft, isError: true } : draft;
 
 /** Input tokens include the tokens read from the cache. */
-function usageOf(facts: JsonObject): TokenUsage | undefined {
+function readUsage(facts: JsonObject): TokenUsage | undefined {
   const count = (...names: readonly string[]) => names.map((name) => facts[`gen_ai.usage.${name}`]).find((one) => one !== undefined);
   return usageIn(
     {

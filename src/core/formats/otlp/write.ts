@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
+import { encodeText, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
 import type { ParsedEntry, SessionOptions, TokenUsage } from '../format.js';
-import { lineOf } from '../shared/entry-lines.js';
+import { writeLine } from '../shared/entry-lines.js';
 import { base64Of } from '../shared/groups.js';
 import { outlastsSummary } from '../shared/kept.js';
 
@@ -26,7 +26,7 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
   let last: Timestamp = visible.find(({ at }) => at !== undefined)?.at ?? options.now;
   const first = last;
   let system = options.system !== undefined && !visible.some(({ role, kind }) => role === 'system' && kind === 'text') ? options.system : undefined;
-  for (const { input, output } of callsOf(visible)) {
+  for (const { input, output } of divideCalls(visible)) {
     const id = (output[0] ?? input[0])?.key ?? '';
     const asked = input.findLast(({ at }) => at !== undefined)?.at ?? last;
     // Spans are read in the order of their starts.
@@ -42,11 +42,14 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
       ...(usage && usageAttributes(usage)),
       ...(system !== undefined && { 'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: system }]) }),
       ...(options.tools && spans.length === 0 && { 'gen_ai.tool.definitions': JSON.stringify(options.tools) }),
-      'gen_ai.input.messages': JSON.stringify(messagesOf(input)),
+      'gen_ai.input.messages': JSON.stringify(writeMessages(input)),
       'gen_ai.output.messages': JSON.stringify(
-        messagesOf(output).map((message) => ({ ...message, finish_reason: output.some(({ kind }) => kind === 'tool_call') ? 'tool_call' : 'stop' })),
+        writeMessages(output).map((message) => ({
+          ...message,
+          finish_reason: output.some(({ kind }) => kind === 'tool_call') ? 'tool_call' : 'stop',
+        })),
       ),
-      'stemma.entries': JSON.stringify([...input, ...output].map(({ tokens: _, raw: __, ...entry }) => lineOf(formatId, entry))),
+      'stemma.entries': JSON.stringify([...input, ...output].map(({ tokens: _, raw: __, ...entry }) => writeLine(formatId, entry))),
     };
     system = undefined;
     spans.push(spanOf({ traceId, spanId: hex(id, 8), parentSpanId: root, name: `chat ${model ?? ''}`.trim(), kind: 3, start, end, attributes }));
@@ -87,7 +90,7 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
       },
     ],
   };
-  return bytesOf(`${JSON.stringify(document)}\n`);
+  return encodeText(`${JSON.stringify(document)}\n`);
 }
 
 /** The attributes of a tool's span. */
@@ -103,7 +106,7 @@ const toolAttributes = (call: ParsedEntry, result: ParsedEntry | undefined, sess
 });
 
 /** The calls: each answer with the entries since the previous answer. Entries after the last answer form a call without an answer. */
-function callsOf(entries: readonly ParsedEntry[]): readonly { readonly input: ParsedEntry[]; readonly output: ParsedEntry[] }[] {
+function divideCalls(entries: readonly ParsedEntry[]): readonly { readonly input: ParsedEntry[]; readonly output: ParsedEntry[] }[] {
   const calls: { input: ParsedEntry[]; output: ParsedEntry[] }[] = [];
   for (const entry of entries) {
     const last = calls.at(-1);
@@ -135,11 +138,11 @@ const providerOf = (model: string | undefined): string =>
           : 'unknown';
 
 /** Entries of one role in a row as messages of the conventions. */
-function messagesOf(entries: readonly ParsedEntry[]): readonly JsonObject[] {
+function writeMessages(entries: readonly ParsedEntry[]): readonly JsonObject[] {
   const messages: { role: string; parts: JsonObject[] }[] = [];
   for (const entry of entries) {
     const last = messages.at(-1);
-    const part = partOf(entry);
+    const part = writePart(entry);
     if (!part) continue;
     if (last?.role === entry.role) last.parts.push(part);
     else messages.push({ role: entry.role, parts: [part] });
@@ -147,7 +150,7 @@ function messagesOf(entries: readonly ParsedEntry[]): readonly JsonObject[] {
   return messages as unknown as readonly JsonObject[];
 }
 
-function partOf({ kind, role, text = '', toolName = '', toolCallId = '', arguments: input, media, result }: ParsedEntry): JsonObject | undefined {
+function writePart({ kind, role, text = '', toolName = '', toolCallId = '', arguments: input, media, result }: ParsedEntry): JsonObject | undefined {
   switch (kind) {
     case 'thinking':
       return { type: 'reasoning', content: text };

@@ -1,8 +1,8 @@
 import { stringAt, type Timestamp } from '../../base/index.js';
 import type { Peek } from '../format.js';
-import { timeOf } from '../shared/jsonl.js';
+import { readTime } from '../shared/jsonl.js';
 import { titleIn } from './plan.js';
-import { headlineOf, isHeader, partOf, scanLines } from './schema.js';
+import { isHeader, roleInTurn, scanLines, writeHeadline } from './schema.js';
 
 /** Reads the first and the last bytes of a session. Lines cut in two are skipped. */
 export function peek(head: Uint8Array, tail: Uint8Array): Peek {
@@ -14,10 +14,10 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
     cwd: stringAt(header, 'cwd'),
     title: titleIn([...beginning, ...scanLines(tail).pieces]),
     firstPrompt: records
-      .filter((record) => partOf(record) === 'prompt')
-      .map(headlineOf)
+      .filter((record) => roleInTurn(record) === 'prompt')
+      .map(writeHeadline)
       .find((text) => text !== undefined),
-    startedAt: header && (timeOf(header) as Timestamp | undefined),
+    startedAt: header && (readTime(header) as Timestamp | undefined),
   };
   return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
 }

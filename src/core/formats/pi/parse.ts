@@ -1,10 +1,10 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
 import { answered, called, failed, noted, pictured, said, thought, type UnplacedEntry, unsent, usageIn, withUsage } from '../shared/drafts.js';
-import { timeOf } from '../shared/jsonl.js';
+import { readTime } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
-import { messageOf, roleOf } from './schema.js';
+import { readMessage, readRole } from './schema.js';
 import { framed, shellText, systemText } from './schema-texts.js';
 
 interface Common {
@@ -22,10 +22,10 @@ export interface ContentEdit {
 }
 
 /** The entries of one record, in order. Records that pi never sends are hidden. */
-export function entriesOf(record: JsonObject, name: string, raw: ByteRange, edit?: ContentEdit | null): readonly ParsedEntry[] {
-  const common: Common = { name, at: timeOf(record), raw };
+export function readEntries(record: JsonObject, name: string, raw: ByteRange, edit?: ContentEdit | null): readonly ParsedEntry[] {
+  const common: Common = { name, at: readTime(record), raw };
   if (edit === null) return drafts(record).map(([number, draft]) => make(common, number, unsent(draft, 'omitted')));
-  const sent = edit === undefined ? record : { ...record, message: { ...messageOf(record), content: edit.content } };
+  const sent = edit === undefined ? record : { ...record, message: { ...readMessage(record), content: edit.content } };
   return drafts(sent).map(([number, draft]) => make(common, number, draft));
 }
 
@@ -40,7 +40,7 @@ type Numbered = readonly [number: number, draft: UnplacedEntry];
 function drafts(record: JsonObject): readonly Numbered[] {
   switch (record.type) {
     case 'message':
-      return messageDrafts(record, messageOf(record));
+      return messageDrafts(record, readMessage(record));
     case 'custom_message':
       return injected(record, 'user');
     case 'branch_summary': {
@@ -65,7 +65,7 @@ function note(record: JsonObject): UnplacedEntry {
 }
 
 function messageDrafts(record: JsonObject, message: JsonObject): readonly Numbered[] {
-  switch (roleOf(record)) {
+  switch (readRole(record)) {
     case 'system':
       return systemDrafts(message, 0);
     case 'user':
@@ -86,12 +86,12 @@ function messageDrafts(record: JsonObject, message: JsonObject): readonly Number
   }
 }
 
-const blocksOf = (content: unknown): readonly unknown[] =>
+const readBlocks = (content: unknown): readonly unknown[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [];
 
 /** Blocks with their positions. An empty text among other blocks replaces a removed block (write.ts). */
 function numbered(content: unknown, read: (block: unknown) => UnplacedEntry): readonly Numbered[] {
-  const blocks = blocksOf(content);
+  const blocks = readBlocks(content);
   return blocks.flatMap((block, number): Numbered[] => (blocks.length > 1 && stringAt(block, 'text') === '' ? [] : [[number, read(block)]]));
 }
 
@@ -159,7 +159,7 @@ function answerDraft(block: unknown, marks: readonly string[]): UnplacedEntry {
 }
 
 function resultDrafts(message: JsonObject): readonly Numbered[] {
-  const blocks = blocksOf(message.content);
+  const blocks = readBlocks(message.content);
   const parts = blocks.map((block) => (isObject(block) && block.type === 'text' ? (stringAt(block, 'text') ?? '') : null));
   const text = joinParts(parts);
   const toolCallId = stringAt(message, 'toolCallId');

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { progressOf, type RecordMark } from '../shared/progress.js';
-import { eachLine, isChained, messageOf, partOf, roleOf } from './schema.js';
+import { measureProgress, type RecordMark } from '../shared/progress.js';
+import { eachLine, isChained, readMessage, readRole, roleInTurn } from './schema.js';
 
 /** The progress of a session that pi is still writing. Each answer records why it stopped. After an error the agent may try again. */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
@@ -10,20 +10,20 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
     if (sort === 'half') return;
     marks.push(record && isChained(record) ? { range, ...meaningOf(record) } : { range, is: 'quiet' });
   });
-  return { ...progressOf(marks, granularity), ended: false };
+  return { ...measureProgress(marks, granularity), ended: false };
 }
 
 const stops: ReadonlySet<unknown> = new Set(['stop', 'length', 'aborted']);
 
 function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
-  const part = partOf(record);
+  const part = roleInTurn(record);
   switch (part) {
     case 'compaction':
       return { is: 'last' };
     case 'prompt':
       return { is: 'prompt' };
     case 'answer': {
-      const { stopReason, content } = messageOf(record);
+      const { stopReason, content } = readMessage(record);
       if (stops.has(stopReason)) return { is: 'last' };
       return { is: 'answer', calls: callsIn(content), mayEndTurn: stopReason !== 'toolUse' };
     }
@@ -34,7 +34,7 @@ function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
     case 'lead':
       return { is: 'part' };
     default:
-      return { is: roleOf(record) === undefined ? 'quiet' : 'part' };
+      return { is: readRole(record) === undefined ? 'quiet' : 'part' };
   }
 }
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/index.js';
 import type { Mutable, PlanContext, Problem } from '../format.js';
 import type { RecordTree, TreeRecord } from '../shared/branches.js';
-import { type RecordPiece, timeOf } from '../shared/jsonl.js';
-import { bytesIn, idOf, isChained, isHeader, isSent, nameOf, partOf } from './schema.js';
+import { type RecordPiece, readTime } from '../shared/jsonl.js';
+import { bytesIn, isChained, isHeader, isSent, nameRecord, readId, roleInTurn } from './schema.js';
 
 /**
  * The most kept records per record of the file. Without a limit, a file in which every compaction keeps everything would cost quadratic time and
@@ -57,7 +57,7 @@ function chooseRecords(pieces: readonly RecordPiece[], { resumeAt }: PlanContext
   const aside = new Set<RecordPiece>();
   const skipped: Problem[] = [];
   for (const piece of pieces) {
-    const id = piece.record && isPlaced(piece) ? idOf(piece.record) : undefined;
+    const id = piece.record && isPlaced(piece) ? readId(piece.record) : undefined;
     if (id === undefined) continue;
     const other = chosen.get(id);
     const unread = other && (other.range.start < resumeAt ? piece : other);
@@ -85,11 +85,11 @@ function pathTo({ chosen, placed }: Growth, piece: RecordPiece): RecordPiece[] {
 function place(growth: Growth, piece: RecordPiece): void {
   const { file, context, placed, records } = growth;
   const record = piece.record as JsonObject;
-  const parent = parentOf(growth, piece, record);
-  const name = nameOf(record, bytesIn(file, piece));
+  const parent = findParent(growth, piece, record);
+  const name = nameRecord(record, bytesIn(file, piece));
   const stored = piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name));
-  const at = timeOf(record);
-  const node: Mutable<TreeRecord> = { name, piece, part: partOf(record), parent, stored };
+  const at = readTime(record);
+  const node: Mutable<TreeRecord> = { name, piece, part: roleInTurn(record), parent, stored };
   if (at !== undefined) node.at = at;
   if (node.part === 'compaction') {
     const kept = keptBy(growth, node, record);
@@ -99,8 +99,8 @@ function place(growth: Growth, piece: RecordPiece): void {
   records.push(node);
 }
 
-function parentOf({ chosen, placed, records, notes }: Growth, piece: RecordPiece, record: JsonObject): TreeRecord | null {
-  if (idOf(record) === undefined) return records.at(-1) ?? null;
+function findParent({ chosen, placed, records, notes }: Growth, piece: RecordPiece, record: JsonObject): TreeRecord | null {
+  if (readId(record) === undefined) return records.at(-1) ?? null;
   if (typeof record.parentId !== 'string') return null;
   const found = placed.get(chosen.get(record.parentId) as RecordPiece);
   if (!found) notes.push({ line: piece.line, reason: `the parent ${record.parentId} does not exist: read as a root` });
@@ -119,7 +119,7 @@ function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly 
       return [];
     }
     if (isSent(at.piece.record as JsonObject)) kept.push(at);
-    const isFirst = first ? at.piece === first : typeof firstId === 'string' && idOf(at.piece.record as JsonObject) === firstId;
+    const isFirst = first ? at.piece === first : typeof firstId === 'string' && readId(at.piece.record as JsonObject) === firstId;
     if (isFirst) return kept.reverse();
   }
   if (typeof firstId === 'string' && firstId !== record.id)

@@ -1,12 +1,12 @@
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { planBranches, type TreeRecord } from '../shared/branches.js';
-import { identityOf } from '../shared/copies.js';
+import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
-import { type ContentEdit, entriesOf } from './parse.js';
+import { type ContentEdit, readEntries } from './parse.js';
 import { growTree } from './plan-tree.js';
-import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLines } from './schema.js';
+import { bytesIn, isChained, isHeader, nameRecord, readId, readRole, scanLines, writeHeadline } from './schema.js';
 
 export const formatId = 'pi-v1';
 const template = 'pi';
@@ -14,7 +14,7 @@ const maxNameLength = 400;
 
 /** Plans the import of a session from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = scanLines(file, { mayGrow: true, identity: identityOf });
+  const scan = scanLines(file, { mayGrow: true, identity: identifyRecord });
   const header = scan.pieces.find(({ record, sort }) => sort === 'record' && record && isHeader(record))?.record;
   const cwd = stringAt(header, 'cwd');
   const sessionId = stringAt(header, 'id')?.slice(0, maxNameLength);
@@ -24,7 +24,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(cwd === undefined || cwd === '' ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: (pieces) => readPieces(file, pieces),
-    summary: summaryOf,
+    summary: writeSummary,
   });
   const title = titleIn(scan.pieces);
   const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
@@ -54,8 +54,8 @@ export function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): { 
   for (const [piece, raw] of inDelta(pieces)) {
     const { record, sort } = piece;
     if (!record || sort !== 'record' || !isChained(record)) continue;
-    const edit = edits.get(idOf(record) ?? '');
-    for (const entry of entriesOf(record, nameOf(record, bytesIn(file, piece)), raw, edit)) entries.push(entry);
+    const edit = edits.get(readId(record) ?? '');
+    for (const entry of readEntries(record, nameRecord(record, bytesIn(file, piece)), raw, edit)) entries.push(entry);
   }
   return { entries, elisions: [] };
 }
@@ -66,14 +66,14 @@ export function parse(delta: Uint8Array): ParsedDelta {
   return { ...readPieces(delta, pieces), problems: skipped };
 }
 
-function summaryOf(records: readonly TreeRecord[]): string | undefined {
+function writeSummary(records: readonly TreeRecord[]): string | undefined {
   const of = (record: TreeRecord): JsonObject => record.piece.record as JsonObject;
   if (records[0]?.part === 'compaction') return 'Compaction';
   const asked = records.find((record) => record.part === 'prompt');
-  const headline = asked && headlineOf(of(asked));
+  const headline = asked && writeHeadline(of(asked));
   if (headline !== undefined) return headline;
-  const answers = records.filter((record) => roleOf(of(record)) === 'assistant');
-  const said = answers.map((record) => headlineOf(of(record))).find((text) => text !== undefined);
+  const answers = records.filter((record) => readRole(of(record)) === 'assistant');
+  const said = answers.map((record) => writeHeadline(of(record))).find((text) => text !== undefined);
   if (said !== undefined) return said;
   const tools = new Set(answers.flatMap((record) => callNames(of(record))));
   return tools.size > 0 ? clip([...tools].join(', ')) : undefined;

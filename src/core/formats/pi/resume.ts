@@ -1,6 +1,6 @@
-import { bytesOf, type JsonObject, stringAt } from '../../base/index.js';
+import { encodeText, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
-import { bytesIn, idIn, idOf, isChained, isHeader, isSent, messageOf, nameOf, scanLines } from './schema.js';
+import { bytesIn, idIn, isChained, isHeader, isSent, nameRecord, readId, readMessage, scanLines } from './schema.js';
 
 type Line = JsonObject & { readonly id: string };
 
@@ -12,7 +12,9 @@ type Line = JsonObject & { readonly id: string };
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
   const records = scanLines(delta).pieces.flatMap((piece) => (piece.record && piece.sort === 'record' ? [{ record: piece.record, piece }] : []));
   const header = records.find(({ record }) => isHeader(record))?.record;
-  const lines = records.flatMap(({ record, piece }): Line[] => (isChained(record) ? [withId(record, nameOf(record, bytesIn(delta, piece)))] : []));
+  const lines = records.flatMap(({ record, piece }): Line[] =>
+    isChained(record) ? [withId(record, nameRecord(record, bytesIn(delta, piece)))] : [],
+  );
   const placed: Line[] = [];
   const at = new Map<string, number>();
   const add = (line: Line): void => {
@@ -47,13 +49,13 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
     timestamp: timestamp ?? now,
     ...rest,
   }));
-  return bytesOf([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 /** The record in the current version: with an id, and with extension messages under their newer name. */
 function withId(record: JsonObject, name: string): Line {
   const { firstKeptEntryIndex: _, ...rest } = record;
-  const message = messageOf(record);
-  const line = { ...rest, id: idOf(record) ?? idIn(name) };
+  const message = readMessage(record);
+  const line = { ...rest, id: readId(record) ?? idIn(name) };
   return message.role === 'hookMessage' ? { ...line, message: { ...message, role: 'custom' } } : line;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import { decodeText, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
 import type { RecordRole } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { type Dialect, eachPiece, type RecordPiece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
+import { type Dialect, eachPiece, type RecordPiece, readTime, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:type|id|parentId|timestamp|message)":/g,
@@ -22,7 +22,7 @@ export const isHeader = (record: JsonObject): boolean => record.type === 'sessio
 export const isChained = (record: JsonObject): boolean => typeof record.type === 'string' && !isHeader(record);
 
 /** The record's id. Files of version 1 have no ids; their records follow each other. */
-export const idOf = (record: JsonObject): string | undefined => (typeof record.id === 'string' && record.id !== '' ? record.id : undefined);
+export const readId = (record: JsonObject): string | undefined => (typeof record.id === 'string' && record.id !== '' ? record.id : undefined);
 
 const shortId = /^[0-9a-f]{8}$/;
 const shortName = /^([0-9a-f]{8})-[0-9a-z]+$/;
@@ -31,10 +31,10 @@ const shortName = /^([0-9a-f]{8})-[0-9a-z]+$/;
  * The name of a record in the project. The agent's own ids have 32 bits, enough for one file but not for all, so the time is added. The
  * name is the same in a fork, which copies both. A record without an id is named by its bytes.
  */
-export function nameOf(record: JsonObject, bytes: Uint8Array): string {
-  const id = idOf(record);
-  if (id === undefined) return `v1-${createHash('sha256').update(textOf(bytes).trim()).digest('hex').slice(0, 16)}`;
-  const at = timeOf(record);
+export function nameRecord(record: JsonObject, bytes: Uint8Array): string {
+  const id = readId(record);
+  if (id === undefined) return `v1-${createHash('sha256').update(decodeText(bytes).trim()).digest('hex').slice(0, 16)}`;
+  const at = readTime(record);
   return at === undefined || !shortId.test(id) ? id : `${id}-${Date.parse(at).toString(36)}`;
 }
 
@@ -45,12 +45,12 @@ export const idIn = (name: string): string => shortName.exec(name)?.[1] ?? name;
 export const bytesIn = (delta: Uint8Array, { range }: RecordPiece): Uint8Array => delta.subarray(range.start, range.end);
 
 /** The message of a record. */
-export const messageOf = (record: JsonObject): JsonObject => (isObject(record.message) ? record.message : {});
+export const readMessage = (record: JsonObject): JsonObject => (isObject(record.message) ? record.message : {});
 /** The role of the record's message. */
-export const roleOf = (record: JsonObject): string | undefined => (record.type === 'message' ? stringAt(record.message, 'role') : undefined);
+export const readRole = (record: JsonObject): string | undefined => (record.type === 'message' ? stringAt(record.message, 'role') : undefined);
 
 /** The role of a record in its turn. */
-export function partOf(record: JsonObject): RecordRole {
+export function roleInTurn(record: JsonObject): RecordRole {
   switch (record.type) {
     case 'compaction':
       return 'compaction';
@@ -59,7 +59,7 @@ export function partOf(record: JsonObject): RecordRole {
     case 'branch_summary':
       return 'lead';
     case 'message':
-      switch (roleOf(record)) {
+      switch (readRole(record)) {
         case 'user':
           return 'prompt';
         case 'assistant':
@@ -78,7 +78,7 @@ export function partOf(record: JsonObject): RecordRole {
 
 /** Whether a compaction can keep the record: records that the model gets, and edits of them. */
 export function isSent(record: JsonObject): boolean {
-  if (record.type === 'message') return roleOf(record) !== 'system';
+  if (record.type === 'message') return readRole(record) !== 'system';
   return record.type === 'custom_message' || record.type === 'branch_summary' || record.type === 'context_edit';
 }
 
@@ -90,8 +90,8 @@ export function textsIn(content: unknown): readonly string[] {
 }
 
 /** One line that says what a person or the model wrote. */
-export function headlineOf(record: JsonObject): string | undefined {
-  const { content } = messageOf(record);
+export function writeHeadline(record: JsonObject): string | undefined {
+  const { content } = readMessage(record);
   const [text] = textsIn(content).filter((one) => one.trim() !== '');
   if (text !== undefined) return clip(text);
   return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'image') ? '[image]' : undefined;

@@ -1,9 +1,9 @@
-import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject, timestampOf } from '../../base/index.js';
+import { badRequest, type EntryKey, encodeText, isObject, type Json, type JsonObject, toTimestamp } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { cutAt } from '../shared/jsonl.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts } from '../shared/result-parts.js';
-import { bytesIn, idIn, idOf, isChained, messageOf, nameOf, scanLines } from './schema.js';
+import { bytesIn, idIn, isChained, nameRecord, readId, readMessage, scanLines } from './schema.js';
 import { systemText, unframed } from './schema-texts.js';
 
 interface Block {
@@ -22,27 +22,27 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   const lines: string[] = [];
   const used = new Set<string>();
   let parentId: string | null = options.parentRecord === undefined ? null : idIn(options.parentRecord);
-  for (const group of groupsOf(entries)) {
+  for (const group of groupEntries(entries)) {
     const [first] = group as [Block];
     const isFree = first.name !== undefined && !used.has(first.name);
     const name = isFree ? (first.name as string) : options.newId();
     used.add(name);
     const id = idIn(name);
     const timestamp = timeIn(name) ?? first.entry.at ?? options.now;
-    lines.push(`${JSON.stringify(recordOf(group, { id, parentId, timestamp }, options))}\n`);
+    lines.push(`${JSON.stringify(writeRecord(group, { id, parentId, timestamp }, options))}\n`);
     parentId = id;
   }
-  return bytesOf(lines.join(''));
+  return encodeText(lines.join(''));
 }
 
 /** The time in a record's name. */
 function timeIn(name: string): string | undefined {
   const ms = name === idIn(name) ? undefined : Number.parseInt(name.slice(name.indexOf('-') + 1), 36);
-  return ms !== undefined && ms <= latestTime ? timestampOf(ms) : undefined;
+  return ms !== undefined && ms <= latestTime ? toTimestamp(ms) : undefined;
 }
 const latestTime = 8.64e15;
 
-function groupsOf(entries: readonly WritableEntry[]): Block[][] {
+function groupEntries(entries: readonly WritableEntry[]): Block[][] {
   const groups: Block[][] = [];
   for (const entry of entries) {
     const key = splitKey(entry.key);
@@ -86,7 +86,7 @@ interface Envelope {
   readonly timestamp: string;
 }
 
-function recordOf(group: readonly Block[], envelope: Envelope, options: WriteOptions): object {
+function writeRecord(group: readonly Block[], envelope: Envelope, options: WriteOptions): object {
   const { entry } = group[0] as Block;
   const ms = Date.parse(envelope.timestamp);
   const message = (body: object): object => ({ type: 'message', ...envelope, message: { ...body, timestamp: ms } });
@@ -110,11 +110,11 @@ function recordOf(group: readonly Block[], envelope: Envelope, options: WriteOpt
     case 'branch':
       return { type: 'branch_summary', ...envelope, fromId: 'root', summary: unframed('branch', entry.text ?? '') };
     case 'injected':
-      return { type: 'custom_message', ...envelope, customType: entry.toolName ?? 'note', content: blocksOf(group), display: false };
+      return { type: 'custom_message', ...envelope, customType: entry.toolName ?? 'note', content: writeBlocks(group), display: false };
     case 'note':
       return noteRecord(entry, envelope);
     default:
-      return message(isShellLine(entry) ? (entry.result as object) : { role: 'user', content: blocksOf(group) });
+      return message(isShellLine(entry) ? (entry.result as object) : { role: 'user', content: writeBlocks(group) });
   }
 }
 
@@ -140,7 +140,7 @@ const written = (group: readonly Block[], write: (entry: WritableEntry) => objec
     gap,
   );
 
-const blocksOf = (group: readonly Block[]): object[] => written(group, contentBlock);
+const writeBlocks = (group: readonly Block[]): object[] => written(group, contentBlock);
 
 function contentBlock(entry: WritableEntry): object {
   if (!entry.media) return entry.kind === 'event' && isObject(entry.result) ? entry.result : { type: 'text', text: entry.text ?? '' };
@@ -228,7 +228,7 @@ function resultMessage(group: readonly Block[]): object {
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const found = scanLines(delta).pieces.find(
-    (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameOf(piece.record, bytesIn(delta, piece)) === key?.name,
+    (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameRecord(piece.record, bytesIn(delta, piece)) === key?.name,
   );
   if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   return cutAt(delta, found.range, shorten(found.record, key));
@@ -236,7 +236,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 
 /** A record with its first blocks only. A record without an id is named by its bytes, which change here, so the name becomes its id. */
 function shorten(record: JsonObject, { name, number }: NonNullable<ReturnType<typeof splitKey>>): JsonObject | undefined {
-  const { content, role } = messageOf(record);
+  const { content, role } = readMessage(record);
   if (!Array.isArray(content) || number >= content.length - 1 || (role !== 'user' && role !== 'assistant')) return undefined;
-  return { ...record, id: idOf(record) ?? name, message: { ...messageOf(record), content: content.slice(0, number + 1) } };
+  return { ...record, id: readId(record) ?? name, message: { ...readMessage(record), content: content.slice(0, number + 1) } };
 }

@@ -1,11 +1,11 @@
 // qwen-code: the histories of Qwen Code, JSONL files that hold a tree: Claude Code's envelope around messages of Gemini's API.
 // schema*.ts says what a record is, parse.ts reads records, plan.ts says which record is whose child, write.ts writes records and a session
 // that the agent resumes.
-import { textOf } from '../../base/index.js';
+import { decodeText } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
 import { rules } from './plan.js';
-import { formatId, partsOf } from './schema.js';
+import { formatId, readParts } from './schema.js';
 import { tools } from './schema-tools.js';
 import { writeEntries, writeSession } from './write.js';
 
@@ -30,8 +30,8 @@ function recognize(head: Uint8Array): number {
   const records = scanRecords(rules, head).pieces.flatMap(({ record }) => (record ? [record] : []));
   const [first] = records;
   // A first prompt with an image may be longer than the beginning that is read.
-  if (!first && /^\s*\{[^\n]*"parentUuid":[^\n]*"message":\{"role":"\w+","parts":\[/.test(textOf(head.subarray(0, 4_096)))) return 0.9;
+  if (!first && /^\s*\{[^\n]*"parentUuid":[^\n]*"message":\{"role":"\w+","parts":\[/.test(decodeText(head.subarray(0, 4_096)))) return 0.9;
   if (!first || typeof first.uuid !== 'string' || !types.has(first.type)) return 0;
-  if (first.type === 'tool_result' || records.some((record) => partsOf(record).length > 0)) return 1;
+  if (first.type === 'tool_result' || records.some((record) => readParts(record).length > 0)) return 1;
   return first.systemPayload === undefined ? 0 : 0.8;
 }

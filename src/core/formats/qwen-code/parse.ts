@@ -14,12 +14,12 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { besideOf, bookkeeping, compressedIn, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
+import { besideOf, bookkeeping, compressedIn, isAdded, isCompression, payloadOf, readParts, readType, subtypeOf } from './schema.js';
 
 /** The entries of a record. */
-export function entriesOf(record: JsonObject): readonly Numbered[] {
-  const parts = partsOf(record);
-  switch (typeOf(record)) {
+export function readEntries(record: JsonObject): readonly Numbered[] {
+  const parts = readParts(record);
+  switch (readType(record)) {
     case 'user': {
       const isNotice = subtypeOf(record) === 'notification';
       return parts.map((part, at): Numbered => [at, userPart(part, isNotice)]);
@@ -29,7 +29,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
       const author = model === undefined ? {} : { author: model };
       return withUsage(
         parts.map((part, at): Numbered => [at, { ...answerPart(part), ...author }]),
-        usageOf(record),
+        readUsage(record),
       );
     }
     case 'tool_result':
@@ -40,7 +40,7 @@ export function entriesOf(record: JsonObject): readonly Numbered[] {
 }
 
 /** Output includes the thoughts. The recorded input includes the tokens read from the cache. */
-function usageOf({ usageMetadata: usage }: JsonObject): TokenUsage | undefined {
+function readUsage({ usageMetadata: usage }: JsonObject): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
   const { promptTokenCount: input, candidatesTokenCount: output, cachedContentTokenCount: cacheRead, thoughtsTokenCount: reasoning } = usage;
   return usageIn({ input, output, cacheRead, reasoning }, 'within');
@@ -93,7 +93,7 @@ function systemDrafts(record: JsonObject): readonly Numbered[] {
   const event = payloadOf(record).uiEvent;
   if (isObject(event) && stringAt(event, 'event.name') === 'qwen-code.api_error')
     return [[0, failed(stringAt(event, 'error_message') ?? 'the call failed')]];
-  return bookkeeping.has(subtype) ? [] : [[0, noted(subtype === '' ? typeOf(record) : subtype, record.systemPayload ?? record.message ?? null)]];
+  return bookkeeping.has(subtype) ? [] : [[0, noted(subtype === '' ? readType(record) : subtype, record.systemPayload ?? record.message ?? null)]];
 }
 
 /** A call outside the conversation, which only a line of telemetry counts. */
@@ -110,7 +110,7 @@ const perContent = 1_000;
 function compressedDrafts(record: JsonObject): readonly Numbered[] {
   let hasSummary = false;
   return compressedIn(record).flatMap((content, at) =>
-    partsOf({ message: content }).map((part, number): Numbered => {
+    readParts({ message: content }).map((part, number): Numbered => {
       const place = at * perContent + number;
       const isModel = content.role === 'model';
       const text = stringAt(part, 'text');

@@ -4,8 +4,8 @@ import type { RecordRole } from '../shared/branches.js';
 import type { RecordMark } from '../shared/progress.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { callNamed } from '../shared/subagents.js';
-import { entriesOf } from './parse.js';
-import { bookkeeping, dialect, formatId, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
+import { readEntries } from './parse.js';
+import { bookkeeping, dialect, formatId, isAdded, isCompression, payloadOf, readParts, readType, subtypeOf } from './schema.js';
 
 /** Plans commits from records: a tree by `uuid` and `parentUuid`. */
 export const rules: RecordRules = {
@@ -14,16 +14,16 @@ export const rules: RecordRules = {
   dialect,
   about,
   place,
-  entries: entriesOf,
+  entries: readEntries,
   gather: () => undefined,
   mark,
   continues: true,
-  prompt: (record) => (partOf(record) === 'prompt' ? promptOf(record) : undefined),
+  prompt: (record) => (roleInTurn(record) === 'prompt' ? promptOf(record) : undefined),
 };
 
 const promptOf = (record: JsonObject): string | undefined =>
   stringAt(payloadOf(record), 'displayText') ??
-  partsOf(record)
+  readParts(record)
     .flatMap((part) => stringAt(part, 'text') ?? [])
     .find((text) => !isAdded(text));
 
@@ -48,7 +48,7 @@ function place(record: JsonObject): RecordPlace | undefined {
   const starts = startingCalls(record);
   return {
     name,
-    part: partOf(record),
+    part: roleInTurn(record),
     ...(starts.length > 0 && { others: starts.map(callNamed) }),
     ...(typeof parentUuid === 'string' ? { parent: parentUuid } : parentUuid === null && { parent: null }),
   };
@@ -56,13 +56,13 @@ function place(record: JsonObject): RecordPlace | undefined {
 
 /** The calls of an answer that start subagents. */
 const startingCalls = (record: JsonObject): readonly string[] =>
-  typeOf(record) === 'assistant'
-    ? partsOf(record).flatMap(({ functionCall: call }) => (isObject(call) && starters.has(call.name) ? (stringAt(call, 'id') ?? []) : []))
+  readType(record) === 'assistant'
+    ? readParts(record).flatMap(({ functionCall: call }) => (isObject(call) && starters.has(call.name) ? (stringAt(call, 'id') ?? []) : []))
     : [];
 const starters: ReadonlySet<unknown> = new Set(['agent', 'task']);
 
-function partOf(record: JsonObject): RecordRole {
-  switch (typeOf(record)) {
+function roleInTurn(record: JsonObject): RecordRole {
+  switch (readType(record)) {
     case 'user':
       return subtypeOf(record) === 'notification' ? 'lead' : 'prompt';
     case 'assistant':

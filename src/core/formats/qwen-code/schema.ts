@@ -10,17 +10,17 @@ export const dialect: Dialect = {
 };
 
 /** The type of a record. */
-export const typeOf = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
+export const readType = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
 /** The subtype of a system or user record. */
 export const subtypeOf = (record: JsonObject): string | undefined => stringAt(record, 'subtype');
 
 /** The parts of a record's message, as Gemini's API has them. */
-export const partsOf = ({ message }: JsonObject): readonly JsonObject[] => (isObject(message) ? objectsIn(message.parts) : []);
+export const readParts = ({ message }: JsonObject): readonly JsonObject[] => (isObject(message) ? objectsIn(message.parts) : []);
 /** The payload of a system record. */
 export const payloadOf = ({ systemPayload }: JsonObject): JsonObject => (isObject(systemPayload) ? systemPayload : {});
 
 /** A record that replaces everything before it with a compressed history. */
-export const isCompression = (record: JsonObject): boolean => typeOf(record) === 'system' && subtypeOf(record) === 'chat_compression';
+export const isCompression = (record: JsonObject): boolean => readType(record) === 'system' && subtypeOf(record) === 'chat_compression';
 /** The history after a compression. */
 export const compressedIn = (record: JsonObject): readonly JsonObject[] => objectsIn(payloadOf(record).compressedHistory);
 

@@ -1,9 +1,9 @@
-import { bytesOf, type JsonObject, stringAt } from '../../base/index.js';
+import { encodeText, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, WritableEntry, WriteOptions } from '../format.js';
 import { inRecords } from '../shared/entry-lines.js';
 import { base64Of, type EntryGroup, groupMessages, namer } from '../shared/groups.js';
-import { recordsOf } from '../shared/records.js';
-import { dialect, subtypeOf, typeOf } from './schema.js';
+import { readRecords } from '../shared/records.js';
+import { dialect, readType, subtypeOf } from './schema.js';
 
 const version = '0.24.4';
 
@@ -16,9 +16,9 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const uuid = nameOf(group.name);
     const envelope = { uuid, parentUuid, sessionId, timestamp: group.entries[0].at ?? now };
     parentUuid = uuid;
-    return `${JSON.stringify({ ...envelope, ...recordOf(group, options), cwd, version })}\n`;
+    return `${JSON.stringify({ ...envelope, ...writeRecord(group, options), cwd, version })}\n`;
   });
-  return bytesOf(lines.join(''));
+  return encodeText(lines.join(''));
 }
 
 const isHeld = ({ kind, marks, role, media }: WritableEntry): boolean =>
@@ -30,7 +30,7 @@ const fits = (entry: WritableEntry, [first]: readonly WritableEntry[]): boolean 
 
 const isMeta = ({ marks }: WritableEntry): boolean => marks?.includes('meta') === true;
 
-function recordOf({ entries }: EntryGroup, { model }: WriteOptions): object {
+function writeRecord({ entries }: EntryGroup, { model }: WriteOptions): object {
   const [first] = entries;
   const text = first.text ?? '';
   if (first.kind === 'summary')
@@ -73,20 +73,20 @@ function answerPart(entry: WritableEntry): object {
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;
-  const records = recordsOf({ dialect }, delta);
+  const records = readRecords({ dialect }, delta);
   const folder = cwd ?? records.map((record) => stringAt(record, 'cwd')).find((one) => one !== undefined) ?? '/';
   const options: WriteOptions = { newId, now, sessionId, cwd: folder };
   let parentUuid: string | null = null;
-  const lines = inRecords(records, (entries) => recordsOf({ dialect }, writeEntries(entries, options))).flatMap((record): object[] => {
+  const lines = inRecords(records, (entries) => readRecords({ dialect }, writeEntries(entries, options))).flatMap((record): object[] => {
     if (hasNoEffect(record)) return [];
     const line = { timestamp: now, version, ...record, parentUuid, sessionId, cwd: folder };
     parentUuid = stringAt(record, 'uuid') ?? parentUuid;
     return [line];
   });
-  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 /** Telemetry, snapshots and rewinds, which have no effect on the model's input. */
 const hasNoEffect = (record: JsonObject): boolean =>
   typeof record.uuid !== 'string' ||
-  (typeOf(record) === 'system' && subtypeOf(record) !== 'chat_compression' && subtypeOf(record) !== 'custom_title');
+  (readType(record) === 'system' && subtypeOf(record) !== 'chat_compression' && subtypeOf(record) !== 'custom_title');

@@ -3,7 +3,7 @@ import type { WritableEntry } from '../format.js';
 import { answered, called, dataUrl, noted, pictured, said, thought, type UnplacedEntry } from './drafts.js';
 
 /** The blocks of a content, which is a text or a list of blocks, as Anthropic's API and its relatives have them. */
-export const blocksOf = (content: Json | undefined): readonly Json[] =>
+export const readBlocks = (content: Json | undefined): readonly Json[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : isObject(content) ? [content] : [];
 
 /** The draft of one block that a person, a model or a tool wrote. */

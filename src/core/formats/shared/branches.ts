@@ -91,10 +91,10 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
   const side = placePieces(tree, home, context.resumeAt);
   const fresh = segments.filter((segment) => !isStored(segment));
   const numbers = new Map(fresh.map((segment, number) => [segment, number]));
-  const commits = fresh.map(facts.isLazy ? onDemand(commitOf) : commitOf);
+  const commits = fresh.map(facts.isLazy ? onDemand(planCommit) : planCommit);
   return { commits, side, tips: tipsOf() };
 
-  function commitOf({ branch, records, type, checkpoint, pieces }: Segment): PlannedCommit {
+  function planCommit({ branch, records, type, checkpoint, pieces }: Segment): PlannedCommit {
     const inside = new Set(records);
     const kept = records.flatMap((record) => record.kept ?? []).flatMap((record) => (inside.has(record) ? [] : [record.piece]));
     const first = records[0] as TreeRecord;
@@ -104,7 +104,7 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
     return {
       parent: referTo(first.parent),
       type,
-      checkpoint: isFine && checkpoint === 'turn_boundary' && records.at(-1) === branch.records.at(-1) ? endOf(read.entries) : checkpoint,
+      checkpoint: isFine && checkpoint === 'turn_boundary' && records.at(-1) === branch.records.at(-1) ? checkpointAtEnd(read.entries) : checkpoint,
       ranges: rangesOf(pieces),
       ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
       template: facts.template,
@@ -159,7 +159,7 @@ const commitFields = [
 ];
 
 /** The checkpoint at the end of a branch: that of a turn, or of a part of it whose calls are open or answered. */
-function endOf(entries: readonly ParsedEntry[]): PlannedCommit['checkpoint'] {
+function checkpointAtEnd(entries: readonly ParsedEntry[]): PlannedCommit['checkpoint'] {
   const last = entries.findLast(({ kind, marks }) => kind !== 'event' && !marks?.includes('hidden'))?.kind;
   return last === 'tool_call' ? 'assistant_message' : last === 'tool_result' ? 'tool_call' : 'turn_boundary';
 }

@@ -189,12 +189,12 @@ export function countsIn(values: Readonly<Record<keyof CallTokens, Json | undefi
   const refused = Object.entries(values).filter(([, value]) => isImpossible(value));
   return {
     ...counts,
-    flaw: `the record has an impossible count: ${refused.map(([name, value]) => `${wordsOf(name)} ${JSON.stringify(value)?.slice(0, 40)}`).join(', ')}`,
+    flaw: `the record has an impossible count: ${refused.map(([name, value]) => `${describeCount(name)} ${JSON.stringify(value)?.slice(0, 40)}`).join(', ')}`,
   };
 }
 
 /** The display name of a count. */
-const wordsOf = (name: string): string => name.replace('1h', ' for an hour').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const describeCount = (name: string): string => name.replace('1h', ' for an hour').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** The arguments that describe a tool call best, in order of preference. */
 const mainArguments = ['command', 'file_path', 'path', 'notebook_path', 'pattern', 'query', 'url', 'description', 'prompt', 'skill', 'cmd', 'input'];

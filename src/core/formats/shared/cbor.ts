@@ -151,11 +151,11 @@ function plain(value: unknown): Cbor {
 const isList = (value: Cbor): value is readonly Cbor[] => Array.isArray(value);
 
 /** The value as JSON: byte strings as base64, NaN and infinities as null, -0 as 0. */
-export function jsonOf(value: Cbor): Json {
+export function toJson(value: Cbor): Json {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (isList(value)) return value.map(jsonOf);
+  if (isList(value)) return value.map(toJson);
   if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, jsonOf(member ?? null)]));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJson(member ?? null)]));
   if (typeof value !== 'number') return value;
   return Number.isFinite(value) ? value + 0 : null;
 }

@@ -14,7 +14,7 @@ const isTime = (value: Json | undefined): value is string | number =>
  * What tells a record from all others in its file: an id, or an exact time. Undefined for a record that can be equal to another one.
  * `shared`: ids of a conversation and not of a record.
  */
-export function identityOf(record: JsonObject, shared: ReadonlySet<Json> = none): string | undefined {
+export function identifyRecord(record: JsonObject, shared: ReadonlySet<Json> = none): string | undefined {
   const { uuid, id, step_index: step, call_id: call, timestamp, time, created_at: createdAt, delta } = record;
   const ofItem = isObject(record.item) ? record.item.id : undefined;
   for (const own of [uuid, id, step, call, ofItem]) if (isId(own) && !shared.has(own)) return `${own}`;
@@ -101,7 +101,7 @@ function copiesAmong(all: readonly NumberedLine[]): readonly boolean[] {
     const record = records[at] ?? {};
     // The items of a run are numbered from 0, and a log can contain several runs of one thread.
     if (record.type === 'thread.started') copies = new CopyFinder();
-    return copies.isNext(record, line, identityOf(record, shared));
+    return copies.isNext(record, line, identifyRecord(record, shared));
   });
 }
 

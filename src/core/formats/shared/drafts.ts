@@ -163,7 +163,7 @@ export function withUsage<Place extends number | EntryKey>(
 export const objectsIn = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 /** The own member of an object. */
-export const memberOf = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+export const readMember = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
 
 /** The names by which subagents find the calls that started them. */
 export const startsOf = (record: JsonObject): readonly string[] =>

@@ -1,10 +1,10 @@
 // Entries as separate lines, in any format of lines. A fork writes them if it cuts inside a record, and formats that no agent resumes write nothing
 // else. The line contains every fact of its entry.
-import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { type EntryKey, encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
-import { memberOf, type Numbered, usageIn, withUsage } from './drafts.js';
-import { timeOf } from './jsonl.js';
+import { type Numbered, readMember, usageIn, withUsage } from './drafts.js';
+import { readTime } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** Whether a line holds one entry. Its member `stemma` names the format, so that such a file is recognized. */
@@ -21,14 +21,14 @@ export function writeEntryLines(formatId: string): (entries: readonly WritableEn
     const lines = entries.map((entry) => {
       const key = entry.key !== undefined && !used.has(entry.key) ? entry.key : `${options.newId()}.0`;
       used.add(key);
-      return `${JSON.stringify(lineOf(formatId, { ...entry, key: key as EntryKey }))}\n`;
+      return `${JSON.stringify(writeLine(formatId, { ...entry, key: key as EntryKey }))}\n`;
     });
-    return bytesOf(lines.join(''));
+    return encodeText(lines.join(''));
   };
 }
 
 /** The line of an entry. */
-export function lineOf(formatId: string, entry: WritableEntry & { readonly key: EntryKey }): object {
+export function writeLine(formatId: string, entry: WritableEntry & { readonly key: EntryKey }): object {
   const { key, role, kind, text, toolName, toolCallId, arguments: input, result, isError, media, at, author, marks, messageId, usage } = entry;
   return {
     stemma: formatId,
@@ -60,7 +60,7 @@ export function entriesBeside(lines: readonly JsonObject[], usage: TokenUsage | 
 
 /** The entry of such a line, without its place in the delta. */
 export function entryIn(record: JsonObject): Omit<ParsedEntry, 'raw'> {
-  const [key, text, at] = [stringAt(record, 'key') ?? '', stringAt(record, 'text'), timeOf(record)];
+  const [key, text, at] = [stringAt(record, 'key') ?? '', stringAt(record, 'text'), readTime(record)];
   const [mediaType, data] = [stringAt(record.media, 'mediaType'), stringAt(record.media, 'data')];
   const kind = kinds.find((one) => one === record.kind) ?? 'event';
   const entry: Mutable<Omit<ParsedEntry, 'raw'>> = {
@@ -74,30 +74,30 @@ export function entryIn(record: JsonObject): Omit<ParsedEntry, 'raw'> {
     const value = stringAt(record, name);
     if (value !== undefined) entry[name] = value;
   }
-  const input = memberOf(record, 'arguments');
+  const input = readMember(record, 'arguments');
   if (input !== undefined) entry.arguments = input;
-  const result = memberOf(record, 'result');
+  const result = readMember(record, 'result');
   if (result !== undefined) entry.result = result;
   if (record.isError === true) entry.isError = true;
   if (mediaType !== undefined && data !== undefined) entry.media = { mediaType, bytes: Buffer.from(data, 'base64') };
   if (at !== undefined) entry.at = at;
   if (Array.isArray(record.marks)) entry.marks = record.marks.filter((mark): mark is string => typeof mark === 'string');
-  const usage = usageOf(record.usage);
+  const usage = readUsage(record.usage);
   if (usage) entry.usage = usage;
-  return entry.marks?.includes('hidden') ? entry : { ...entry, tokens: tokensOf(entry, text) };
+  return entry.marks?.includes('hidden') ? entry : { ...entry, tokens: countEntry(entry, text) };
 }
 
-function tokensOf(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>, text: string | undefined): number {
+function countEntry(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>, text: string | undefined): number {
   if (entry.kind === 'image') return imageTokens;
   if (entry.kind !== 'tool_call') return countTokens(text ?? '');
   return countTokens(entry.toolName ?? '') + countTokens(JSON.stringify(entry.arguments ?? {}));
 }
 
-function usageOf(value: Json | undefined): TokenUsage | undefined {
+function readUsage(value: Json | undefined): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
   const { input, output, cacheRead, cacheWrite, reasoning } = value;
   const countFlaw = stringAt(value, 'countFlaw');
-  if (memberOf(value, 'isCopy') === true) return { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
+  if (readMember(value, 'isCopy') === true) return { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
   const usage = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
   return countFlaw === undefined ? usage : { ...(usage ?? { input: null, output: null, cacheRead: null, cacheWrite: null }), countFlaw };
 }

@@ -37,7 +37,7 @@ export class LineJoiner {
       this.#searched += end - start;
       const close = closeOf(buffer, start, end, state);
       if (close >= 0) {
-        const record = isBlank(buffer, close, end) ? recordOf(buffer.toString('utf8', from, close)) : undefined;
+        const record = isBlank(buffer, close, end) ? parseLoosely(buffer.toString('utf8', from, close)) : undefined;
         return record && { record, stop: end, lines };
       }
       if (lines >= maxLines || end - from > maxBytes) return undefined;
@@ -72,7 +72,7 @@ function closeOf(buffer: Buffer, start: number, end: number, state: { depth: num
 }
 
 /** Reads JSON whose texts contain control characters as they stand. NULs are the mark of a damaged file and not of a text. */
-function recordOf(text: string): JsonObject | undefined {
+function parseLoosely(text: string): JsonObject | undefined {
   if (text.includes('\0')) return undefined;
   const strings = /"(?:[^"\\]|\\[\s\S])*"/g;
   try {

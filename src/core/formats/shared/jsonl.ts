@@ -1,6 +1,6 @@
 // Reads files with one JSON record per line, of any agent: byte ranges for each record, torn lines split, an incomplete last line left for later.
 import { isUtf8 } from 'node:buffer';
-import { type ByteRange, bytesOf, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../../base/index.js';
+import { type ByteRange, encodeText, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, toTimestamp } from '../../base/index.js';
 import type { FileBytes, Lines, RecordPiece, Scan, Seen } from '../lines.js';
 import type { Problem } from '../parsed.js';
 import { CopyFinder, saidBefore } from './copies.js';
@@ -151,7 +151,7 @@ function shortened(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** The record at a range that an earlier scan of the same file found. @throws Error if the file has changed since. */
-export function recordOf(file: FileBytes, { start, end }: ByteRange, dialect: Dialect): JsonObject {
+export function recordInFile(file: FileBytes, { start, end }: ByteRange, dialect: Dialect): JsonObject {
   const bytes = bufferOf(file.subarray(start, end));
   const record = recordIn(bytes, 0, bytes.length) ?? scanJsonl(bytes, dialect).pieces.find((piece) => piece.record !== undefined)?.record;
   if (!record) throw new Error(`the file changed while it was read: byte ${start} no longer begins a record`);
@@ -209,7 +209,7 @@ export const ofLines = { contentType: 'application/jsonl', concat: concatLines }
 
 /** The delta up to the record at a range, with a shorter record in its place if there is one. */
 export const cutAt = (delta: Uint8Array, { start, end }: ByteRange, shorter: JsonObject | undefined): Uint8Array =>
-  shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+  shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), encodeText(`${JSON.stringify(shorter)}\n`)]);
 
 /**
  * Joins deltas a part at a time, for conversations that do not fit into memory. Each delta comes as its parts, because only deltas end with
@@ -240,13 +240,13 @@ export function addRange(ranges: ByteRange[], range: ByteRange): void {
 const commonTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** The time at which the record says it was written; undefined where it names no valid time. */
-export function timeOf(record: JsonObject): Timestamp | undefined {
+export function readTime(record: JsonObject): Timestamp | undefined {
   const text = record.timestamp;
   if (typeof text !== 'string') return undefined;
   // The usual spelling is normalized already. Days up to 28 exist in every month and need no check.
   if (commonTime.test(text)) return text as Timestamp;
   const ms = parseInstant(text);
-  return ms === undefined ? undefined : timestampOf(ms);
+  return ms === undefined ? undefined : toTimestamp(ms);
 }
 
 /** Parses JSON; undefined if the text is invalid or nests too deeply. */

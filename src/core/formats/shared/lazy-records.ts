@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { decodeText, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import type { FileBytes, RecordPiece, Scan } from '../lines.js';
 import { type Dialect, scanJsonl } from './jsonl.js';
 
@@ -21,7 +21,7 @@ class LazyPiece implements RecordPiece {
 
   get record(): JsonObject {
     const bytes = this.#file.subarray(this.range.start, this.range.end);
-    const value = parseJson(textOf(bytes).replace(/^\ufeff/, ''));
+    const value = parseJson(decodeText(bytes).replace(/^\ufeff/, ''));
     return isObject(value) ? value : {};
   }
 }

@@ -83,7 +83,7 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
         if (entry.marks?.includes('hidden')) lose(neverSeen, entry.key);
         else {
           if (isRequest) look(entry);
-          for (const fact of [...factsOf(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
+          for (const fact of [...listFacts(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
             if (!held.has(fact)) lose(factNames[fact], entry.key);
         }
       }
@@ -209,7 +209,7 @@ export function joinLosses(parts: readonly FormatLosses[]): FormatLosses {
 }
 
 /** The facts that an entry has in addition to text, call and result. */
-export function factsOf(entry: WritableEntry): readonly Fact[] {
+export function listFacts(entry: WritableEntry): readonly Fact[] {
   const { marks, author, at, role } = entry;
   return [
     ...factsOfContent(entry),

@@ -80,14 +80,14 @@ export const outlineOfParsed = ({ entries, elisions }: Pick<ParsedDelta, 'entrie
     tokens: entry.tokens,
     hidden: isHidden(entry),
     isError: entry.isError ?? false,
-    head: headOf(entry),
+    head: writeHead(entry),
     toolCallId: entry.toolCallId,
     messageId: entry.messageId,
   })),
 });
 
 /** The head of an outline row: the beginning of a prompt or summary, the tool of a call or result. */
-function headOf(entry: ParsedEntry): string | undefined {
+function writeHead(entry: ParsedEntry): string | undefined {
   if (entry.toolName !== undefined) return entry.toolName;
   const text = entry.text && spaced(entry.text.slice(0, headLength * 2)).trim();
   // A cut can fall between the two halves of a character.
@@ -112,7 +112,7 @@ interface Counted {
 }
 
 /** The counts of an outline. */
-export const countsOf = (outline: Pick<DeltaOutline, 'entries'>): OutlineCounts => {
+export const countOutline = (outline: Pick<DeltaOutline, 'entries'>): OutlineCounts => {
   const { messages, tokens, errors, entries } = countsWithEnds(outline.entries, ({ hidden }) => hidden);
   return { messages, tokens, errors, entries };
 };
@@ -144,7 +144,7 @@ export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>, c
   if (entries.length === 0 && elisions.length === 0 && !call) return undefined;
   return {
     ...(call && { call }),
-    entriesJson: JSON.stringify(entries.map((entry) => stored(entry, isHidden(entry), headOf(entry)))).slice(1, -1),
+    entriesJson: JSON.stringify(entries.map((entry) => stored(entry, isHidden(entry), writeHead(entry)))).slice(1, -1),
     elisionsJson: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
     ...countsWithEnds(entries, isHidden),
   };

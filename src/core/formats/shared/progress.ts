@@ -16,7 +16,7 @@ export interface RecordMark {
 }
 
 /** The progress of a growing file, by the marks of its new records. */
-export function progressOf(marks: Iterable<RecordMark>, granularity: PlanContext['granularity']): Omit<Progress, 'ended'> {
+export function measureProgress(marks: Iterable<RecordMark>, granularity: PlanContext['granularity']): Omit<Progress, 'ended'> {
   const calls = new Set<string>();
   let settled = 0;
   let resting = 0;

@@ -3,7 +3,7 @@ import type { Mutable, PlanContext, PlannedCommit, Problem } from '../format.js'
 import type { TreeRecord } from './branches.js';
 import { saidBefore } from './copies.js';
 import { entryIn, isEntryLine } from './entry-lines.js';
-import { type RecordPiece, timeOf } from './jsonl.js';
+import { type RecordPiece, readTime } from './jsonl.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
 
 /**
@@ -93,7 +93,7 @@ function chooseRecords(rules: Rules, pieces: readonly RecordPiece[]) {
     if (record && rules.oddities && !isEntryLine(record)) for (const reason of rules.oddities(record)) notes.push({ line: piece.line, reason });
     // The record's children come after the last of its name.
     if (before > 0) chosen.set(nth(name, before), chosen.get(name) as Placed);
-    const at = record && (isEntryLine(record) ? timeOf(record) : (rules.at ?? timeOf)(record));
+    const at = record && (isEntryLine(record) ? readTime(record) : (rules.at ?? readTime)(record));
     const one = { piece, at, place: before === 0 ? place : { ...place, name: nth(name, before + 1), parent: nth(name, before) } };
     chosen.set(name, one);
     order.push(one);
@@ -125,7 +125,7 @@ function put(growth: Growth, one: Placed): void {
   const { rules, context, placed, records, ends } = growth;
   const { piece, place, at } = one;
   const { name, part, others } = place;
-  const parent = parentOf(growth, one);
+  const parent = findParent(growth, one);
   // Looks up only the first record of a chain that the project does not contain.
   const stored = piece.range.start < context.resumeAt || (isStored(parent) && context.known.has(name));
   // Plain fields: a file has many records.
@@ -144,7 +144,7 @@ function put(growth: Growth, one: Placed): void {
 
 const isStored = (parent: TreeRecord['parent']): boolean => parent === null || !('piece' in parent) || parent.stored;
 
-function parentOf({ chosen, placed, ends, context, notes }: Growth, { piece, place }: Placed): TreeRecord['parent'] {
+function findParent({ chosen, placed, ends, context, notes }: Growth, { piece, place }: Placed): TreeRecord['parent'] {
   const { parent, lane } = place;
   if (parent === undefined) return ends.get(lane) ?? null;
   if (parent === null) return null;

@@ -20,9 +20,9 @@ import type { UnplacedEntry } from './drafts.js';
 import { durationOf } from './durations.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
-import { concatLines, eachPiece, firstNewLine, type RecordPiece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
+import { concatLines, eachPiece, firstNewLine, type RecordPiece, readTime, type Scan, type ScanOptions, scanJsonl } from './jsonl.js';
 import { maxWholeBytes, scanLazily } from './lazy-records.js';
-import { progressOf, type RecordMark } from './progress.js';
+import { measureProgress, type RecordMark } from './progress.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
 import { growRecords } from './records-tree.js';
 
@@ -61,7 +61,7 @@ export const scanRecords = ({ dialect }: Pick<RecordRules, 'dialect'>, bytes: Ui
   scanJsonl(bytes, dialect, options);
 
 /** The records of a delta, lines of entries included. */
-export const recordsOf = (rules: Pick<RecordRules, 'dialect'>, delta: Uint8Array): readonly JsonObject[] =>
+export const readRecords = (rules: Pick<RecordRules, 'dialect'>, delta: Uint8Array): readonly JsonObject[] =>
   scanRecords(rules, delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
 
 /** Whether the first record is a line of an entry of this format. */
@@ -98,7 +98,7 @@ function readPieces<State>(
     else {
       const place = rules.place(record);
       if (!place) continue;
-      const at = (rules.at ?? timeOf)(record);
+      const at = (rules.at ?? readTime)(record);
       const before = rules.continues ? (times.get(place.name) ?? 0) : 0;
       times.set(place.name, before + 1);
       for (const [number, draft] of rules.entries(record, state)) {
@@ -134,7 +134,7 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
     read: (some) => readPieces(rules, some),
     isSilent: (piece) => readPieces(rules, [piece]).entries.length === 0,
     ...(isLazy && { isLazy }),
-    summary: (records, entries) => summaryOf(rules, records, entries),
+    summary: (records, entries) => writeSummary(rules, records, entries),
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
@@ -151,7 +151,7 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
 const maxSampled = 200;
 
 /** One line about a commit: its first prompt, else its first answer, else its tools. */
-function summaryOf<State>(rules: RecordRules<State>, records: readonly TreeRecord[], entries: readonly ParsedEntry[]): string | undefined {
+function writeSummary<State>(rules: RecordRules<State>, records: readonly TreeRecord[], entries: readonly ParsedEntry[]): string | undefined {
   if (records.some(({ part }) => part === 'compaction')) return 'Compaction';
   const seen = entries.filter(({ marks }) => !marks?.includes('hidden'));
   const first = (role: ParsedEntry['role'], lineOf: (text: string) => string | undefined): string | undefined => {
@@ -181,7 +181,7 @@ function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: U
     const prompt = rules.prompt?.(record);
     return prompt === undefined ? [] : (promptLine(prompt) ?? []);
   });
-  const startedAt = beginning.map(rules.at ?? timeOf).find((at) => at !== undefined);
+  const startedAt = beginning.map(rules.at ?? readTime).find((at) => at !== undefined);
   return {
     ...defined({ sessionId, cwd, title }),
     ...(prompts[0] !== undefined && { firstPrompt: prompts[0] }),
@@ -197,7 +197,7 @@ function progressRecords<State>(rules: RecordRules<State>, fresh: FileBytes, gra
     // A subagent's records belong to the turn of the call that started it.
     marks.push(record && place ? { range, ...(place.lane === undefined ? markOf(rules, record, place) : { is: 'part' }) } : { range, is: 'quiet' });
   });
-  return { ...progressOf(marks, granularity), ended: false };
+  return { ...measureProgress(marks, granularity), ended: false };
 }
 
 function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: RecordPlace): Omit<RecordMark, 'range'> {
@@ -210,13 +210,13 @@ function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: 
     case 'answer':
     case 'round': {
       const all = drafts();
-      const done = new Set(callsOf(all, 'tool_result'));
+      const done = new Set(callIds(all, 'tool_result'));
       // A thought is followed by an answer or a call.
       const mayEndTurn = all.length === 0 || all.some(({ kind }) => kind !== 'thinking');
-      return { is: 'answer', calls: callsOf(all, 'tool_call').filter((id) => !done.has(id)), mayEndTurn };
+      return { is: 'answer', calls: callIds(all, 'tool_call').filter((id) => !done.has(id)), mayEndTurn };
     }
     case 'result':
-      return { is: 'result', calls: callsOf(drafts(), 'tool_result') };
+      return { is: 'result', calls: callIds(drafts(), 'tool_result') };
     case 'compaction':
       return { is: 'last' };
     case 'quiet':
@@ -226,7 +226,7 @@ function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: 
   }
 }
 
-const callsOf = (drafts: readonly UnplacedEntry[], of: UnplacedEntry['kind']): readonly string[] =>
+const callIds = (drafts: readonly UnplacedEntry[], of: UnplacedEntry['kind']): readonly string[] =>
   drafts.flatMap(({ kind, toolCallId }) => (kind === of && toolCallId !== undefined ? [toolCallId] : []));
 
 /**

@@ -1,6 +1,6 @@
 // Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record in the
 // container's own form. The formats of such conversations only define the meaning of a record; everything else is here.
-import { inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
 import type { RecordRole, TreeRecord } from './branches.js';
 import { type Numbered, noted } from './drafts.js';
@@ -27,7 +27,7 @@ const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeo
  */
 export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[], isLarge = false): Lines {
   const envelope = { source: formatId, in: session };
-  const lineOf = ({ id, record, parent, at }: Wrapped): JsonObject => {
+  const wrapLine = ({ id, record, parent, at }: Wrapped): JsonObject => {
     const time = instant(at);
     return {
       ...envelope,
@@ -38,8 +38,8 @@ export function wrapLines(formatId: string, session: string, about: JsonObject, 
     };
   };
   const first = { ...envelope, about };
-  if (isLarge) return linesOnDemand(records.length + 1, (number) => (number === 0 ? first : lineOf(records[number - 1] as Wrapped)));
-  return writeLines([first, ...records.map(lineOf)]);
+  if (isLarge) return linesOnDemand(records.length + 1, (number) => (number === 0 ? first : wrapLine(records[number - 1] as Wrapped)));
+  return writeLines([first, ...records.map(wrapLine)]);
 }
 
 /** The record for a value that cannot be read, with the reason. It becomes an event, in every format. */
@@ -65,12 +65,12 @@ export const oddRole =
 export function instant(value: unknown): Timestamp | undefined {
   if (typeof value === 'string' && !/^\d{9,}$/.test(value)) {
     const ms = parseInstant(value) ?? Number.NaN;
-    return Number.isFinite(ms) ? timestampOf(ms) : undefined;
+    return Number.isFinite(ms) ? toTimestamp(ms) : undefined;
   }
   const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
   if (!(number > 0)) return undefined;
   const ms = number < 1e11 ? number * 1e3 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6;
-  return ms < latest ? timestampOf(Math.floor(ms)) : undefined;
+  return ms < latest ? toTimestamp(Math.floor(ms)) : undefined;
 }
 const latest = 8.64e15;
 

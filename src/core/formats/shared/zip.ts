@@ -41,7 +41,7 @@ export function zipEntries(file: FileBytes): ReadonlyMap<string, ZipEntry> | und
  */
 export function zipList(file: FileBytes): readonly ZipEntry[] | undefined {
   const tailAt = Math.max(0, file.length - endLength - 0xffff);
-  const tail = partOf(file, tailAt, file.length);
+  const tail = readRange(file, tailAt, file.length);
   let end = tail.length - endLength;
   while (end >= 0 && tail.readUInt32LE(end) !== endMark) end--;
   if (end < 0) return undefined;
@@ -50,7 +50,7 @@ export function zipList(file: FileBytes): readonly ZipEntry[] | undefined {
   let at = 0;
   const ending = { at: tailAt + end, directory: tail.readUInt32LE(end + 16), entries: tail.readUInt16LE(end + 10) };
   if (ending.at - ending.directory > maxDirectoryBytes) throw refused(`its directory has ${ending.at - ending.directory} bytes`);
-  const bytes = partOf(file, Math.min(ending.directory, ending.at), ending.at);
+  const bytes = readRange(file, Math.min(ending.directory, ending.at), ending.at);
   for (let left = ending.entries; left > 0 && at + 46 <= bytes.length && bytes.readUInt32LE(at) === entryMark; left--) {
     const [method, size, length] = [bytes.readUInt16LE(at + 10), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
     const [nameLength, extraLength, noteLength] = [bytes.readUInt16LE(at + 28), bytes.readUInt16LE(at + 30), bytes.readUInt16LE(at + 32)];
@@ -84,7 +84,7 @@ interface Stored {
 }
 
 /** The bytes of a range, as far as the file has them. They are valid until the next call. */
-function partOf(file: FileBytes, start: number, end: number): Buffer {
+function readRange(file: FileBytes, start: number, end: number): Buffer {
   const bytes = start < file.length ? file.subarray(start, Math.min(end, file.length)) : new Uint8Array();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -92,9 +92,9 @@ function partOf(file: FileBytes, start: number, end: number): Buffer {
 function contentAt(file: FileBytes, { place, method, size, length, name }: Stored): Uint8Array {
   if (length > maxEntryBytes) throw new Error(`${name} has ${length} bytes`);
   if (place + 30 > file.length) throw new Error(`${name} lies beyond the end of the archive`);
-  const head = partOf(file, place, place + 30);
+  const head = readRange(file, place, place + 30);
   const start = place + 30 + head.readUInt16LE(26) + head.readUInt16LE(28);
-  const packed = partOf(file, start, start + size);
+  const packed = readRange(file, start, start + size);
   const limit = { maxOutputLength: Math.max(1, length) };
   if (method === 0 && size !== length) throw new Error(`${name} says that it has ${length} bytes, and has ${size}`);
   if (method === 0) return new Uint8Array(packed);

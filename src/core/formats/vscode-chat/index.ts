@@ -3,7 +3,7 @@
 // parse.ts reads a request.
 import type { ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
-import { entriesOf, oddities } from './parse.js';
+import { oddities, readEntries } from './parse.js';
 import { document, formatId } from './parse-document.js';
 
 export const vscodeChat: ImportableFormat = wrappedFormat({
@@ -12,7 +12,7 @@ export const vscodeChat: ImportableFormat = wrappedFormat({
   template: 'vscode-chat',
   part: () => 'prompt',
   isTurn: true,
-  entries: entriesOf,
+  entries: readEntries,
   oddities,
   tools: {
     copilot_readFile: 'read',

@@ -1,4 +1,4 @@
-import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import { type ByteRange, decodeText, inWords, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { linesOnce, saidBefore } from '../shared/copies.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
@@ -13,7 +13,7 @@ export const formatId = 'vscode-chat-v1';
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head) => {
-    const text = textOf(head);
+    const text = decodeText(head);
     if (hasMembers(text, { kind: /^0$/, v: /^\{/ })) return true;
     return (
       /^\s*\{/.test(text) &&
@@ -23,16 +23,16 @@ export const document: DocumentReader = {
     );
   },
   unread(bytes) {
-    const text = textOf(bytes);
+    const text = decodeText(bytes);
     return isLog(text) ? operationsIn(text).problems : [];
   },
   members(bytes) {
-    const text = textOf(bytes);
+    const text = decodeText(bytes);
     const { state, cut } = isLog(text) ? replayed(text) : { state: parseJson(text), cut: [] };
     if (!isObject(state) || isDeep(state) || !Array.isArray(state.requests)) return undefined;
     const requests = recordsIn(state.requests);
-    const records = requests.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameOf(requests[at - 1] as JsonObject, at - 1), at));
-    return [memberOf(state, { records: [...cut, ...records], last: requests.at(-1) })];
+    const records = requests.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameRequest(requests[at - 1] as JsonObject, at - 1), at));
+    return [readMember(state, { records: [...cut, ...records], last: requests.at(-1) })];
   },
   membersInFile(file) {
     const [first] = valuesInFile(file, (path) => path === 'requests');
@@ -55,7 +55,7 @@ export const document: DocumentReader = {
         },
       });
     }
-    return [memberOf(state, { records, last, isLarge: true })];
+    return [readMember(state, { records, last, isLarge: true })];
   },
 };
 
@@ -68,27 +68,32 @@ interface Chat {
   readonly isLarge?: true;
 }
 
-function memberOf(state: JsonObject, { records: all, last, isLarge }: Chat): Member {
+function readMember(state: JsonObject, { records: all, last, isLarge }: Chat): Member {
   const id = stringAt(state, 'sessionId') ?? `chat-${String(state.creationDate ?? 0)}`;
   const title = stringAt(state, 'customTitle');
   const about = { sessionId: id, ...(title !== undefined && { title }) };
   const records = unique(all);
-  const linesOf = (some: readonly Wrapped[]) => wrapLines(formatId, id, about, some, isLarge);
+  const wrapSome = (some: readonly Wrapped[]) => wrapLines(formatId, id, about, some, isLarge);
   const named = { id, ...(title !== undefined && { title }) };
-  if (!last || !isOpen(last)) return { ...named, lines: () => linesOf(records) };
+  if (!last || !isOpen(last)) return { ...named, lines: () => wrapSome(records) };
   const done = records.slice(0, -1);
   return {
     ...named,
-    lines: () => linesOf([...done, ...records.slice(-1).map(asOpen)]),
-    over: () => ({ last: done.at(-1)?.id, open: true, lines: () => linesOf(done) }),
+    lines: () => wrapSome([...done, ...records.slice(-1).map(asOpen)]),
+    over: () => ({ last: done.at(-1)?.id, open: true, lines: () => wrapSome(done) }),
   };
 }
 
 /** A request that is being answered has a name of its own, because a later state has its answer under its usual name. */
 const asOpen = (wrapped: Wrapped): Wrapped => ({ ...wrapped, id: `${wrapped.id}~open` });
 
-const nameOf = (request: JsonObject, at: number): string => stringAt(request, 'requestId') ?? `request-${at}`;
-const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped => ({ id: nameOf(record, at), record, parent, at: record.timestamp });
+const nameRequest = (request: JsonObject, at: number): string => stringAt(request, 'requestId') ?? `request-${at}`;
+const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped => ({
+  id: nameRequest(record, at),
+  record,
+  parent,
+  at: record.timestamp,
+});
 
 /** A request that was cut and added again is read at its current position. */
 const unique = (records: readonly Wrapped[]): readonly Wrapped[] => [...new Map(records.map((record) => [record.id, record])).values()];
@@ -103,7 +108,7 @@ function replayed(text: string): { readonly state: Json | undefined; readonly cu
     for (let at = from; at < requests.length; at++) {
       const request = requests[at];
       const before = requests[at - 1];
-      if (isObject(request)) cut.push(wrap(request, isObject(before) ? nameOf(before, at - 1) : null, at));
+      if (isObject(request)) cut.push(wrap(request, isObject(before) ? nameRequest(before, at - 1) : null, at));
     }
   };
   for (const operation of operationsIn(text).operations) {

@@ -18,7 +18,7 @@ import {
 type Told = UnplacedEntry & { readonly messageId?: string };
 
 /** The entries of a request: the prompt, the answers and calls of the model, and the results of the tools. */
-export function entriesOf(request: JsonObject): readonly Numbered[] {
+export function readEntries(request: JsonObject): readonly Numbered[] {
   const model = stringAt(request, 'modelId');
   const author = model === undefined ? {} : { author: model };
   const metadata = isObject(request.result) ? request.result.metadata : undefined;

@@ -5,7 +5,7 @@ import { align } from '../../diff/index.js';
 import { parseAnswerId } from '../rebuild/answers.js';
 import { parseOwnId } from '../rebuild/own.js';
 import { openRebuilder, type RebuiltCall } from '../rebuild/rebuild.js';
-import { callOf, getRequest } from '../rebuild/requests.js';
+import { getRequest, requireCall } from '../rebuild/requests.js';
 import { withBlocks, withoutMarks } from '../shared/canonical.js';
 import { tokensOfBlock, tokensOfJson, tokensOfMessage } from '../shared/causes.js';
 import { membersAt, stringIn } from '../shared/json-ranges.js';
@@ -19,7 +19,7 @@ export function diffRequests(chain: ReadChain, a: string, b: string): RequestDif
   const isRecorded = [a, b].every((id) => parseAnswerId(id) === undefined && parseOwnId(id) === undefined);
   const rebuilder = openRebuilder(chain);
   const sideOf = (id: string): Side =>
-    isRecorded ? recordedSide(rebuilder.rebuild(callOf(chain, id)), rebuilder.reader) : bodySide(getRequest(chain, id));
+    isRecorded ? recordedSide(rebuilder.rebuild(requireCall(chain, id)), rebuilder.reader) : bodySide(getRequest(chain, id));
   const [before, after] = [sideOf(a), sideOf(b)];
   const system = changesOf(before.system, after.system, (index) => `system[${index}]`);
   const tools = toolChanges(before.tools, after.tools);
@@ -52,7 +52,7 @@ interface Placed {
 
 function recordedSide({ members, messages }: RebuiltCall, reader: MessageReader): Side {
   return {
-    ...partsOf(new Map([...members].map(([name, { value }]) => [name, value]))),
+    ...divideBody(new Map([...members].map(([name, { value }]) => [name, value]))),
     messages: messages.map((no) => placed(reader, no)),
   };
 }
@@ -64,16 +64,16 @@ function bodySide({ body }: Request): Side {
   const name = listNames.find((each) => Array.isArray(body[each]));
   const list = name === undefined ? [] : (body[name] as Json[]);
   return {
-    ...partsOf(new Map(Object.entries(body).filter(([each]) => each !== name) as [string, Json][])),
+    ...divideBody(new Map(Object.entries(body).filter(([each]) => each !== name) as [string, Json][])),
     messages: list.map((message): Placed => {
       const plain = withoutMarks(withBlocks(message));
       const name = canonicalJson(plain);
-      return { name, role: stringAt(message, 'role') ?? '', tokens: () => tokensOfMessage(plain), blocks: () => blocksOf(plain) };
+      return { name, role: stringAt(message, 'role') ?? '', tokens: () => tokensOfMessage(plain), blocks: () => readBlocks(plain) };
     }),
   };
 }
 
-function partsOf(members: ReadonlyMap<string, Json>): Omit<Side, 'messages'> {
+function divideBody(members: ReadonlyMap<string, Json>): Omit<Side, 'messages'> {
   const listIn = (name: string): readonly Json[] => {
     const value = members.get(name);
     return value === undefined ? [] : Array.isArray(value) ? value.map(withoutMarks) : [value];
@@ -87,7 +87,7 @@ function partsOf(members: ReadonlyMap<string, Json>): Omit<Side, 'messages'> {
   };
 }
 
-const blocksOf = (message: Json): readonly Json[] => (isObject(message) && Array.isArray(message.content) ? (message.content as Json[]) : []);
+const readBlocks = (message: Json): readonly Json[] => (isObject(message) && Array.isArray(message.content) ? (message.content as Json[]) : []);
 
 function placed(reader: MessageReader, no: number): Placed {
   if (no < 0) return { name: `gap ${no}`, role: '', tokens: () => 0, blocks: () => [] };
@@ -97,7 +97,7 @@ function placed(reader: MessageReader, no: number): Placed {
     name: String(no),
     role: stringIn(text, membersAt(text, 0, ['role'])?.get('role')) ?? '',
     tokens: () => tokensOfMessage(reader.valueAt(no)),
-    blocks: () => blocksOf(withoutMarks(withBlocks(reader.valueAt(no)))),
+    blocks: () => readBlocks(withoutMarks(withBlocks(reader.valueAt(no)))),
   };
 }
 

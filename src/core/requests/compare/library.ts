@@ -1,5 +1,5 @@
 import { sha256Of } from '../../artifacts/index.js';
-import { type ArtifactNo, canonicalJson, isObject, type Json, notFound, stringAt, textOf, timestampOf } from '../../base/index.js';
+import { type ArtifactNo, canonicalJson, decodeText, isObject, type Json, notFound, stringAt, toTimestamp } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import type { PartDiff, PartSection, RequestPart, RequestPartRow } from '../../contract/index.js';
 import { changedLines } from '../../diff/index.js';
@@ -23,14 +23,14 @@ export const listParts = (chain: ReadChain): RequestPartRow[] => known(chain).ma
 
 /** One part, in readable sections. @throws NOT_FOUND for an unknown id. */
 export function getPart(chain: ReadChain, partId: string): RequestPart {
-  const { row, value } = partOf(known(chain), partId);
+  const { row, value } = requirePart(known(chain), partId);
   return { ...row, sections: sectionsOf(row.kind, value) };
 }
 
 /** Compares two parts of one kind, line by line. @throws NOT_FOUND for an unknown id. */
 export function diffParts(chain: ReadChain, a: string, b: string): PartDiff {
   const all = known(chain);
-  const [before, after] = [partOf(all, a), partOf(all, b)];
+  const [before, after] = [requirePart(all, a), requirePart(all, b)];
   const sides = [before, after].map(({ row, value }) => new Map(sectionsOf(row.kind, value).map(({ name, text }) => [name, text])));
   const [left, right] = sides as [Map<string, string>, Map<string, string>];
   const sections = [...new Set([...left.keys(), ...right.keys()])].map((name): PartDiff['sections'][number] => {
@@ -48,7 +48,7 @@ export function diffParts(chain: ReadChain, a: string, b: string): PartDiff {
   };
 }
 
-function partOf(all: readonly Known[], partId: string): Known {
+function requirePart(all: readonly Known[], partId: string): Known {
   const found = all.find(({ row }) => row.partId === partId);
   if (!found) throw notFound(partId, `no system prompt or tool set of this project has the id ${partId}`);
   return found;
@@ -60,10 +60,10 @@ function known(chain: ReadChain): Known[] {
     const id = `${use.kind === 'system' ? 'prompt' : 'tools'}-${sha256Of(canonicalJson(use.value)).toString('hex').slice(0, 16)}`;
     byId.set(id, [...(byId.get(id) ?? []), use]);
   }
-  return [...byId].map(([id, uses]) => rowOf(id, uses)).sort((a, b) => (a.row.last < b.row.last ? 1 : a.row.last > b.row.last ? -1 : 0));
+  return [...byId].map(([id, uses]) => describePart(id, uses)).sort((a, b) => (a.row.last < b.row.last ? 1 : a.row.last > b.row.last ? -1 : 0));
 }
 
-function rowOf(partId: string, uses: readonly Use[]): Known {
+function describePart(partId: string, uses: readonly Use[]): Known {
   const [{ kind, value }] = uses as [Use];
   const sections = sectionsOf(kind, value);
   const distinct = (values: readonly string[]): string[] => [...new Set(values)].filter((each) => each !== '').sort();
@@ -74,13 +74,13 @@ function rowOf(partId: string, uses: readonly Use[]): Known {
       kind,
       agents: distinct(uses.map((use) => use.agent)),
       versions: distinct(uses.flatMap((use) => use.versions)),
-      first: timestampOf(Math.min(...uses.map((use) => use.first))),
-      last: timestampOf(Math.max(...uses.map((use) => use.last))),
+      first: toTimestamp(Math.min(...uses.map((use) => use.first))),
+      last: toTimestamp(Math.max(...uses.map((use) => use.last))),
       tokens: countTokens(canonicalJson(value)),
       calls: uses.reduce((sum, use) => sum + use.calls, 0),
       sessions: new Set(uses.map((use) => use.session)).size,
       sections: sections.length,
-      head: headOf(kind, sections),
+      head: writeHead(kind, sections),
     },
   };
 }
@@ -88,7 +88,7 @@ function rowOf(partId: string, uses: readonly Use[]): Known {
 const headLength = 160;
 
 /** A short description: the beginning of a prompt, the names of tools. */
-const headOf = (kind: Kind, sections: readonly PartSection[]): string =>
+const writeHead = (kind: Kind, sections: readonly PartSection[]): string =>
   (kind === 'tools' ? sections.map(({ name }) => name).join(', ') : sections.map(({ text }) => text).join(' '))
     .replace(/\s+/g, ' ')
     .trim()
@@ -118,7 +118,7 @@ function usesInRecords(chain: ReadChain): Use[] {
   };
   const values = new Map<ArtifactNo, Json>();
   const valueAt = (artifact: ArtifactNo): Json => {
-    const value = values.get(artifact) ?? (JSON.parse(textOf(artifacts.read(artifact))) as Json);
+    const value = values.get(artifact) ?? (JSON.parse(decodeText(artifacts.read(artifact))) as Json);
     values.set(artifact, value);
     return value;
   };

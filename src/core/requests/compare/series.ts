@@ -1,11 +1,11 @@
-import { type ArtifactNo, type Json, textOf, timestampOf } from '../../base/index.js';
+import { type ArtifactNo, decodeText, type Json, toTimestamp } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import type { RequestPoint } from '../../contract/index.js';
 import { answerPoints } from '../rebuild/answers.js';
 import { type ListedCall, type RequestFilter, rowsInOrder } from '../rebuild/requests.js';
-import { windowOf } from '../runtimes/runtime.js';
+import { sentSize } from '../runtimes/runtime.js';
 import { addAll, byCause, type CauseSums, causesOfMessage, causesOfStated, noCauses } from '../shared/causes.js';
-import { listOf, listRow } from '../shared/lists.js';
+import { listRow, readList } from '../shared/lists.js';
 import { messageReader } from '../shared/messages.js';
 import { unpackNumbers } from '../shared/varints.js';
 
@@ -20,11 +20,11 @@ export function* requestSeries(chain: ReadChain, filter: RequestFilter): Generat
   const recorded = rows.map(
     (row): RequestPoint => ({
       requestId: row.requestId,
-      at: timestampOf(row.at),
+      at: toTimestamp(row.at),
       ...(row.agentId !== '' && { agentId: row.agentId }),
       model: row.model,
       messageCount: row.messageCount,
-      counted: windowOf(row),
+      counted: sentSize(row),
       output: row.output,
       causes: byCause(sums(row)),
     }),
@@ -42,7 +42,7 @@ function summing(chain: ReadChain): (row: ListedCall) => CauseSums {
   return (row) => {
     const base = row.base === null ? undefined : known.get(row.base);
     const continues = base !== undefined && base.messageCount === row.keep;
-    const added = continues ? unpackNumbers(row.tail) : listOf((no) => listRow(db, no), row.no);
+    const added = continues ? unpackNumbers(row.tail) : readList((no) => listRow(db, no), row.no);
     const sums = continues ? [...base.sums] : noCauses();
     for (const no of added) if (no > 0) addAll(sums, costOf(no));
     known.set(row.no, { sums, messageCount: row.messageCount });
@@ -70,7 +70,7 @@ function fixedCosts({ db, artifacts }: ReadChain): (shape: number) => CauseSums 
     const before = known.get(shape);
     if (before) return before;
     const row = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
-    const partAt = (artifact: ArtifactNo | null | undefined): Json => (artifact ? (JSON.parse(textOf(artifacts.read(artifact))) as Json) : []);
+    const partAt = (artifact: ArtifactNo | null | undefined): Json => (artifact ? (JSON.parse(decodeText(artifacts.read(artifact))) as Json) : []);
     const sums = causesOfStated({ system: partAt(row?.system), tools: partAt(row?.tools) });
     known.set(shape, sums);
     return sums;

@@ -1,23 +1,23 @@
-import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
+import { atOnce, type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, toTimestamp } from '../../base/index.js';
 import {
   type ContextRow,
   commitAt,
-  commitOf,
   contextEntries,
+  findCommit,
   keep,
   lineage,
   newestFirst,
-  outlineOf,
   placesTowardsRoot,
   type ReadChain,
+  readOutline,
   recalled,
   walk,
 } from '../../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
-import { deltaOf } from '../runtimes/before.js';
-import { type Answer, type CallPlace, type CallReader, type Delta, makesCompaction, recordOf, shownCounts, windowOf } from '../runtimes/runtime.js';
-import { runtimeOf, runtimes } from '../runtimes/runtimes.js';
+import { openDelta } from '../runtimes/before.js';
+import { type Answer, type CallPlace, type CallReader, type Delta, makesCompaction, recordId, sentSize, shownCounts } from '../runtimes/runtime.js';
+import { findReader, runtimes } from '../runtimes/runtimes.js';
 import { addAll, addTo, byCause, type CauseSums, causeOfEntry, noCauses } from '../shared/causes.js';
 import { causesBesidePrompt, leadingMessages } from './beside.js';
 
@@ -63,7 +63,7 @@ const nothing = (): Count => ({
   answered: 0,
 });
 
-const idOf = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
+const callName = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
 
 /** The commit and answer that the id of such a call names; undefined for ids of other kinds. */
 export function parseAnswerId(requestId: string): { readonly commit: ContextId; readonly key: EntryKey } | undefined {
@@ -80,12 +80,12 @@ export function* answerRows(
   isRecorded: (record: string) => boolean,
 ): Generator<undefined, RequestRow[]> {
   const found = yield* foundIn(chain, commits, isRecorded);
-  return found.map(rowOf);
+  return found.map(makeRow);
 }
 
 /** The call of an answer as lists show it. */
-export const rowOf = ({ row, runtime, beginning, answer, at, isPure }: AnsweredCall): RequestRow => ({
-  requestId: idOf(row.id, beginning.key),
+export const makeRow = ({ row, runtime, beginning, answer, at, isPure }: AnsweredCall): RequestRow => ({
+  requestId: callName(row.id, beginning.key),
   at,
   commit: row.id,
   replyKey: beginning.key,
@@ -106,7 +106,7 @@ export function briefAnswers(chain: ReadChain, commit: CommitSeq, isRecorded: (r
   const before = row.parent === null ? undefined : briefCount(chain, commitAt(chain, row.parent), row.format);
   if (row.parent !== null && !before) return atOnce(answerRows(chain, [commit], isRecorded));
   const counts = new Map<CommitSeq, Count>(before && row.parent !== null ? [[row.parent, before]] : []);
-  return atOnce(foundIn(chain, [commit], isRecorded, counts)).map(rowOf);
+  return atOnce(foundIn(chain, [commit], isRecorded, counts)).map(makeRow);
 }
 
 /** A count that only says where answers begin. Undefined if the formats of the context differ. */
@@ -117,7 +117,7 @@ function briefCount(chain: ReadChain, row: ContextRow, format: string): Count | 
   if (hasOther) return undefined;
   let last: OutlineEntry | undefined;
   for (const step of newestFirst(chain, row)) {
-    last = outlineOf(chain, step.artifact, step.format).entries.findLast(({ hidden, role }) => !hidden && role === 'assistant');
+    last = readOutline(chain, step.artifact, step.format).entries.findLast(({ hidden, role }) => !hidden && role === 'assistant');
     if (last) break;
   }
   return { ...nothing(), last, format };
@@ -139,11 +139,11 @@ const pointIn =
     const causes = [...beginning.causes];
     addAll(causes, besides(row));
     return {
-      requestId: idOf(row.id, beginning.key),
+      requestId: callName(row.id, beginning.key),
       at,
       model: answer.model,
       messageCount: beginning.messagesBefore,
-      counted: windowOf(answer.usage),
+      counted: sentSize(answer.usage),
       output: answer.usage.output,
       causes: byCause(causes),
     };
@@ -192,18 +192,18 @@ export function* foundIn(
   for (const [n, seq] of commits.entries()) {
     if (n % commitsPerStep === 0) yield;
     const row = commitAt(chain, seq);
-    const runtime = runtimeOf(row.format);
+    const runtime = findReader(row.format);
     const hasCalls = row.type === 'delta' || makesCompaction(row, runtime);
     if (hasCalls && row.parent !== null && !counts.has(row.parent)) yield* countTo(chain, row.parent, counts);
     const { beginnings, end } = beginningsOf(chain, row, counts);
     counts.set(seq, end);
-    const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordOf(key)));
+    const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordId(key)));
     // A context that a person assembled by forking was never sent.
     if (!hasCalls || row.forked || !unrecorded.length) continue;
-    const delta = deltaOf(chain, row);
+    const delta = openDelta(chain, row);
     for (const { messagesBefore, ...beginning } of unrecorded) {
       const answer = runtime.answer(delta, beginning.at);
-      const at = answer?.at ?? delta.entries[beginning.at]?.at ?? timestampOf(row.createdAt);
+      const at = answer?.at ?? delta.entries[beginning.at]?.at ?? toTimestamp(row.createdAt);
       const placed = { ...beginning, messagesBefore: leading(row) + messagesBefore };
       if (answer) found.push({ row, runtime, beginning: placed, answer, at, isPure: end.format === row.format });
     }
@@ -214,11 +214,11 @@ export function* foundIn(
 /** The call whose answer begins at an entry of a commit, without what the commits before it tell. */
 export function foundAt(chain: ReadChain, commit: CommitSeq, at: number): AnsweredCall | undefined {
   const row = commitAt(chain, commit);
-  const runtime = runtimeOf(row.format);
-  const delta = deltaOf(chain, row);
+  const runtime = findReader(row.format);
+  const delta = openDelta(chain, row);
   const [entry, answer] = [delta.entries[at], runtime.answer(delta, at)];
   const beginning = entry && { key: entry.key, at, messagesBefore: 0, causes: noCauses() };
-  return beginning && answer && { row, runtime, beginning, answer, at: answer.at ?? entry.at ?? timestampOf(row.createdAt), isPure: false };
+  return beginning && answer && { row, runtime, beginning, answer, at: answer.at ?? entry.at ?? toTimestamp(row.createdAt), isPure: false };
 }
 
 /** The number of messages that were sent for an answer in the commit. */
@@ -229,12 +229,12 @@ export function messagesBefore(chain: ReadChain, row: ContextRow, key: EntryKey)
 
 /** The answers that begin in a commit, including that of the call that made a compaction, and the count at its end. Fills gaps in `counts`. */
 function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): Counted {
-  const runtime = runtimeOf(row.format);
+  const runtime = findReader(row.format);
   const countBefore = (): Count | undefined =>
     row.parent === null ? undefined : (counts.get(row.parent) ?? atOnce(countTo(chain, row.parent, counts)));
   const counted = countIn(chain, row, row.type === 'delta' ? countBefore() : undefined);
   if (!makesCompaction(row, runtime)) return counted;
-  const { entries } = outlineOf(chain, row.artifact, row.format);
+  const { entries } = readOutline(chain, row.artifact, row.format);
   const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
   const sent = at < 0 ? undefined : countBefore();
   if (!sent) return counted;
@@ -249,8 +249,8 @@ interface Counted {
 
 /** Counts a commit's own entries after `before`, the count of its parent. */
 function countIn(chain: ReadChain, row: ContextRow, before: Count | undefined): Counted {
-  const runtime = runtimeOf(row.format);
-  const { entries } = outlineOf(chain, row.artifact, row.format);
+  const runtime = findReader(row.format);
+  const { entries } = readOutline(chain, row.artifact, row.format);
   const beginnings: Beginning[] = [];
   let count = before ?? nothing();
   const { tools } = count;
@@ -304,7 +304,7 @@ export function* statedParts(chain: ReadChain): Generator<StatedPart> {
     for (const { seq } of rows) {
       const row = commitAt(chain, seq);
       const session = row.sessionId ?? row.id;
-      const { system, tools, version } = stated(deltaOf(chain, row)) ?? {};
+      const { system, tools, version } = stated(openDelta(chain, row)) ?? {};
       const before = current.get(session) ?? [];
       const now = Object.entries({ system, tools }).flatMap(([kind, value]): StatedPart[] =>
         value === undefined
@@ -350,9 +350,9 @@ export interface StatedPart {
  * no such answer.
  */
 export function getAnswered(chain: ReadChain, requestId: string, { commit, key }: { commit: ContextId; key: EntryKey }, isBare = false): Request {
-  const row = commitOf(chain, commit, 'requestId');
-  const runtime = runtimeOf(row.format);
-  const own = deltaOf(chain, row);
+  const row = findCommit(chain, commit, 'requestId');
+  const runtime = findReader(row.format);
+  const own = openDelta(chain, row);
   const at = own.entries.findIndex((entry) => entry.key === key);
   const first = own.entries[at];
   const answer = first?.role === 'assistant' ? runtime.answer(own, at) : undefined;
@@ -364,12 +364,12 @@ export function getAnswered(chain: ReadChain, requestId: string, { commit, key }
   const { provider, body, missing } = runtime.body({
     commit: row.id,
     replyKey: key,
-    at: first.at ?? timestampOf(row.createdAt),
+    at: first.at ?? toTimestamp(row.createdAt),
     answer,
     makesCompaction: asSummary,
     entries: () => (isBare ? [] : entriesBefore(chain, context, key)),
     deltas: () =>
-      asSummary ? [...deltasOf(chain, context, undefined), deltaOf(chain, row, first.raw?.start)] : deltasOf(chain, row, first.raw?.start),
+      asSummary ? [...deltasOf(chain, context, undefined), openDelta(chain, row, first.raw?.start)] : deltasOf(chain, row, first.raw?.start),
     earlier: () => earlierDeltas(chain, context),
   });
   return {
@@ -391,9 +391,9 @@ function entriesBefore(chain: ReadChain, row: ContextRow, key: EntryKey): Return
 }
 
 const deltasOf = (chain: ReadChain, row: ContextRow, end: number | undefined): Delta[] =>
-  walk(chain, row).contributing.map((step) => deltaOf(chain, step, step.seq === row.seq ? end : undefined));
+  walk(chain, row).contributing.map((step) => openDelta(chain, step, step.seq === row.seq ? end : undefined));
 
 function* earlierDeltas(chain: ReadChain, row: ContextRow): Generator<Delta> {
   const [first] = walk(chain, row).contributing;
-  for (const step of lineage(chain, row).toReversed()) if (first && step.depth < first.depth) yield deltaOf(chain, step);
+  for (const step of lineage(chain, row).toReversed()) if (first && step.depth < first.depth) yield openDelta(chain, step);
 }

@@ -1,9 +1,9 @@
 // What calls send beside the entries of the conversation, from the deltas that state it.
 import type { CommitSeq } from '../../base/index.js';
-import { type ContextRow, commitAt, keep, outlineOf, type ReadChain, recalled } from '../../chain/index.js';
-import { deltaOf } from '../runtimes/before.js';
+import { type ContextRow, commitAt, keep, type ReadChain, readOutline, recalled } from '../../chain/index.js';
+import { openDelta } from '../runtimes/before.js';
 import type { Stated } from '../runtimes/runtime.js';
-import { runtimeOf } from '../runtimes/runtimes.js';
+import { findReader } from '../runtimes/runtimes.js';
 import { type CauseSums, causesOfStated, noCauses } from '../shared/causes.js';
 
 /** The number of bytes that a number takes in memory, about. */
@@ -12,12 +12,13 @@ const bytesPerNumber = 100;
 /** The number of messages before the first entry, by commit, from the nearest delta that states it. */
 export function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
   return (row) => {
-    const { leading } = runtimeOf(row.format);
+    const { leading } = findReader(row.format);
     if (!leading) return 0;
     const passed: CommitSeq[] = [];
     let found: number | undefined;
     for (let at: ContextRow | undefined = row; at && found === undefined; at = before(chain, at)) {
-      found = recalled<number>(chain, 'leading', String(at.seq)) ?? (at.format === row.format ? leading(deltaOf(chain, at), at.parent === null) : 0);
+      found =
+        recalled<number>(chain, 'leading', String(at.seq)) ?? (at.format === row.format ? leading(openDelta(chain, at), at.parent === null) : 0);
       passed.push(at.seq);
     }
     for (const seq of passed) keep(chain, 'leading', String(seq), found ?? 0, bytesPerNumber);
@@ -35,15 +36,15 @@ function before(chain: ReadChain, { depth, parent }: ContextRow): ContextRow | u
 export function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => CauseSums {
   const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
   const nothingStated = { stated: undefined, causes: noCauses() };
-  const statesSystem = (row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
+  const statesSystem = (row: ContextRow): boolean => readOutline(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
   return (row) => {
-    if (!runtimeOf(row.format).besides) return noCauses();
+    if (!findReader(row.format).besides) return noCauses();
     const passed: ContextRow[] = [];
     for (let at: ContextRow | undefined = row; at && !known.has(at.seq); at = before(chain, at)) passed.push(at);
     for (const at of passed.toReversed()) {
       const earlier = known.get(at.parent ?? at.seq) ?? nothingStated;
-      const { besides } = runtimeOf(at.format);
-      const stated = besides && statesSystem(at) ? besides(deltaOf(chain, at), earlier.stated) : earlier.stated;
+      const { besides } = findReader(at.format);
+      const stated = besides && statesSystem(at) ? besides(openDelta(chain, at), earlier.stated) : earlier.stated;
       known.set(at.seq, stated === earlier.stated ? earlier : { stated, causes: causesOfStated(stated) });
     }
     return known.get(row.seq)?.causes ?? noCauses();

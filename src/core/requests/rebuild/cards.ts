@@ -1,6 +1,6 @@
-import { type CommitSeq, type ContextId, type EntryKey, notFound, timestampOf } from '../../base/index.js';
+import { type CommitSeq, type ContextId, type EntryKey, notFound, toTimestamp } from '../../base/index.js';
 import { idsAt } from '../../cards/index.js';
-import { commitOf, type ReadChain } from '../../chain/index.js';
+import { findCommit, type ReadChain } from '../../chain/index.js';
 import type { Proof, Request, RequestRow } from '../../contract/index.js';
 import { type AgentTurnRow, type CardCall, callsOfTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../../handover/index.js';
 import { unknownUsage } from '../runtimes/runtime.js';
@@ -24,16 +24,16 @@ export function cardRows(chain: ReadChain, seqs: ReadonlySet<CommitSeq>, isTurn:
     if (!calls.length) return [];
     for (const [seq, of] of turns) if (of.no === turn.no) commits.add(seq);
     const commit = newestCommitOf(turn);
-    if (commit === null || !(isTurn || seqs.has(commitOf(chain, commit).seq))) return [];
+    if (commit === null || !(isTurn || seqs.has(findCommit(chain, commit).seq))) return [];
     const output = idsAt(chain, turn.output);
-    return calls.map((call) => rowOf(turn, call, commit, output[call.outputs]));
+    return calls.map((call) => makeRow(turn, call, commit, output[call.outputs]));
   });
   return { rows, commits };
 }
 
-const rowOf = (turn: AgentTurnRow, call: CardCall, commit: ContextId, reply: string | undefined): RequestRow => ({
+const makeRow = (turn: AgentTurnRow, call: CardCall, commit: ContextId, reply: string | undefined): RequestRow => ({
   requestId: call.requestId,
-  at: timestampOf(call.at),
+  at: toTimestamp(call.at),
   commit,
   replyKey: reply === undefined ? null : (`${reply}.0` as EntryKey),
   sessionId: turn.agentId,

@@ -5,6 +5,7 @@ import {
   type ContextId,
   canonicalJson,
   corrupt,
+  decodeText,
   defined,
   isObject,
   type Json,
@@ -12,10 +13,9 @@ import {
   notFound,
   parseJson,
   StemmaError,
-  textOf,
-  timestampOf,
+  toTimestamp,
 } from '../../base/index.js';
-import { type ContextRow, commitAt, commitOf, contextEntries, idsOf, type ReadChain, type WriteChain } from '../../chain/index.js';
+import { type ContextRow, commitAt, contextEntries, findCommit, type ReadChain, seededIds, type WriteChain } from '../../chain/index.js';
 import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/index.js';
 import { pairedCalls, type WritableEntry } from '../../formats/index.js';
 import { changedSql } from '../../store/index.js';
@@ -104,7 +104,7 @@ export function ownBody(
   return { ...body, [list]: [...before, ...changed(sent).slice(sent.from), ...write(replies.map(resent), optionsOf(base))] };
 }
 
-const optionsOf = ({ id, createdAt }: OwnQuestion['base']) => ({ newId: idsOf(id), now: timestampOf(createdAt) });
+const optionsOf = ({ id, createdAt }: OwnQuestion['base']) => ({ newId: seededIds(id), now: toTimestamp(createdAt) });
 
 /** The body of a call with these entries as its messages. */
 export function writtenBody({ base, wire, before, body, isPaired }: OwnQuestion, entries: readonly WritableEntry[]): JsonObject {
@@ -163,10 +163,10 @@ export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<Own
   ).no;
   chain.db.run(
     'INSERT OR REPLACE INTO modelRun (context, project, base, turn, provider, wire, model, likeCall, shape, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    commitOf(chain, commit).seq,
+    findCommit(chain, commit).seq,
     chain.project,
-    commitOf(chain, question.base.id).seq,
-    run.turn === null ? null : commitOf(chain, run.turn).seq,
+    findCommit(chain, question.base.id).seq,
+    run.turn === null ? null : findCommit(chain, run.turn).seq,
     run.provider,
     question.wire,
     run.model,
@@ -195,7 +195,7 @@ const changedRun = ({ db }: ReadChain): string => changedSql(db, 'modelRun', 'r'
 /** The run that produced the reply in a commit; undefined if Stemma did not make its calls, or if their record was damaged. */
 export function ownRunOf(chain: ReadChain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
   const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun r WHERE context = ? AND NOT (${changedRun(chain)})`, commit.seq);
-  return stored && runOf(chain, stored, messagesOf);
+  return stored && openRun(chain, stored, messagesOf);
 }
 
 /** The time that models took for these commits, from Stemma's first call to the last answer, in milliseconds. */
@@ -214,9 +214,9 @@ export function ownSpans(chain: ReadChain, commits: readonly CommitSeq[]): Reado
   );
 }
 
-function runOf(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
+function openRun(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
   const base = commitAt(chain, stored.base);
-  const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<
+  const { from, changes, ...shape } = parseJson(decodeText(chain.artifacts.read(stored.shape))) as unknown as Pick<
     OwnQuestion,
     'body' | 'before' | 'headers' | 'composed' | 'isPaired'
   > &
@@ -254,7 +254,7 @@ export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messages
         typeof question === 'string' ? { isSame: false, problem: question } : compareWithStored(chain, question, call, replies);
       return {
         requestId: ownId(commit.id, number),
-        at: timestampOf(call.at),
+        at: toTimestamp(call.at),
         commit: commit.id,
         replyKey: replies[call.replies]?.key ?? null,
         ...(commit.sessionId !== null && { sessionId: commit.sessionId }),
@@ -274,7 +274,7 @@ const damagedRecord = 'The record of this call was damaged. Run "stemma fsck --r
 /** Stands for the calls of a commit whose record does not match its checksum. */
 const damagedRow = ({ id, createdAt, sessionId }: ContextRow): RequestRow => ({
   requestId: ownId(id, 0),
-  at: timestampOf(createdAt),
+  at: toTimestamp(createdAt),
   commit: id,
   replyKey: null,
   ...(sessionId !== null && { sessionId }),
@@ -289,7 +289,7 @@ const damagedRow = ({ id, createdAt, sessionId }: ContextRow): RequestRow => ({
 /** The question of a run, or the reason why it cannot be rebuilt: the project lacks the call whose messages the run sent again. */
 function questionOf(chain: ReadChain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
   try {
-    return runOf(chain, row, messagesOf).question;
+    return openRun(chain, row, messagesOf).question;
   } catch (error) {
     if (!(error instanceof StemmaError) || error.code !== 'NOT_FOUND' || row.likeCall === null) throw error;
     return `it sent the messages of the call ${row.likeCall} again, which this project does not hold`;
@@ -315,7 +315,7 @@ export function getOwn(
   { commit, number }: { commit: ContextId; number: number },
   messagesOf: (requestId: string) => readonly Json[],
 ): Request {
-  const row = commitOf(chain, commit, 'requestId');
+  const row = findCommit(chain, commit, 'requestId');
   if (chain.db.one(`SELECT 1 FROM modelRun r WHERE context = ? AND ${changedRun(chain)}`, row.seq)) throw corrupt(requestId, damagedRecord);
   const run = ownRunOf(chain, row, messagesOf);
   const call = run?.calls[number];

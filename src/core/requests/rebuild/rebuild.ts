@@ -1,12 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { sha256Of } from '../../artifacts/index.js';
-import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { type ArtifactNo, canonicalJson, decodeText, encodeText, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
 import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
-import { listOf, listRow } from '../shared/lists.js';
+import { listRow, readList } from '../shared/lists.js';
 import { type CacheMark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from '../shared/marks.js';
-import { type MessageReader, messageReader, valuesOf } from '../shared/messages.js';
+import { type MessageReader, messageReader, readValues } from '../shared/messages.js';
 import { copyCanonicals } from '../shared/pages.js';
 import { unpackNumbers } from '../shared/varints.js';
 import { anthropicLayout, type BodyLayout } from '../shared/wire.js';
@@ -79,7 +79,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
   /** A call usually continues the list of the call rebuilt just before. */
   const listAt = (call: StoredCall): readonly number[] => {
     const base = call.base === null ? undefined : lists.get(call.base);
-    const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : listOf((no) => listRow(db, no), call.no);
+    const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : readList((no) => listRow(db, no), call.no);
     remember(lists, call.no, list);
     return list;
   };
@@ -89,9 +89,9 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
     const name = `${no} ${JSON.stringify(marks)}`;
     const known = parts.get(name);
     if (known) return known;
-    const value = JSON.parse(textOf(read(no))) as Json;
+    const value = JSON.parse(decodeText(read(no))) as Json;
     const lost = marks.find((mark) => !putMark(value, mark, 1));
-    const part = { ...memberOf(value), lost };
+    const part = { ...wrapMember(value), lost };
     parts.set(name, part);
     return part;
   };
@@ -155,7 +155,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
       return hash.update('}').digest('hex');
     },
     body({ details, layout, members, messages, marks }) {
-      const list = valuesOf(reader, messages);
+      const list = readValues(reader, messages);
       for (const [at, marked] of marks) if (list[at]) list[at] = markedMessage(list[at], marked) ?? list[at];
       const values = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
       if (details.wire) {
@@ -170,17 +170,17 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
 }
 
 const inCanonical = (name: string, members: ReadonlyMap<string, BodyMember>): string =>
-  `${JSON.stringify(name)}:${textOf((members.get(name) as BodyMember).canonical())}`;
+  `${JSON.stringify(name)}:${decodeText((members.get(name) as BodyMember).canonical())}`;
 
 /** Restores the first blocks of a captured call's system prompt, which no shape contains. */
 const withHead = (part: BodyMember, head: readonly Json[]): BodyMember =>
-  head.length && Array.isArray(part.value) ? memberOf([...head, ...part.value]) : part;
+  head.length && Array.isArray(part.value) ? wrapMember([...head, ...part.value]) : part;
 
 /** The members of a body without the first blocks of its system prompt. */
 function withoutHead(members: ReadonlyMap<string, BodyMember>, { layout, head }: WireDetails): ReadonlyMap<string, BodyMember> {
   const system = members.get(layout.system)?.value;
   if (head.length === 0 || !Array.isArray(system)) return members;
-  return new Map([...members, [layout.system, memberOf(system.slice(head.length))]]);
+  return new Map([...members, [layout.system, wrapMember(system.slice(head.length))]]);
 }
 
 /** The hash of a body up to its first `count` messages, none of which is marked. Calls that continue this one start from it. */
@@ -195,12 +195,12 @@ interface Part extends BodyMember {
   readonly lost: CacheMark | undefined;
 }
 
-function memberOf(value: Json): BodyMember {
+function wrapMember(value: Json): BodyMember {
   let text: Uint8Array | undefined;
   return {
     value,
     canonical: () => {
-      text ??= bytesOf(canonicalJson(value));
+      text ??= encodeText(canonicalJson(value));
       return text;
     },
   };
@@ -248,11 +248,11 @@ function bodyMembers(
     if (members.has(name) || (name === 'messages' && !wire)) continue;
     // Parameters of a captured call still have their marks.
     if (!wire) lost ??= marksOn(name).find((mark) => !putMark(value as Json, mark, 1));
-    members.set(name, memberOf(value as Json));
+    members.set(name, wrapMember(value as Json));
   }
   for (const mark of marks) {
     const [name] = mark.path;
-    if (name === undefined) members.set(cacheMark, memberOf(mark.value));
+    if (name === undefined) members.set(cacheMark, wrapMember(mark.value));
     else if (name !== 'messages' && !wire && (typeof name !== 'string' || !members.has(name))) lost ??= mark;
   }
   return { members, lost };

@@ -8,9 +8,9 @@ import {
   type JsonObject,
   notFound,
   StemmaError,
-  timestampOf,
+  toTimestamp,
 } from '../../base/index.js';
-import { commitAt, commitOf, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
+import { commitAt, findCommit, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
 import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } from './answers.js';
@@ -84,7 +84,7 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   const cards = cardRows(chain, commits, false);
   const stored = storedAnswers(chain, { sessionId, without: cards.commits });
   if (!stored) return undefined;
-  const rows = inOrderSent(rowsOf(chain, filter, commits));
+  const rows = inOrderSent(listRows(chain, filter, commits));
   const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain)), ...rows];
   const end = limit === undefined ? Number.MAX_SAFE_INTEGER : offset + limit;
   if (others.length === 0) {
@@ -137,7 +137,7 @@ const sentIn =
   };
 
 /** The run that produced the reply in a commit; undefined if Stemma did not make its calls. @throws NOT_FOUND for an unknown commit. */
-export const ownRun = (chain: ReadChain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
+export const ownRun = (chain: ReadChain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, findCommit(chain, commit), sentIn(chain));
 
 /** The commits of a filter, and their stored calls. */
 export function rowsInOrder(
@@ -145,7 +145,7 @@ export function rowsInOrder(
   filter: RequestFilter,
 ): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly ListedCall[] } {
   const commits = commitsOf(chain, filter);
-  return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
+  return { commits, rows: inOrderSent(listRows(chain, filter, commits)) };
 }
 
 /** Those of some commits for which a call was recorded. The calls of their sessions are read once for all of them. */
@@ -168,13 +168,13 @@ function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFil
         : chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND sessionId = ? ORDER BY seq', chain.project, sessionId);
     return new Set(seqs.map(({ seq }) => seq));
   }
-  const commit = commitOf(chain, named, id === undefined ? 'turnId' : 'id');
+  const commit = findCommit(chain, named, id === undefined ? 'turnId' : 'id');
   if (stop === undefined) return new Set([commit.seq]);
   const steps = stop === 'root' ? lineage(chain, commit) : walk(chain, commit, stop).contributing;
   return new Set(steps.map((step) => step.seq));
 }
 
-function rowsOf(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
+function listRows(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
   if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
   return rowsIn(chain, commits).filter((row) => sessionId === undefined || row.sessionId === sessionId);
 }
@@ -266,7 +266,7 @@ function inOrderSent(rows: readonly ListedCall[]): ListedCall[] {
 function toRow(row: ListedCall, { proved, problem }: Finding): RequestRow {
   return {
     requestId: row.requestId,
-    at: timestampOf(row.at),
+    at: toTimestamp(row.at),
     commit: row.commitId,
     replyKey: row.replyKey ?? (row.replyRecord === null ? null : (`${row.replyRecord}.0` as EntryKey)),
     ...(row.agentId !== '' && { agentId: row.agentId }),
@@ -356,7 +356,7 @@ export function callsOfCommit(chain: ReadChain, turnId: ContextId): readonly Bri
 const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
 
 /** The row of a stored call. @throws NOT_FOUND for an unknown id. */
-export function callOf(chain: ReadChain, requestId: string): ListedCall {
+export function requireCall(chain: ReadChain, requestId: string): ListedCall {
   const row = chain.db.one<ListedCall>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
   if (!row) throw notFound(requestId, `no recorded request has the id ${requestId}`);
   return row;
@@ -373,7 +373,7 @@ export function getRequest(chain: ReadChain, requestId: string): Request {
   if (own) return getOwn(chain, requestId, own, sentIn(chain));
   const ofCards = parseCardId(requestId);
   if (ofCards) return getCardCall(chain, requestId, ofCards);
-  const row = callOf(chain, requestId);
+  const row = requireCall(chain, requestId);
   const rebuilder = openRebuilder(chain);
   const rebuilt = rebuilder.rebuild(row);
   const digest = rebuilder.digest(row, rebuilt);

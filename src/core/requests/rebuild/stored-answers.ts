@@ -2,9 +2,9 @@
 import { atOnce, type CommitSeq, StemmaError } from '../../base/index.js';
 import { outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { RequestRow } from '../../contract/index.js';
-import { derivedProgressOf, setDerivedProgress } from '../../store/index.js';
-import { recordOf } from '../runtimes/runtime.js';
-import { type AnsweredCall, foundAt, foundIn, rowOf } from './answers.js';
+import { readDerivedProgress, setDerivedProgress } from '../../store/index.js';
+import { recordId } from '../runtimes/runtime.js';
+import { type AnsweredCall, foundAt, foundIn, makeRow } from './answers.js';
 
 const progressName = 'usage answers';
 const versionName = 'usage answers version';
@@ -17,7 +17,7 @@ const commitsAtOnce = 128;
 /** The place of a commit whose content could not be read. A list that needs it reads it again, and says so. */
 const unreadable = -1;
 
-const readUpTo = (chain: ReadChain): number => (derivedProgressOf(chain, versionName) === version ? derivedProgressOf(chain, progressName) : 0);
+const readUpTo = (chain: ReadChain): number => (readDerivedProgress(chain, versionName) === version ? readDerivedProgress(chain, progressName) : 0);
 
 /** The number of commits whose answers are not stored yet, at most `limit`. */
 export const pendingAnswers = (chain: ReadChain, limit: number): number =>
@@ -68,7 +68,7 @@ function answersAt(chain: ReadChain, seq: CommitSeq): readonly AnsweredCall[] | 
 const insert = 'INSERT OR REPLACE INTO usageAnswer (project, at, context, place, record, messages, isPure) VALUES (?, ?, ?, ?, ?, ?, ?)';
 
 function store({ db, project }: WriteChain, { row, at, beginning, isPure }: AnsweredCall): void {
-  db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordOf(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
+  db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordId(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
 }
 
 /** Which answers of a project. */
@@ -112,5 +112,5 @@ export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerSc
 /** The call of a stored answer, from the commit that holds it. */
 export function rowOfStored(chain: ReadChain, { context, place, messages, isPure }: StoredAnswer): RequestRow | undefined {
   const found = foundAt(chain, context, place);
-  return found && rowOf({ ...found, beginning: { ...found.beginning, messagesBefore: messages }, isPure: isPure === 1 });
+  return found && makeRow({ ...found, beginning: { ...found.beginning, messagesBefore: messages }, isPure: isPure === 1 });
 }

@@ -1,10 +1,20 @@
-import { type CommitSeq, type EntryKey, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
-import { type ContextRow, commitAt, outlineOf, type ReadChain, type WriteChain } from '../../chain/index.js';
+import {
+  type CommitSeq,
+  decodeText,
+  type EntryKey,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseInstant,
+  parseJson,
+  stringAt,
+} from '../../base/index.js';
+import { type ContextRow, commitAt, type ReadChain, readOutline, type WriteChain } from '../../chain/index.js';
 import { callDetails } from '../runtimes/claude-code/records.js';
-import { recordOf } from '../runtimes/runtime.js';
+import { recordId } from '../runtimes/runtime.js';
 import { maxRecordBytes } from '../shared/canonical.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
-import { digestOf, sourceOfCalls, storeCall } from './capture.js';
+import { digestBody, sourceOfCalls, storeCall } from './capture.js';
 import { idMark, waitForAnswer } from './join.js';
 
 /** A request and its reply as Claude Code wrote them into files (`OTEL_LOG_RAW_API_BODIES=file:DIR`). */
@@ -76,11 +86,11 @@ function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) 
   const { body, missing } = withThinking(sent, known.thinking);
   const wire = readBody('anthropic', '/v1/messages', body);
   const reply = readReply('anthropic', raw.reply ?? '');
-  const digest = missing.length === 0 ? digestOf(withoutHead(body, wire), wire) : undefined;
+  const digest = missing.length === 0 ? digestBody(withoutHead(body, wire), wire) : undefined;
   const record = digest === undefined ? undefined : takeRecord(known, digest, raw.at, reply);
   if (!record && reply.messageId !== undefined && known.recorded.has(reply.messageId))
     return 'it differs from the record of this call in the transcript, which is kept';
-  const place = placeOf(known, raw, reply, record?.messageId ?? undefined);
+  const place = findCommitOfCall(known, raw, reply, record?.messageId ?? undefined);
   if (isCaptured(chain, { sessionId, at: raw.at, reply, messageCount: wire.messages.length }, place?.key)) return false;
   const requestId = `body:${raw.id}`;
   const kept = recordFor(raw, wire, requestId, record ? digest : undefined, missing);
@@ -91,7 +101,7 @@ function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) 
       requestId,
     );
     const state = `${missing.length} ${record !== undefined}`;
-    if (before && before.place === (place?.commit ?? null) && stateOf(chain, before.no) === state) return false;
+    if (before && before.place === (place?.commit ?? null) && measureBody(chain, before.no) === state) return false;
     if (before) remove(chain, before.no);
     const no = storeCall(chain, {
       requestId,
@@ -108,7 +118,7 @@ function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) 
         'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
         place.commit,
         place.key,
-        recordOf(place.key),
+        recordId(place.key),
         no,
         chain.project,
       );
@@ -151,7 +161,7 @@ function takeRecord(known: Known, digest: string, at: number, { messageId }: Wir
 }
 
 /** The commit of a call: that of its reply, or the compaction for which the call was made. */
-function placeOf(
+function findCommitOfCall(
   { replies, compactions }: Known,
   { at, querySource }: RawBody,
   reply: WireReply,
@@ -174,7 +184,7 @@ interface Sent {
 function isCaptured({ db, project }: ReadChain, { sessionId, at, reply, messageCount }: Sent, key: EntryKey | undefined): boolean {
   const wire = "r.project = :project AND r.provider IS NOT NULL AND r.requestId NOT LIKE 'body:%'";
   if (key !== undefined)
-    return db.one(`SELECT 1 FROM request r WHERE ${wire} AND r.replyRecord = :record`, { project, record: recordOf(key) }) !== undefined;
+    return db.one(`SELECT 1 FROM request r WHERE ${wire} AND r.replyRecord = :record`, { project, record: recordId(key) }) !== undefined;
   const mark = reply.messageId === undefined ? undefined : idMark(reply.messageId);
   if (mark !== undefined)
     return (
@@ -214,7 +224,7 @@ function recordFor({ at, querySource }: RawBody, wire: WireBody, id: string, dig
 }
 
 /** How complete a stored body is: the number of missing thinking texts, and whether it is verified. */
-function stateOf({ db, artifacts }: ReadChain, no: number): string {
+function measureBody({ db, artifacts }: ReadChain, no: number): string {
   const row = db.one<{ page: number; start: number; size: number }>('SELECT page, start, size FROM request WHERE no = ?', no);
   if (!row) return '';
   const { withheld, digest } = callDetails(artifacts.read(row.page as never).subarray(row.start, row.start + row.size));
@@ -242,7 +252,7 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
   for (const commit of commits) {
     const delta = artifacts.read(commit.artifact);
     for (const [signature, text] of thinkingIn(delta)) thinking.set(signature, text);
-    for (const { role, kind, key, messageId } of outlineOf(chain, commit.artifact, commit.format).entries)
+    for (const { role, kind, key, messageId } of readOutline(chain, commit.artifact, commit.format).entries)
       if (role === 'assistant' && kind !== 'summary' && messageId !== undefined && !replies.has(messageId))
         replies.set(messageId, { commit: commit.seq, key });
     if (commit.type === 'compaction') compactions.push(...compactionOf(chain, commit, delta));
@@ -263,7 +273,7 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
 
 /** The signed thinking texts in a delta of Claude Code. */
 function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, text: string]> {
-  for (const line of textOf(delta).split('\n')) {
+  for (const line of decodeText(delta).split('\n')) {
     if (!line.includes('"signature"')) continue;
     const record = parseJson(line);
     const message = isObject(record) ? record.message : undefined;
@@ -275,9 +285,9 @@ function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, 
 }
 
 function compactionOf(chain: ReadChain, commit: ContextRow, delta: Uint8Array): Known['compactions'][number][] {
-  const summary = outlineOf(chain, commit.artifact, commit.format).entries.find(({ kind }) => kind === 'summary');
+  const summary = readOutline(chain, commit.artifact, commit.format).entries.find(({ kind }) => kind === 'summary');
   if (!summary) return [];
-  const texts = textOf(delta)
+  const texts = decodeText(delta)
     .split('\n')
     .map((line) => (line.includes('"isCompactSummary"') ? parseJson(line) : undefined))
     .flatMap((record) => (isObject(record) && isObject(record.message) ? [record.message.content ?? null] : []));

@@ -2,7 +2,7 @@ import type { ArtifactNo } from '../../base/index.js';
 import type { WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
 import type { Usage } from '../runtimes/runtime.js';
-import { listOf, type MessageListRow, maxWalkLength } from '../shared/lists.js';
+import { type MessageListRow, maxWalkLength, readList } from '../shared/lists.js';
 import { packNumbers } from '../shared/varints.js';
 import type { ShapeRow } from './texts.js';
 
@@ -42,7 +42,7 @@ export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & 
   const { base, keep, numbers, place, usage, reply } = call;
   const steps = base ? base.steps + 1 : 0;
   const messageCount = keep + numbers.length;
-  const whole = base && steps > maxWalkLength(messageCount) ? [...listOf(call.listAt, base.no).slice(0, keep), ...numbers] : undefined;
+  const whole = base && steps > maxWalkLength(messageCount) ? [...readList(call.listAt, base.no).slice(0, keep), ...numbers] : undefined;
   const list = { base: base?.no ?? null, keep, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
   const { rowId } = db.insert('request', {
     project,

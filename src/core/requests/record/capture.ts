@@ -1,10 +1,10 @@
 import { blake3Of, sha256Of } from '../../artifacts/index.js';
-import { badRequest, bytesOf, canonicalJson, defined, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
+import { badRequest, canonicalJson, defined, encodeText, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { CapturedCall, Provider } from '../../contract/index.js';
 import { outsideDigest } from '../rebuild/rebuild.js';
 import { maxRecordBytes, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
-import { listOf, listRow } from '../shared/lists.js';
+import { listRow, readList } from '../shared/lists.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
 import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
 import { joinNewCall } from './join.js';
@@ -36,7 +36,7 @@ export function captureCall(chain: WriteChain, call: CapturedCall): { requestId:
       provider: call.provider,
       wire,
       reply,
-      record: recordOf(call, wire, requestId, digestOf(body, wire)),
+      record: makeRecord(call, wire, requestId, digestBody(body, wire)),
       baseFor: (numbers) => baseFor(chain, source, numbers),
     });
     joinNewCall(chain, { no, at }, reply);
@@ -62,13 +62,13 @@ export interface OutsideCall {
 
 /** Stores a call inside the caller's transaction and returns its row. @throws BAD_REQUEST for a part that is nested too deeply. */
 export function storeCall(chain: WriteChain, { requestId, source, sessionId, at, provider, wire, reply, ...call }: OutsideCall): number {
-  const shapeText = bytesOf(JSON.stringify(wire.shape));
+  const shapeText = encodeText(JSON.stringify(wire.shape));
   const namedShape = shapeHash(shapeText);
   if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
-  const record = bytesOf(JSON.stringify({ ...call.record, shapeHash: namedShape.toString('hex') }));
+  const record = encodeText(JSON.stringify({ ...call.record, shapeHash: namedShape.toString('hex') }));
   const texts = openTexts(chain, record);
   const numbers = wire.messages.map((message) => {
-    const text = bytesOf(JSON.stringify(message));
+    const text = encodeText(JSON.stringify(message));
     const hash = messageHash(text);
     if (!hash) throw badRequest('body', 'a message is nested too deeply');
     return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
@@ -92,7 +92,7 @@ export function storeCall(chain: WriteChain, { requestId, source, sessionId, at,
   }).no;
 }
 
-function recordOf(call: CapturedCall, wire: WireBody, id: string, digest: string): JsonObject {
+function makeRecord(call: CapturedCall, wire: WireBody, id: string, digest: string): JsonObject {
   const [agent, version] = /^([^\s/]+)(?:\/(\S+))?/.exec(call.headers['user-agent'] ?? '')?.slice(1) ?? [];
   const headers = Object.fromEntries(keptHeaders.flatMap((name) => (call.headers[name] === undefined ? [] : [[name, call.headers[name]]])));
   return {
@@ -117,7 +117,7 @@ function recordOf(call: CapturedCall, wire: WireBody, id: string, digest: string
 }
 
 /** The digest of a body, in the form of recorded digests. The body rebuilt from its parts must have it too. */
-export function digestOf(body: JsonObject, { layout, withheld }: WireBody): string {
+export function digestBody(body: JsonObject, { layout, withheld }: WireBody): string {
   const list = body[layout.list];
   const whole = { ...body, ...(Array.isArray(list) && { [layout.list]: list.map(withBlocks) }) };
   const members = Object.entries(whole).filter(([name]) => !outsideDigest.has(name) && !withheld.includes(name));
@@ -166,7 +166,7 @@ export function baseFor({ db }: ReadChain, source: number, numbers: readonly num
   );
   let best: { readonly base: BaseCall | undefined; readonly keep: number } = { base: undefined, keep: 0 };
   for (const base of latest) {
-    const list = listOf(listAt, base.no);
+    const list = readList(listAt, base.no);
     let keep = 0;
     while (keep < list.length && keep < numbers.length && list[keep] === numbers[keep]) keep += 1;
     if (keep > best.keep) best = { base, keep };

@@ -1,9 +1,9 @@
 import type { CommitSeq, EntryKey } from '../../base/index.js';
-import { type ContextRow, commitAt, outlineOf, type ReadChain, type WriteChain } from '../../chain/index.js';
+import { type ContextRow, commitAt, type ReadChain, readOutline, type WriteChain } from '../../chain/index.js';
 import type { OutlineEntry } from '../../formats/index.js';
 import { messagesBefore } from '../rebuild/answers.js';
-import { makesCompaction, recordOf } from '../runtimes/runtime.js';
-import { runtimeOf } from '../runtimes/runtimes.js';
+import { makesCompaction, recordId } from '../runtimes/runtime.js';
+import { findReader } from '../runtimes/runtimes.js';
 import type { WireReply } from '../shared/wire.js';
 
 /**
@@ -64,7 +64,7 @@ export function joinAnswers(chain: WriteChain, commits: Iterable<CommitSeq>): vo
         'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
         commit.seq,
         key,
-        recordOf(key),
+        recordId(key),
         call.no,
         project,
       );
@@ -74,14 +74,14 @@ export function joinAnswers(chain: WriteChain, commits: Iterable<CommitSeq>): vo
 
 /** The answers in a commit that have no captured call yet, with their marks, most certain first. */
 function answersOf(chain: ReadChain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
-  const runtime = runtimeOf(commit.format);
+  const runtime = findReader(commit.format);
   // A fork repeats answers. Each answer has only one call.
   const isTaken = (key: EntryKey): boolean =>
-    chain.db.one('SELECT 1 FROM request WHERE project = ? AND replyRecord = ? AND provider IS NOT NULL', chain.project, recordOf(key)) !== undefined;
+    chain.db.one('SELECT 1 FROM request WHERE project = ? AND replyRecord = ? AND provider IS NOT NULL', chain.project, recordId(key)) !== undefined;
   const answers: { key: EntryKey; entries: OutlineEntry[] }[] = [];
   let last: OutlineEntry | undefined;
   const isSummary = makesCompaction(commit, runtime);
-  for (const entry of outlineOf(chain, commit.artifact, commit.format).entries) {
+  for (const entry of readOutline(chain, commit.artifact, commit.format).entries) {
     if (entry.hidden !== isSummary || entry.role !== 'assistant' || entry.kind === 'summary') continue;
     if (!answers.length || runtime.startsAnswer(entry, last)) answers.push({ key: entry.key, entries: [entry] });
     else answers.at(-1)?.entries.push(entry);

@@ -10,7 +10,7 @@ import {
   type TranscriptReply,
   type UnfinishedCall,
 } from '../runtimes/claude-code/records.js';
-import { runtimeOf } from '../runtimes/runtimes.js';
+import { findReader } from '../runtimes/runtimes.js';
 import { membersAt, stringIn } from '../shared/json-ranges.js';
 import { listRow, type MessageListRow } from '../shared/lists.js';
 import { type BaseCall, putCall } from './calls.js';
@@ -60,7 +60,7 @@ const searchedBytes = 1024 * 1024;
  */
 export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | undefined {
   const head = bytes.subarray(0, Math.min(searchedBytes, bytes.length));
-  if (!runtimeOf(format).hasRecords?.(head)) return undefined;
+  if (!findReader(format).hasRecords?.(head)) return undefined;
   const file = whole();
   const records = readRecords(file);
   const resolver = openResolver(file, 0, records);
@@ -69,7 +69,7 @@ export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | un
 }
 
 function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMap<string, UnfinishedCall>): ReadCalls | undefined {
-  if (!runtimeOf(format).hasRecords?.(bytes)) return undefined;
+  if (!findReader(format).hasRecords?.(bytes)) return undefined;
   const file = whole();
   const records = readRecords(file, from, file.length, open);
   return { file, records, resolver: openResolver(file, from, records) };

@@ -1,4 +1,4 @@
-import { type ArtifactNo, type ByteRange, bytesOf, parseJson, textOf } from '../../base/index.js';
+import { type ArtifactNo, type ByteRange, decodeText, encodeText, parseJson } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { RecordedText } from '../runtimes/claude-code/records.js';
 import { orderWithHash, shapeHash } from '../shared/canonical.js';
@@ -171,7 +171,7 @@ function storeShape({ artifacts }: WriteChain, stored: StoredRange[], text: Uint
   };
 
   const asRecorded = membersAt(text, 0);
-  const compact = asRecorded ? text : bytesOf(JSON.stringify(parseJson(textOf(text))));
+  const compact = asRecorded ? text : encodeText(JSON.stringify(parseJson(decodeText(text))));
   const members = asRecorded ?? membersAt(compact, 0) ?? new Map<string, ByteRange>();
   const part = (key: string): ArtifactNo | null => {
     const place = members.get(key);
@@ -179,7 +179,7 @@ function storeShape({ artifacts }: WriteChain, stored: StoredRange[], text: Uint
   };
   const rest = [...members]
     .filter(([key]) => key !== 'system' && key !== 'tools')
-    .map(([key, place]) => `${JSON.stringify(key)}:${textOf(compact.subarray(place.start, place.end))}`);
+    .map(([key, place]) => `${JSON.stringify(key)}:${decodeText(compact.subarray(place.start, place.end))}`);
   return { system: part('system'), tools: part('tools'), rest: rest.length ? `{${rest.join(',')}}` : null };
 }
 

@@ -1,8 +1,8 @@
-import { type ArtifactNo, badRequest, bytesOf, type CommitSeq, type EntryKey, isObject, parseJson, textOf } from '../../base/index.js';
+import { type ArtifactNo, badRequest, type CommitSeq, decodeText, type EntryKey, encodeText, isObject, parseJson } from '../../base/index.js';
 import { keep, recalled, type WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
 import { messageHash, orderWithHash } from '../shared/canonical.js';
-import { listOf, listRow } from '../shared/lists.js';
+import { listRow, readList } from '../shared/lists.js';
 import { type MessageReader, messageReader } from '../shared/messages.js';
 import { textAt } from '../shared/pages.js';
 import { bodiesFormat } from './bodies.js';
@@ -87,14 +87,14 @@ export function* travelingCalls(chain: WriteChain, isKnown: (requestId: string) 
   const reader = messageReader(chain);
   for (const { page, start, size, ...row } of rows) {
     if (isKnown(row.requestId)) continue;
-    const numbers = listOf((no) => listRow(db, no), row.no);
+    const numbers = readList((no) => listRow(db, no), row.no);
     // Only calls of files have missing messages.
     if (numbers.some((no) => no < 0)) continue;
     const marks = db.all<{ mark: string }>('SELECT mark FROM requestReply WHERE request = ? ORDER BY mark', row.no);
     yield {
       ...row,
       shapeHash: row.shapeHash || null,
-      record: textOf(artifacts.read(page).subarray(start, start + size)),
+      record: decodeText(artifacts.read(page).subarray(start, start + size)),
       messages: JSON.stringify(objectsOf(chain, reader, numbers)),
       marks: JSON.stringify(marks.map(({ mark }) => mark)),
     };
@@ -126,7 +126,7 @@ export function storeTravelingCall(chain: WriteChain, call: Omit<TravelingCall, 
     throw badRequest('format', `A call has the format ${call.format}, but must have one of ${callFormats.join(', ')}.`);
   if (!isObject(parseJson(call.record))) throw badRequest('record', 'The record of a call is not a JSON object.');
   const source = sourceOfCalls(chain, call.format);
-  const record = bytesOf(call.record);
+  const record = encodeText(call.record);
   const texts = openTexts(chain, record);
   const objects = JSON.parse(call.messages) as ArtifactNo[];
   requireReadable(chain, objects);

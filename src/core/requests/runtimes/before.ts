@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { type ContextRow, commitAt, commitOf, goesOnWithTurn, lineage, parsedOf, type ReadChain, type Step } from '../../chain/index.js';
+import { type ContextRow, commitAt, findCommit, goesOnWithTurn, lineage, type ReadChain, readParsed, type Step } from '../../chain/index.js';
 import { once } from '../shared/once.js';
 import type { Delta, EarlierDeltas } from './runtime.js';
 
@@ -9,10 +9,10 @@ type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
 export const contentBefore = (chain: ReadChain, row: Placed): EarlierDeltas => ({
   first: () => firstOf(chain, row),
   earlier: () => earlierThan(chain, row),
-  parent: () => parentOf(chain, row),
+  parent: () => findParent(chain, row),
 });
 
-function parentOf(chain: ReadChain, { seq }: Placed): ReturnType<EarlierDeltas['parent']> {
+function findParent(chain: ReadChain, { seq }: Placed): ReturnType<EarlierDeltas['parent']> {
   const own = commitAt(chain, seq);
   if (own.parent === null || !goesOnWithTurn(chain, own)) return undefined;
   const row = commitAt(chain, own.parent);
@@ -46,9 +46,9 @@ function* earlierThan(chain: ReadChain, row: Placed): Generator<Uint8Array> {
 }
 
 /** A delta that is read and parsed on first use. */
-export function deltaOf(chain: ReadChain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
+export function openDelta(chain: ReadChain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
   const bytes = once(() => chain.artifacts.read(artifact));
-  const entries = once(() => parsedOf(chain, artifact, format).entries);
+  const entries = once(() => readParsed(chain, artifact, format).entries);
   return {
     commit: id,
     type,
@@ -63,7 +63,7 @@ export function deltaOf(chain: ReadChain, { id, type, format, artifact }: Pick<S
       return end ?? chain.artifacts.stat(artifact).size;
     },
     get before() {
-      return contentBefore(chain, commitOf(chain, id));
+      return contentBefore(chain, findCommit(chain, id));
     },
   };
 }

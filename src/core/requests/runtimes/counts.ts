@@ -5,15 +5,15 @@ import {
   type CallPart,
   doesOf,
   findFormat,
-  formatOf,
   joinCalls,
   noCounts,
   type ParsedEntry,
   partOfEntries,
+  requireFormat,
   type TokenUsage,
 } from '../../formats/index.js';
-import { type Delta, type EarlierDeltas, modelOf, recordOf, type Usage, windowOf } from './runtime.js';
-import { runtimeOf } from './runtimes.js';
+import { answeringModel, type Delta, type EarlierDeltas, recordId, sentSize, type Usage } from './runtime.js';
+import { findReader } from './runtimes.js';
 
 /** A delta whose bytes and entries are read on demand. */
 export interface CountedDelta {
@@ -31,7 +31,7 @@ export interface CountedDelta {
 export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   const { format, type } = delta;
   if (type === 'snapshot') return [];
-  const repeats = type === 'compaction' && !runtimeOf(format).recordsCompactions;
+  const repeats = type === 'compaction' && !findReader(format).recordsCompactions;
   const own = findFormat(format)?.calls;
   if (own) return repeats ? [] : own(delta.bytes());
   const entries = delta.entries();
@@ -57,20 +57,20 @@ function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): re
     before = parent.before;
   }
   if (parts.length === 0) return answersOf(delta, entries);
-  const format = formatOf(delta.format);
+  const format = requireFormat(delta.format);
   const callsIn = (deltas: readonly Uint8Array[]): readonly CallCount[] => {
     const bytes = Uint8Array.from(format.concat(deltas));
     return answersOf({ ...delta, bytes: () => bytes, before }, format.parse(bytes).entries);
   };
-  const earlier = new Set(callsIn(parts).map(factsOf));
-  const added = callsIn([...parts, delta.bytes()]).filter((call) => !earlier.has(factsOf(call)));
+  const earlier = new Set(callsIn(parts).map(compareKey));
+  const added = callsIn([...parts, delta.bytes()]).filter((call) => !earlier.has(compareKey(call)));
   // A reply of which the earlier parts have no entries begins here.
   const known = new Set([entries, ...parts.map((part) => format.parse(part).entries)].flatMap((some) => some.map(({ key }) => key)));
   const begun = new Map(entries.toReversed().map(({ messageId, key }) => [messageId, key] as const));
   return added.map((call) => ({ ...call, key: (known.has(call.key) ? undefined : begun.get(call.id)) ?? call.key }));
 }
 
-const factsOf = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms }: CallCount): string =>
+const compareKey = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms }: CallCount): string =>
   JSON.stringify([id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms]);
 
 /** The calls outside of the conversation. Each has a record of its own, which names its purpose. */
@@ -95,12 +95,12 @@ function totalsIn(entries: readonly ParsedEntry[]): CallCount[] {
 function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix = ''): CallPart[] {
   if (!usage) return [];
   const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, isCopy: _, ...counts }: Usage & TokenUsage = usage;
-  const id = `${prefix}${messageId ?? recordOf(key)}`;
-  return [{ at, reply: { id, key, model: modelOf({ key, ...entry }), ...counts, cacheWrite1h, reasoning, flaw, isFinal: true } }];
+  const id = `${prefix}${messageId ?? recordId(key)}`;
+  return [{ at, reply: { id, key, model: answeringModel({ key, ...entry }), ...counts, cacheWrite1h, reasoning, flaw, isFinal: true } }];
 }
 
 function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly ParsedEntry[]): readonly CallCount[] {
-  const runtime = runtimeOf(format);
+  const runtime = findReader(format);
   const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length, before };
   if (runtime.counted) return runtime.counted(delta);
   const isReply = (entry: ParsedEntry): boolean =>
@@ -111,9 +111,9 @@ function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly 
     all.flatMap((entry, at): CallPart[] => {
       if (entry.marks?.includes('counts') && type !== 'compaction') return countsAt(entry);
       if (!isReply(entry)) return type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
-      const id = entry.messageId ?? recordOf(entry.key);
+      const id = entry.messageId ?? recordId(entry.key);
       const does = doesOf([entry]);
-      const common = { id, key: entry.key, model: modelOf(entry), isFinal: false, does };
+      const common = { id, key: entry.key, model: answeringModel(entry), isFinal: false, does };
       // A later record of a reply may have its counts.
       const isCountedHere = entry.usage !== undefined && !isHidden(entry);
       if (seen.get(id) && !isCountedHere) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
@@ -138,4 +138,4 @@ const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') 
 const isEmpty = ({ marks }: ParsedEntry): boolean => marks?.includes('empty') ?? false;
 
 /** Whether a reply was interrupted or empty. Such a reply was never sent again, but its call was counted. */
-const isInterrupted = (entry: ParsedEntry): boolean => isHidden(entry) && entry.usage !== undefined && (windowOf(entry.usage) ?? 0) > 0;
+const isInterrupted = (entry: ParsedEntry): boolean => isHidden(entry) && entry.usage !== undefined && (sentSize(entry.usage) ?? 0) > 0;

@@ -1,6 +1,6 @@
-import { isObject, parseJson, textOf } from '../../base/index.js';
-import { formatOf, type WritableEntry } from '../../formats/index.js';
-import { type CallBody, type CallPlace, type CallReader, modelOf, recordOf, unknownUsage } from './runtime.js';
+import { decodeText, isObject, parseJson } from '../../base/index.js';
+import { requireFormat, type WritableEntry } from '../../formats/index.js';
+import { answeringModel, type CallBody, type CallPlace, type CallReader, recordId, unknownUsage } from './runtime.js';
 
 /**
  * Calls of runtimes without rules of their own. The body is rebuilt from the entries before the answer, in the wire format of the usual
@@ -10,7 +10,7 @@ export const fromEntries: CallReader = {
   format: '',
   source: 'entries',
   proof: 'rebuilt',
-  startsAnswer: (entry, last) => last === undefined || (entry.messageId ?? recordOf(entry.key)) !== (last.messageId ?? recordOf(last.key)),
+  startsAnswer: (entry, last) => last === undefined || (entry.messageId ?? recordId(entry.key)) !== (last.messageId ?? recordId(last.key)),
   isListed: ({ role }) => role !== 'system',
   // Blocks of one answer are one message, even with results between them.
   startsMessage: (entry, begun, last) =>
@@ -19,7 +19,7 @@ export const fromEntries: CallReader = {
       : begun === undefined || begun.role === 'assistant',
   answer(delta, at) {
     const entry = delta.entries[at];
-    return entry && { model: modelOf(entry), usage: entry.usage ?? unknownUsage };
+    return entry && { model: answeringModel(entry), usage: entry.usage ?? unknownUsage };
   },
   body: (call) => bodyInWords(call, 'anthropic'),
 };
@@ -37,7 +37,7 @@ const writers = { anthropic: 'anthropic-messages-v1', openai: 'openai-chat-v1' }
 /** The body in the provider's wire format, from the entries alone. */
 export function bodyInWords(call: CallPlace, provider: keyof typeof writers): CallBody {
   const before = call.entries().map(({ tokens: _, raw: __, ...entry }): WritableEntry => entry);
-  const written = parseJson(textOf(formatOf(writers[provider]).write(before, { newId: () => '', now: call.at })));
+  const written = parseJson(decodeText(requireFormat(writers[provider]).write(before, { newId: () => '', now: call.at })));
   const parts = isObject(written) ? written : {};
   const { model } = call.answer;
   return {

@@ -113,7 +113,7 @@ export const shownCounts = ({ input, output, cacheRead, cacheWrite }: Usage): Re
 export const unknownUsage: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
 /** The tokens that the model read, cached or not; null if the provider's count was not recorded. */
-export const windowOf = ({ input, cacheRead, cacheWrite, windowTokens }: Usage): number | null =>
+export const sentSize = ({ input, cacheRead, cacheWrite, windowTokens }: Usage): number | null =>
   windowTokens !== undefined && windowTokens !== null
     ? windowTokens
     : input === null && cacheRead === null && cacheWrite === null
@@ -121,7 +121,7 @@ export const windowOf = ({ input, cacheRead, cacheWrite, windowTokens }: Usage):
       : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
 
 /** The model that wrote an entry. Histories of several agents name the agent instead. */
-export const modelOf = ({ author, marks }: ParsedEntry): string | null => (marks?.includes('agent') ? null : (author ?? null));
+export const answeringModel = ({ author, marks }: ParsedEntry): string | null => (marks?.includes('agent') ? null : (author ?? null));
 
 export interface Answer {
   /** Null if it was not recorded. */
@@ -154,7 +154,7 @@ export const makesCompaction = ({ type, parent }: Pick<ContextRow, 'type' | 'par
   type === 'compaction' && parent !== null && recordsCompactions === true;
 
 /** The record that contains an entry as a block. */
-export const recordOf = (key: EntryKey): string => key.replace(/\.\d+$/, '');
+export const recordId = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
 export interface CallBody {
   readonly provider: Provider;

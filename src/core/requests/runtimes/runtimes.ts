@@ -23,4 +23,4 @@ export const runtimes: readonly CallReader[] = [
 const registry: ReadonlyMap<string, CallReader> = new Map(runtimes.map((runtime) => [runtime.format, runtime]));
 
 /** The rules of the runtime that wrote commits of this format. For an unknown runtime, rules that read entries only. */
-export const runtimeOf = (format: string): CallReader => registry.get(format) ?? fromEntries;
+export const findReader = (format: string): CallReader => registry.get(format) ?? fromEntries;

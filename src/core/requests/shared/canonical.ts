@@ -1,5 +1,5 @@
 import { sha256Of } from '../../artifacts/index.js';
-import { canonicalJson, isObject, type Json, type JsonObject, textOf } from '../../base/index.js';
+import { canonicalJson, decodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import { canonicalOrder } from './json-ranges.js';
 
 /**
@@ -27,7 +27,7 @@ export const shapeHash = (text: Uint8Array): Buffer | undefined => hashOf(text, 
 
 function hashOf(text: Uint8Array, normal: (value: Json) => Json): Buffer | undefined {
   try {
-    return sha256Of(canonicalJson(normal(withoutMarks(JSON.parse(textOf(text)) as Json))));
+    return sha256Of(canonicalJson(normal(withoutMarks(JSON.parse(decodeText(text)) as Json))));
   } catch (error) {
     // Not JSON, or nested too deeply for any runtime to have written it.
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;

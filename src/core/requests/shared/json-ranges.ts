@@ -44,7 +44,7 @@ export function membersAt(bytes: Uint8Array, at: number, wanted?: readonly strin
       const keyEnd = stringEnd(bytes, next);
       if (bytes[keyEnd] !== colon) throw notCompact;
       const end = valueEnd(bytes, keyEnd + 1);
-      const key = wanted ? wanted.find((name) => isKey(bytes, next, keyEnd, name)) : keyOf(bytes, next, keyEnd);
+      const key = wanted ? wanted.find((name) => isKey(bytes, next, keyEnd, name)) : decodeKey(bytes, next, keyEnd);
       if (key !== undefined) members.set(key, { start: keyEnd + 1, end });
       if (bytes[end] === closeBrace) return members;
       if (bytes[end] !== comma) throw notCompact;
@@ -340,7 +340,7 @@ function compareKeys(bytes: Uint8Array, a: Member, b: Member): number {
     if (isAscii(bytes, a) && isAscii(bytes, b)) return left - right;
     break;
   }
-  const [left, right] = [keyOf(bytes, a.start, a.valueStart - 1), keyOf(bytes, b.start, b.valueStart - 1)];
+  const [left, right] = [decodeKey(bytes, a.start, a.valueStart - 1), decodeKey(bytes, b.start, b.valueStart - 1)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
@@ -359,7 +359,7 @@ function isKey(bytes: Uint8Array, start: number, end: number, name: string): boo
   while (at < name.length && at < length && bytes[start + 1 + at] === name.charCodeAt(at)) at += 1;
   if (at === name.length && at === length) return true;
   // The key differs here. It can still be equal to the name only if an escape begins here.
-  return bytes[start + 1 + at] === backslash && keyOf(bytes, start, end) === name;
+  return bytes[start + 1 + at] === backslash && decodeKey(bytes, start, end) === name;
 }
 
 /** The string that fills the range, quotes included; undefined for another value. */
@@ -382,7 +382,7 @@ function parsedString(bytes: Uint8Array, { start, end }: ByteRange): string | un
 
 const decoder = new TextDecoder();
 
-function keyOf(bytes: Uint8Array, start: number, end: number): string {
+function decodeKey(bytes: Uint8Array, start: number, end: number): string {
   const key = parseJson(decoder.decode(bytes.subarray(start, end)));
   if (typeof key !== 'string') throw notCompact;
   return key;

@@ -17,7 +17,7 @@ export const listRow = (db: ReadableDb, no: number): MessageListRow | undefined 
   db.one<MessageListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', no);
 
 /** The numbers of a call's messages, in order. A gap is the negative number of its row. */
-export function listOf(rowOf: (no: number) => MessageListRow | undefined, no: number): number[] {
+export function readList(rowOf: (no: number) => MessageListRow | undefined, no: number): number[] {
   const parts: number[][] = [];
   let wanted = Number.POSITIVE_INFINITY;
   for (let at: number | null = no; at !== null && wanted > 0; ) {

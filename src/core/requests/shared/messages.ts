@@ -1,4 +1,4 @@
-import { type ArtifactNo, type Json, textOf } from '../../base/index.js';
+import { type ArtifactNo, decodeText, type Json } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type ListPage, listText, openPage, textAt } from './pages.js';
 
@@ -20,7 +20,7 @@ export interface MessageReader {
 const holds = ({ first, count }: OpenPage, no: number): boolean => no >= first && no < first + count;
 
 /** The values of messages; null for a missing one. @throws CORRUPT if the bytes are damaged. */
-export function valuesOf(reader: MessageReader, numbers: readonly number[]): Json[] {
+export function readValues(reader: MessageReader, numbers: readonly number[]): Json[] {
   const values: Json[] = [];
   for (let at = 0; at < numbers.length; ) {
     const no = numbers[at] as number;
@@ -69,7 +69,7 @@ export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
     pageOf,
     valueAt: (no) => {
       const { first, page } = pageOf(no);
-      return JSON.parse(textOf(textAt(page, no - first))) as Json;
+      return JSON.parse(decodeText(textAt(page, no - first))) as Json;
     },
   };
 }

@@ -1,10 +1,10 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf, wellFormed } from '../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt, wellFormed } from '../../base/index.js';
 import type { Provider, Wire } from '../../contract/index.js';
 import {
-  formatOf,
   geminiContents,
   isTooLarge,
   leftOutImage,
+  requireFormat,
   responsesItems,
   type WritableEntry,
   type WriteOptions,
@@ -43,7 +43,7 @@ export function wireOf(provider: Provider, body: JsonObject): Wire {
 }
 
 function chatMessages(entries: readonly WritableEntry[], options: WriteOptions): readonly Json[] {
-  const document = parseJson(textOf(formatOf('openai-chat-v1').write(entries, options)));
+  const document = parseJson(decodeText(requireFormat('openai-chat-v1').write(entries, options)));
   const messages = isObject(document) && Array.isArray(document.messages) ? document.messages : [];
   const reasons = reasoningOf(entries);
   return messages.map((message: Json) => {
@@ -70,7 +70,7 @@ const noAnswer = '';
 function contents(entries: readonly WritableEntry[], options: WriteOptions): readonly Json[] {
   // A call that another provider answered itself has no result here, so the provider would refuse it.
   const own = entries.filter(({ kind, marks }) => kind !== 'tool_call' || !marks?.includes('server'));
-  return geminiContents([formatOf('gemini-v1').write(answeredAtOnce(own), options)], noAnswer).contents;
+  return geminiContents([requireFormat('gemini-v1').write(answeredAtOnce(own), options)], noAnswer).contents;
 }
 
 /** Results that come after a later reply move before it: Gemini refuses a content with calls unless the next one has the results of all of them. */

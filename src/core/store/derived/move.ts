@@ -27,8 +27,8 @@ const madeAgain = /^(?:search|derived|outline$|usageSession$|usageCommit$)/;
 function move(raw: Database.Database, mark: string | undefined): void {
   const inside = new Set(raw.prepare('SELECT name FROM main.sqlite_schema').pluck().all());
   for (const table of derivedTables.filter((name) => inside.has(name) && !madeAgain.test(name))) {
-    const before = columnsOf(raw, table, 'main');
-    const columns = columnsOf(raw, table, 'derived')
+    const before = readColumns(raw, table, 'main');
+    const columns = readColumns(raw, table, 'derived')
       .filter((name) => before.includes(name))
       .map((name) => `"${name}"`)
       .join(', ');
@@ -41,5 +41,5 @@ function move(raw: Database.Database, mark: string | undefined): void {
 }
 
 /** The columns of a table. Later layouts have more than the format that kept the rows inside; those are filled when the facts are made again. */
-const columnsOf = (raw: Database.Database, table: string, schema: string): string[] =>
+const readColumns = (raw: Database.Database, table: string, schema: string): string[] =>
   raw.prepare('SELECT name FROM pragma_table_info(?, ?)').pluck().all(table, schema) as string[];

@@ -6,7 +6,7 @@ import { privateFile, readInside, stampOf } from '../../files/index.js';
 const sealOf = (file: string): string => `${file}-seal`;
 
 /** What changes with each write to a file. It includes `ctime`, which no program can set back. */
-function stateOf(file: string): string | undefined {
+function readState(file: string): string | undefined {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat && stampOf(stat);
 }
@@ -20,7 +20,7 @@ const maxSealBytes = 400;
 export function isChanged(file: string): boolean {
   if (isOpen(file)) return false;
   try {
-    return readInside(dirname(file), basename(sealOf(file)), { limit: maxSealBytes }).toString() !== stateOf(file);
+    return readInside(dirname(file), basename(sealOf(file)), { limit: maxSealBytes }).toString() !== readState(file);
   } catch {
     return false;
   }
@@ -31,7 +31,7 @@ export const breakSeal = (file: string): void => rmSync(sealOf(file), { force: t
 
 /** Seals a file that has just been closed, unless another program has it open. */
 export function seal(file: string): void {
-  const state = stateOf(file);
+  const state = readState(file);
   if (state === undefined || statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined) return;
   try {
     breakSeal(file);

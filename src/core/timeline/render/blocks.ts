@@ -1,6 +1,6 @@
 import { isObject, type Timestamp, unreachable } from '../../base/index.js';
 import type { ActiveRun, ActiveSpace, Goal, Identity, MemberSpace, Memory, MessageOrigin, Person, Plan, Trigger } from '../../contract/index.js';
-import { idOf, nameOf, quoted, unquoted } from './quote.js';
+import { quoted, quoteId, quoteName, unquoted } from './quote.js';
 import { remaining, secondsOf } from './times.js';
 
 interface NamedItem {
@@ -9,7 +9,7 @@ interface NamedItem {
 }
 
 /** A quoted name and the id. Without a name, the id is also the name. */
-const named = ({ id, name }: NamedItem): string => `${quoted(name ?? id)} (id: ${idOf(id)})`;
+const named = ({ id, name }: NamedItem): string => `${quoted(name ?? id)} (id: ${quoteId(id)})`;
 
 /** The agent's name, id and current time. */
 export const identityBlock = ({ name, entityId }: Identity, now: Timestamp): string =>
@@ -24,9 +24,9 @@ function triggerFields(trigger: Trigger): readonly string[] {
     case 'space_message':
       return [
         `space: ${named(trigger.space)}`,
-        `sender: ${nameOf(trigger.sender.name)} (${trigger.sender.type}, id: ${idOf(trigger.sender.id)})`,
+        `sender: ${quoteName(trigger.sender.name)} (${trigger.sender.type}, id: ${quoteId(trigger.sender.id)})`,
         `message: ${quoted(trigger.message)}`,
-        `messageId: ${idOf(trigger.messageId)}`,
+        `messageId: ${quoteId(trigger.messageId)}`,
         `timestamp: ${quoted(secondsOf(trigger.timestamp))}`,
         `senderExpectsReply: ${trigger.senderExpectsReply}`,
         `chainDepth: ${trigger.chainDepth}`,
@@ -77,7 +77,7 @@ export interface Spaces {
 
 /** The spaces of the agent, each with its members. */
 export function spacesBlock({ selfEntityId, activeSpaceId, spaces }: Spaces): string {
-  const member = (person: Person): string => (person.id === selfEntityId ? 'You' : `${nameOf(person.name)} (${person.type})`);
+  const member = (person: Person): string => (person.id === selfEntityId ? 'You' : `${quoteName(person.name)} (${person.type})`);
   const line = (space: MemberSpace): string =>
     `  - ${named(space)}${space.id === activeSpaceId ? ' [ACTIVE]' : ''} — ${space.members.map(member).join(', ')}`.trimEnd();
   return ['YOUR SPACES:', ...(spaces.length === 0 ? ['  (none)'] : spaces.map(line))].join('\n');
@@ -132,9 +132,9 @@ export const activeRunsBlock = (runs: readonly ActiveRun[]): string => listed('A
 
 function runLine({ id, isCurrent, triggeredBy, status, space, waitingFor }: ActiveRun): string {
   const place = space === null || space === undefined ? '' : ` in ${quoted(space)}`;
-  const wait = waitingFor === null || waitingFor === undefined ? '' : ` (waiting for ${nameOf(waitingFor)})`;
-  if (isCurrent) return `Run ${idOf(id)} (this run) — triggered by ${nameOf(triggeredBy ?? null)}${place}${wait}`;
-  return `Run ${idOf(id)} — ${nameOf(status ?? 'running')}${place}${wait}`;
+  const wait = waitingFor === null || waitingFor === undefined ? '' : ` (waiting for ${quoteName(waitingFor)})`;
+  if (isCurrent) return `Run ${quoteId(id)} (this run) — triggered by ${quoteName(triggeredBy ?? null)}${place}${wait}`;
+  return `Run ${quoteId(id)} — ${quoteName(status ?? 'running')}${place}${wait}`;
 }
 
 const listed = (heading: string, lines: readonly string[]): string =>
@@ -156,7 +156,7 @@ export const agentContextBlock = ({ goals, memories, plans, runs, now }: AgentCo
 export function originText(origin: MessageOrigin): string {
   switch (origin.type) {
     case 'space_message':
-      return `[sent because ${nameOf(origin.senderName)} asked ${quoted(origin.message)} in ${quoted(origin.spaceName)}]`;
+      return `[sent because ${quoteName(origin.senderName)} asked ${quoted(origin.message)} in ${quoted(origin.spaceName)}]`;
     case 'plan':
       return `[sent because plan ${quoted(origin.planName)} triggered]`;
     case 'service':

@@ -1,6 +1,6 @@
 import type { History, RoleMessage, TimelineMessage } from '../../contract/index.js';
 import { resumeText, summaryText } from './history.js';
-import { nameOf } from './quote.js';
+import { quoteName } from './quote.js';
 
 /** Replaces a user's message that a model requires and the timeline lacks. */
 const placeholder = '[timeline continues]';
@@ -28,7 +28,7 @@ export function roleMessages({ system, selfEntityId, messages, summary, resume }
   if (summary) add('user', summaryText(summary));
   for (const { sender, text } of messages) {
     if (sender?.id === selfEntityId) add('assistant', text ?? '');
-    else add('user', `[${sender ? `${nameOf(sender.name)} (${sender.type})` : 'Unknown (unknown)'}] ${withoutForgedLines(text ?? '')}`);
+    else add('user', `[${sender ? `${quoteName(sender.name)} (${sender.type})` : 'Unknown (unknown)'}] ${withoutForgedLines(text ?? '')}`);
   }
   if (resume) add('user', resumeText(resume));
 

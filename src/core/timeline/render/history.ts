@@ -1,13 +1,13 @@
 import type { BriefHistory, History, Resume, TimelineMessage } from '../../contract/index.js';
 import { originText } from './blocks.js';
-import { idOf, nameOf, quoted, tagOf } from './quote.js';
+import { quoted, quoteId, quoteName, tagOf } from './quote.js';
 import { durationText, secondsOf } from './times.js';
 
 /** The default number of messages in a history. */
 export const defaultBudget = 50;
 
 /** The newest `limit` messages, oldest first. The trigger is always among them, even if it is older. */
-export function windowOf(
+export function newestMessages(
   messages: readonly TimelineMessage[],
   limit: number,
   triggerMessageId: string | null | undefined,
@@ -59,7 +59,7 @@ const heading = (space: History['space']): string => `SPACE HISTORY (${quoted(sp
 export function renderHistory(history: History): RenderedHistory {
   const { messages, triggerMessageId, summary, resume } = history;
   const seen = seenIn(history);
-  const shown = windowOf(messages, history.limit ?? defaultBudget, triggerMessageId);
+  const shown = newestMessages(messages, history.limit ?? defaultBudget, triggerMessageId);
 
   const parts: string[] = [heading(history.space), ...(summary ? [summaryLine(summary)] : []), ...(shown.length === 0 ? ['  (no messages)'] : [])];
   const lines: HistoryLine[] = [];
@@ -91,21 +91,21 @@ export function messageLine(message: TimelineMessage, selfEntityId: string, seen
 }
 
 const senderText = (sender: TimelineMessage['sender']): string =>
-  sender ? `${nameOf(sender.name)} (${sender.type}, id:${idOf(sender.id)})` : 'Unknown (unknown, id:unknown)';
+  sender ? `${quoteName(sender.name)} (${sender.type}, id:${quoteId(sender.id)})` : 'Unknown (unknown, id:unknown)';
 
 /** The line that says how the wait of a resumed run ended. */
 export const resumeText = (resume: Resume): string =>
-  `← RESUME: ${'replier' in resume ? `${nameOf(resume.replier)} replied` : `no reply within ${durationText(resume.timeoutMs)}`}. Continue from here.`;
+  `← RESUME: ${'replier' in resume ? `${quoteName(resume.replier)} replied` : `no reply within ${durationText(resume.timeoutMs)}`}. Continue from here.`;
 
 /** A call by which the agent sent a message, and paused if it waits. */
 const waitingCall = (name: string, text: string | null, wait: boolean | undefined): string =>
-  `called ${nameOf(name)}(${quoted(text)}${wait ? ', wait: true' : ''})`;
+  `called ${quoteName(name)}(${quoted(text)}${wait ? ', wait: true' : ''})`;
 
 /** The short form of a history: a clock time and a label for each line, and the agent's own calls. */
 export function renderBriefHistory({ space, entries, resume }: BriefHistory): string {
   const lines = entries.map((entry) => {
     const clock = /^[\d:]+$/.test(entry.clock) ? entry.clock : quoted(entry.clock);
-    if (!('toolCall' in entry)) return `[${clock}] ${nameOf(entry.label)}: ${quoted(entry.text)}`;
+    if (!('toolCall' in entry)) return `[${clock}] ${quoteName(entry.label)}: ${quoted(entry.text)}`;
     const { name, text, wait } = entry.toolCall;
     return `[${clock}] You: ${waitingCall(name, text, wait)}`;
   });

@@ -1,5 +1,5 @@
 import type { Person, Trigger } from '../../contract/index.js';
-import { nameOf, quoted } from './quote.js';
+import { quoted, quoteName } from './quote.js';
 import { durationText } from './times.js';
 
 /** How the wait of a resumed run ended: the message that ended it, or the time that ran out. */
@@ -18,4 +18,5 @@ export function invocationMessage(trigger: Trigger, ended?: WaitEnd): string {
   }
 }
 
-const said = (sender: Person | null, text: string): string => `[${sender ? `${nameOf(sender.name)} (${sender.type})` : 'Unknown (unknown)'}] ${text}`;
+const said = (sender: Person | null, text: string): string =>
+  `[${sender ? `${quoteName(sender.name)} (${sender.type})` : 'Unknown (unknown)'}] ${text}`;

@@ -31,7 +31,7 @@ const meaningful = /["\\\u0000-\u001f\u007f-\u009f()[\],:←—\u2028\u2029]/;
 const reserved: readonly string[] = ['You', 'Unknown'];
 
 /** A name without quotes, or quoted if it could be mistaken for other parts of a line. */
-export function nameOf(name: string | null): string {
+export function quoteName(name: string | null): string {
   if (name === null) return 'Unknown';
   return name === '' || name !== name.trim() || meaningful.test(name) || reserved.includes(name) ? quoted(name) : name;
 }
@@ -40,10 +40,10 @@ export function nameOf(name: string | null): string {
 const plainId = /^[^\s"\\()[\]\u0000-\u001f\u007f-\u009f]+$/;
 
 /** An id without quotes, or quoted if it is not a single word. */
-export const idOf = (id: string): string => (plainId.test(id) ? id : quoted(id));
+export const quoteId = (id: string): string => (plainId.test(id) ? id : quoted(id));
 
 /** The id in a message's tag: without the prefix that all message ids have. */
-export const tagOf = (messageId: string): string => idOf(messageId.replace(/^msg-(?=.)/, ''));
+export const tagOf = (messageId: string): string => quoteId(messageId.replace(/^msg-(?=.)/, ''));
 
 /** A text without quotes that ends with its line: only characters that would end the line are escaped. */
 export const unquoted = (text: string): string => text.replace(unsafe, (letter) => (letter === '"' ? letter : escaped(letter)));

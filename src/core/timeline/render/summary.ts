@@ -10,7 +10,7 @@ export interface EarlierMessage {
 export const quotedAtEachEnd = 3;
 
 /** A summary of the messages before the window, made of the first and the last of them. Undefined without such messages. */
-export function summaryOf(count: number, first: readonly EarlierMessage[], last: readonly EarlierMessage[]): History['summary'] {
+export function summarizeEarlier(count: number, first: readonly EarlierMessage[], last: readonly EarlierMessage[]): History['summary'] {
   if (count === 0) return undefined;
   const gap = count > first.length + last.length ? ['…'] : [];
   const rest = last.slice(Math.max(0, first.length + last.length - count));

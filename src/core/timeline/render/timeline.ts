@@ -16,7 +16,7 @@ import {
   triggerBlock,
 } from './blocks.js';
 import { roleMessages } from './conversion.js';
-import { defaultBudget, renderBriefHistory, renderHistory, windowOf } from './history.js';
+import { defaultBudget, newestMessages, renderBriefHistory, renderHistory } from './history.js';
 
 /** Renders one block from its own input. */
 export function renderBlock(request: BlockInput): string {
@@ -52,16 +52,16 @@ export function renderBlock(request: BlockInput): string {
 
 /** The context of an agent when its run starts or resumes: up to seven blocks, in a fixed order and with fixed templates. */
 export function renderTimeline(input: TimelineInput): Rendered {
-  const blocks = blocksOf(input);
+  const blocks = timelineBlocks(input);
   return { system: systemOf(blocks), blocks };
 }
 
 /** The same context as messages with roles. The history is in these messages, and therefore not in the system message. */
 export function timelineMessages(input: TimelineInput): RoleMessage[] {
   const histories = historiesOf(input);
-  const shown = histories.flatMap((each) => windowOf(each.messages, each.limit ?? defaultBudget, each.triggerMessageId));
+  const shown = histories.flatMap((each) => newestMessages(each.messages, each.limit ?? defaultBudget, each.triggerMessageId));
   return roleMessages({
-    system: systemOf(blocksOf(input).filter((block) => block.name !== 'history')),
+    system: systemOf(timelineBlocks(input).filter((block) => block.name !== 'history')),
     selfEntityId: input.identity.entityId,
     messages: shown,
     summary: histories.find(({ summary }) => summary)?.summary,
@@ -71,7 +71,7 @@ export function timelineMessages(input: TimelineInput): RoleMessage[] {
 
 const systemOf = (blocks: readonly TimelineBlock[]): string => blocks.map((block) => block.text).join('\n\n');
 
-function blocksOf(input: TimelineInput): TimelineBlock[] {
+function timelineBlocks(input: TimelineInput): TimelineBlock[] {
   const { identity, trigger, now } = input;
   const active = { trigger, ...input.activeSpace };
   const histories = historiesOf(input).map((each) => renderHistory(each));

@@ -23,7 +23,7 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
   let at = entries.find((entry) => entry.at !== undefined)?.at ?? frame.at;
   for (const entry of entries) {
     at = entry.at ?? at;
-    const message = messageOf(entry, self, calls);
+    const message = toMessage(entry, self, calls);
     if (message) messages.push({ id: `msg-${entry.key}`, seq: messages.length + 1, at, ...message });
   }
   const trigger = messages.findLast(({ sender }) => sender?.id === user.id) ?? messages.at(-1);
@@ -48,7 +48,7 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
   };
 }
 
-function messageOf(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): Pick<TimelineMessage, 'sender' | 'text'> | undefined {
+function toMessage(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): Pick<TimelineMessage, 'sender' | 'text'> | undefined {
   if (entry.marks?.includes('hidden')) return undefined;
   switch (entry.kind) {
     case 'text':

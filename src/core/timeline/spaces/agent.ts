@@ -1,22 +1,22 @@
-import { badRequest, notFound, type Timestamp, timestampOf } from '../../base/index.js';
+import { badRequest, notFound, type Timestamp, toTimestamp } from '../../base/index.js';
 import type { Goal, InputOf, Memory, Plan } from '../../contract/index.js';
 import { delayOf } from '../render/rules.js';
 import { nextCron } from './cron.js';
-import { entityOf, newId, type ReadStore, type SpaceStore } from './rows.js';
+import { newId, type ReadStore, requireEntity, type SpaceStore } from './rows.js';
 
 /** The goals of an agent in the order in which they were set. */
 export const goalsOf = (store: ReadStore, entityId: string): (Goal & { goalId: string })[] =>
   store.db
     .all<{ no: number; description: string; priority: number; longTerm: number }>(
       'SELECT no, description, priority, longTerm FROM goal WHERE entity = ? ORDER BY no',
-      entityOf(store, entityId).no,
+      requireEntity(store, entityId).no,
     )
     .map(({ no, description, priority, longTerm }) => ({ goalId: `goal-${no}`, description, priority, longTerm: longTerm === 1 }));
 
 /** Replaces the goals of an agent. */
 export function setGoals(store: SpaceStore, entityId: string, goals: readonly Goal[]): (Goal & { goalId: string })[] {
   return store.db.transaction(() => {
-    const { no } = entityOf(store, entityId);
+    const { no } = requireEntity(store, entityId);
     store.db.run('DELETE FROM goal WHERE entity = ?', no);
     for (const { description, priority, longTerm } of goals)
       store.db.run(
@@ -36,9 +36,9 @@ export const memoriesOf = (store: ReadStore, entityId: string): (Memory & { memo
   store.db
     .all<{ no: number; topic: string | null; content: string; updatedAt: number }>(
       'SELECT no, topic, content, updatedAt FROM memory WHERE entity = ? ORDER BY updatedAt DESC, no DESC',
-      entityOf(store, entityId).no,
+      requireEntity(store, entityId).no,
     )
-    .map(({ no, topic, content, updatedAt }) => ({ memoryId: `mem-${no}`, topic, content, updatedAt: timestampOf(updatedAt) }));
+    .map(({ no, topic, content, updatedAt }) => ({ memoryId: `mem-${no}`, topic, content, updatedAt: toTimestamp(updatedAt) }));
 
 /**
  * Stores a memory. A topic holds one memory; without a topic each call adds one, unless it names the memory that it replaces.
@@ -52,7 +52,7 @@ export function setMemory(
   memoryId?: string,
 ): (Memory & { memoryId: string })[] {
   return store.db.transaction(() => {
-    const { no } = entityOf(store, entityId);
+    const { no } = requireEntity(store, entityId);
     if (memoryId !== undefined && store.db.run("DELETE FROM memory WHERE entity = ? AND 'mem-' || no = ?", no, memoryId).changes === 0)
       throw notFound(memoryId, `The agent ${entityId} has no memory ${memoryId}.`);
     if (topic !== null) store.db.run('DELETE FROM memory WHERE entity = ? AND topic = ?', no, topic);
@@ -76,10 +76,10 @@ export const plansOf = (store: ReadStore, entityId: string): StoredPlan[] =>
   store.db
     .all<{ planId: string; name: string; instruction: string; cron: string | null; runAfter: string | null; dueAt: number }>(
       'SELECT planId, name, instruction, cron, runAfter, dueAt FROM plan WHERE entity = ? AND dueAt IS NOT NULL ORDER BY no',
-      entityOf(store, entityId).no,
+      requireEntity(store, entityId).no,
     )
     .map(({ planId, name, instruction, cron, runAfter, dueAt }) => {
-      const at: Timestamp = timestampOf(dueAt);
+      const at: Timestamp = toTimestamp(dueAt);
       return {
         planId,
         name,
@@ -96,7 +96,7 @@ export const plansOf = (store: ReadStore, entityId: string): StoredPlan[] =>
  */
 export function setPlan(store: SpaceStore, { entityId, name, instruction, cron, scheduledAt, runAfter }: InputOf<'run.setPlan'>): StoredPlan[] {
   return store.db.transaction(() => {
-    const { no } = entityOf(store, entityId);
+    const { no } = requireEntity(store, entityId);
     const times = [cron, scheduledAt, runAfter].filter((given) => given !== undefined).length;
     if (instruction === null) {
       if (times > 0) throw badRequest('instruction', 'a plan that is deleted (instruction: null) has no cron, scheduledAt or runAfter');

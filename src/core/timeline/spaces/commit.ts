@@ -1,11 +1,11 @@
 import type { ContextId } from '../../base/index.js';
-import { textOf, timestampOf } from '../../base/index.js';
-import { checkpoint, commitOf, personOf, type ReadChain, type WriteChain } from '../../chain/index.js';
+import { decodeText, toTimestamp } from '../../base/index.js';
+import { checkpoint, findCommit, personOf, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { RoleMessage } from '../../contract/index.js';
-import { formatOf, type WritableEntry } from '../../formats/index.js';
+import { requireFormat, type WritableEntry } from '../../formats/index.js';
 import { timelineMessages } from '../render/timeline.js';
 import { invokeRun, type RunTimeline, runMessage, runTimeline, type TimelineChoices } from './input.js';
-import { type MessageRow, type RunRow, runOf, selectMessage, triggerOf } from './rows.js';
+import { type MessageRow, parseTrigger, type RunRow, requireRun, selectMessage } from './rows.js';
 
 /** The stored format of a run: messages with roles, made of its timeline. */
 const runFormat = 'openai-chat-v1';
@@ -24,7 +24,7 @@ export function commitRun(chain: WriteChain, run: RunRow, output: string | undef
   if (said !== undefined) entries.push({ role: 'assistant', kind: 'text', text: said });
   // A run that nobody performed is not what its agent understood (B-35). It belongs to the person who ended it.
   const isPerformed = sent.length > 0 || said !== undefined;
-  return commitOf(chain, commitEntries(chain, run, entries, { format: runFormat, ...(!isPerformed && { principal: personOf(chain) }) })).seq;
+  return findCommit(chain, commitEntries(chain, run, entries, { format: runFormat, ...(!isPerformed && { principal: personOf(chain) }) })).seq;
 }
 
 /**
@@ -38,7 +38,7 @@ export function commitTimeline(
 ): ContextId {
   invokeRun(chain, runId);
   // This format allows a tool call without a result between two commits.
-  return commitEntries(chain, runOf(chain, runId), callEntriesOf(chain, runId, shown), { format: openFormat, after });
+  return commitEntries(chain, requireRun(chain, runId), callEntriesOf(chain, runId, shown), { format: openFormat, after });
 }
 
 /** How the context of a run is sent. `asRoles`: its history as messages with roles, as a profile can choose. */
@@ -79,12 +79,12 @@ function commitEntries(
   entries: readonly WritableEntry[],
   { format: id, after, principal }: { readonly format: string; readonly after?: ContextId | undefined; readonly principal?: string },
 ): ContextId {
-  const format = formatOf(id);
+  const format = requireFormat(id);
   return checkpoint(chain, {
     parent: after ?? lastRunCommit(chain, run.entityId) ?? null,
     type: 'snapshot',
     format: id,
-    text: textOf(format.write(entries, { newId: chain.newId, now: timestampOf(chain.clock()) })),
+    text: decodeText(format.write(entries, { newId: chain.newId, now: toTimestamp(chain.clock()) })),
     template: run.entityName,
     principal: principal ?? run.entityId,
     sessionId: run.entityId,
@@ -108,7 +108,7 @@ function callEntries(row: MessageRow): WritableEntry[] {
 }
 
 function reasonOf(run: RunRow): string {
-  const trigger = triggerOf(run);
+  const trigger = parseTrigger(run);
   if (trigger.type === 'space_message') return `${trigger.sender.name ?? 'Unknown'}: ${trigger.message ?? ''}`;
   return trigger.type === 'plan' ? `plan ${trigger.plan.name ?? trigger.plan.id}` : `service ${trigger.service}`;
 }

@@ -1,29 +1,29 @@
-import { defined, notFound, type Timestamp, timestampOf } from '../../base/index.js';
-import { settingsOf } from '../../chain/index.js';
+import { defined, notFound, type Timestamp, toTimestamp } from '../../base/index.js';
+import { readSettings } from '../../chain/index.js';
 import type { ActiveRun, History, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { defaultBudget, messageLine } from '../render/history.js';
 import { invocationMessage, type WaitEnd } from '../render/invocation.js';
-import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
+import { quotedAtEachEnd, summarizeEarlier } from '../render/summary.js';
 import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
 import type { NextCall } from './next.js';
 import {
   type EntityRow,
-  entityOf,
   type MessageRow,
-  membershipOf,
-  membersOf,
   newestSeq,
+  parseTrigger,
   type ReadStore,
   type RunRow,
-  runOf,
+  readMembers,
+  requireEntity,
+  requireMembership,
+  requireRun,
+  requireSpace,
   type SpaceRow,
   type SpaceStore,
   selectMessage,
   selectRun,
-  spaceOf,
   toMessage,
-  triggerOf,
   triggerOfMessage,
 } from './rows.js';
 import { newestBefore } from './spaces.js';
@@ -55,11 +55,11 @@ interface Frame {
 
 /** The context of the next call of a run, from what the project holds now. */
 function frameOf(store: ReadStore, run: RunRow): Frame {
-  const agent = entityOf(store, run.entityId);
-  const trigger = triggerOf(run);
+  const agent = requireEntity(store, run.entityId);
+  const trigger = parseTrigger(run);
   const spaces = spacesOf(store, agent);
   const isMember = (id: string): boolean => spaces.some((space) => space.id === id);
-  const active = run.activeSpaceId !== null && isMember(run.activeSpaceId) ? spaceOf(store, run.activeSpaceId) : null;
+  const active = run.activeSpaceId !== null && isMember(run.activeSpaceId) ? requireSpace(store, run.activeSpaceId) : null;
   const ended = run.resumed === null ? undefined : endedWait(store, run);
   const shown = [trigger.type === 'space_message' ? trigger.space.id : null, ended?.spaceId, active?.spaceId];
   const ids = [...new Set(shown)].filter((id) => typeof id === 'string').filter(isMember);
@@ -78,7 +78,7 @@ function frameOf(store: ReadStore, run: RunRow): Frame {
     ),
     histories: ids.map((spaceId) => ({
       spaceId,
-      reach: reachOf(store, run, agent, spaceOf(store, spaceId)),
+      reach: reachOf(store, run, agent, requireSpace(store, spaceId)),
       resume: run.resumed !== null && (ended?.spaceId ?? run.activeSpaceId) === spaceId ? (JSON.parse(run.resumed) as Resume) : null,
     })),
   };
@@ -87,7 +87,7 @@ function frameOf(store: ReadStore, run: RunRow): Frame {
 /** All messages of a space, with the agent's mark at the time when the run first saw the space. */
 function reachOf(store: ReadStore, run: RunRow, agent: EntityRow, space: SpaceRow): Reach {
   const seen = store.db.one<Omit<Reach, 'seq'>>('SELECT markSeq, markMessage FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
-  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
+  const { processedSeq, processedMessage } = requireMembership(store, space, agent);
   return { seq: newestSeq(store, space.no), markSeq: seen?.markSeq ?? processedSeq, markMessage: seen ? seen.markMessage : processedMessage };
 }
 
@@ -101,7 +101,7 @@ const endedWait = (store: ReadStore, run: Pick<RunRow, 'no'>): { readonly spaceI
 
 /** Stores the context of a call when it starts. Call it within the transaction that starts the run or makes the call. */
 export function keepFrame(store: SpaceStore, runId: string): void {
-  const run = runOf(store, runId);
+  const run = requireRun(store, runId);
   store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frameOf(store, run)), run.no);
 }
 
@@ -110,14 +110,15 @@ export function keepFrame(store: SpaceStore, runId: string): void {
  * @throws NOT_FOUND for an unknown run
  */
 export function invokeRun(store: SpaceStore, runId: string): void {
-  const run = runOf(store, runId);
-  for (const { spaceId } of frameOf(store, run).histories) noteSeen(store, run.no, { no: run.entity, name: run.entityName }, spaceOf(store, spaceId));
+  const run = requireRun(store, runId);
+  for (const { spaceId } of frameOf(store, run).histories)
+    noteSeen(store, run.no, { no: run.entity, name: run.entityName }, requireSpace(store, spaceId));
   keepFrame(store, runId);
 }
 
 /** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
 export function noteSeen(store: SpaceStore, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
-  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
+  const { processedSeq, processedMessage } = requireMembership(store, space, agent);
   store.db.run(
     `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (run, space) DO UPDATE SET seq = MAX(seq, excluded.seq)`,
@@ -145,18 +146,18 @@ export interface TimelineChoices {
 export function runTimeline(
   store: ReadStore,
   runId: string,
-  { budget = settingsOf(store).historyBudget, tools, isLast }: TimelineChoices = {},
+  { budget = readSettings(store).historyBudget, tools, isLast }: TimelineChoices = {},
 ): RunTimeline {
-  const run = runOf(store, runId);
+  const run = requireRun(store, runId);
   if (run.frame === null) {
     const where = run.contextId === null ? '' : ` The commit ${run.contextId} holds what it read.`;
     throw notFound(runId, `The timeline of ${runId} is on the machine where it ran.${where}`, { field: 'runId' });
   }
   const frame = run.status === 'running' && !isLast ? frameOf(store, run) : (JSON.parse(run.frame) as Frame);
   const { input } = frame;
-  const agent = entityOf(store, run.entityId);
+  const agent = requireEntity(store, run.entityId);
   const [history, ...histories] = (frame.histories ?? (frame.history ? [frame.history] : [])).map((each) =>
-    historyOf(store, { ...each, space: spaceOf(store, each.spaceId), agent, trigger: input.trigger, budget, runId }),
+    historyOf(store, { ...each, space: requireSpace(store, each.spaceId), agent, trigger: input.trigger, budget, runId }),
   );
   return rendered({
     ...input,
@@ -168,8 +169,8 @@ export function runTimeline(
 
 /** The user message of a run's call: what started the run, or what ended its wait. */
 export function runMessage(store: ReadStore, runId: string): string {
-  const run = runOf(store, runId);
-  return invocationMessage(triggerOf(run), waitEndOf(store, run));
+  const run = requireRun(store, runId);
+  return invocationMessage(parseTrigger(run), waitEndOf(store, run));
 }
 
 function waitEndOf(store: ReadStore, run: RunRow): WaitEnd | undefined {
@@ -185,9 +186,9 @@ function waitEndOf(store: ReadStore, run: RunRow): WaitEnd | undefined {
 export function previewTimeline(
   store: ReadStore,
   { space, agent, message: row }: Exclude<NextCall, { readonly runId: string }>,
-  { budget = settingsOf(store).historyBudget, tools }: TimelineChoices = {},
+  { budget = readSettings(store).historyBudget, tools }: TimelineChoices = {},
 ): RunTimeline & { readonly message: string } {
-  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
+  const { processedSeq, processedMessage } = requireMembership(store, space, agent);
   const message = toMessage(row);
   const trigger = triggerOfMessage(space, message);
   const reach = { seq: newestSeq(store, space.no), markSeq: processedSeq, markMessage: processedMessage };
@@ -216,9 +217,9 @@ export function previewTimeline(
 /** Messages as lines of a space history. What is seen is decided by the agent's mark when its run first saw the space. */
 export function messageLines(store: ReadStore, space: SpaceRow, agent: EntityRow, run: RunRow | undefined, rows: readonly MessageRow[]): string[] {
   const reach = run ? reachOf(store, run, agent, space) : undefined;
-  const { processedSeq, seenSeq } = membershipOf(store, space, agent);
+  const { processedSeq, seenSeq } = requireMembership(store, space, agent);
   const mark = reach?.markSeq ?? (agent.type === 'human' ? seenSeq : processedSeq);
-  const trigger = run && triggerOf(run);
+  const trigger = run && parseTrigger(run);
   const triggerId = trigger?.type === 'space_message' ? trigger.messageId : null;
   return rows.map((row) =>
     messageLine(
@@ -250,7 +251,7 @@ const withTimes = <Input extends object>(input: Input, store: ReadStore, agent: 
   goals: goalsOf(store, agent.entityId),
   memories: memoriesOf(store, agent.entityId),
   plans: plansOf(store, agent.entityId),
-  now: timestampOf(at) satisfies Timestamp,
+  now: toTimestamp(at) satisfies Timestamp,
 });
 
 interface HistoryRequest {
@@ -288,7 +289,7 @@ function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, res
 }
 
 /** A summary of the messages before a position, without the trigger, which is always shown. */
-function earlierSummary(store: ReadStore, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summaryOf> {
+function earlierSummary(store: ReadStore, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summarizeEarlier> {
   const rows = (order: 'ASC' | 'DESC'): { name: string; text: string }[] =>
     store.db.all(
       `SELECT e.name, substr(m.text, 1, 1000) AS text FROM spaceMessage m JOIN entity e ON e.no = m.sender
@@ -299,7 +300,7 @@ function earlierSummary(store: ReadStore, space: SpaceRow, before: number, trigg
     );
   // Positions start at 1 and have no gaps.
   const count = before - 1 - (trigger === undefined ? 0 : 1);
-  return summaryOf(count, rows('ASC'), rows('DESC').reverse());
+  return summarizeEarlier(count, rows('ASC'), rows('DESC').reverse());
 }
 
 /** `isWait`: the agent paused its run with this message. A resumed run reads it as its own call. */
@@ -317,12 +318,12 @@ const spacesOf = (store: ReadStore, agent: EntityRow): MemberSpace[] =>
     .map((space) => ({
       id: space.spaceId,
       name: space.name,
-      members: membersOf(store, space).map(({ entityId, name, type }) => ({ id: entityId, name, type })),
+      members: readMembers(store, space).map(({ entityId, name, type }) => ({ id: entityId, name, type })),
     }));
 
 /** The run itself, then the agent's other runs that have not ended, oldest first. */
 const activeRuns = (store: ReadStore, run: RunRow): ActiveRun[] => [
-  { id: run.runId, isCurrent: true, triggeredBy: startedBy(triggerOf(run)), space: spaceNameOf(triggerOf(run)) },
+  { id: run.runId, isCurrent: true, triggeredBy: startedBy(parseTrigger(run)), space: spaceNameOf(parseTrigger(run)) },
   ...otherRuns(store, { no: run.entity }, run.no),
 ];
 
@@ -333,11 +334,11 @@ const otherRuns = (store: ReadStore, agent: Pick<EntityRow, 'no'>, current: numb
       agent.no,
       current,
     )
-    .map((run) => ({ id: run.runId, status: run.status, space: nameIn(store, run) ?? spaceNameOf(triggerOf(run)), waitingFor: run.waitFor }));
+    .map((run) => ({ id: run.runId, status: run.status, space: nameIn(store, run) ?? spaceNameOf(parseTrigger(run)), waitingFor: run.waitFor }));
 
 const nameIn = (store: ReadStore, run: RunRow): string | null => {
   const id = run.waitSpaceId ?? run.activeSpaceId;
-  return id === null ? null : (spaceOf(store, id).name ?? id);
+  return id === null ? null : (requireSpace(store, id).name ?? id);
 };
 
 const startedBy = (trigger: Trigger): string | null => {

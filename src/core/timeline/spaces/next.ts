@@ -1,18 +1,18 @@
 import { badRequest, StemmaError } from '../../base/index.js';
-import { settingsOf } from '../../chain/index.js';
+import { readSettings } from '../../chain/index.js';
 import type { InputOf } from '../../contract/index.js';
 import { maxChainDepth, startsRuns } from '../render/rules.js';
 import {
   type EntityRow,
-  entityOf,
   type MessageRow,
-  membershipOf,
   type ReadStore,
   type RunRow,
+  requireEntity,
+  requireMembership,
+  requireSpace,
   type SpaceRow,
   selectMessage,
   selectRun,
-  spaceOf,
 } from './rows.js';
 import { messageNamed } from './spaces.js';
 
@@ -32,9 +32,9 @@ export type NextCall =
  * messages never do. @throws BAD_REQUEST if the entity is no agent, or the message cannot start its run; CONFLICT if no message can
  */
 export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, 'spaceId' | 'entityId' | 'messageId'>): NextCall {
-  const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
+  const [space, agent] = [requireSpace(store, input.spaceId), requireEntity(store, input.entityId)];
   if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
-  membershipOf(store, space, agent);
+  requireMembership(store, space, agent);
   const given = input.messageId === undefined ? undefined : startingMessage(store, space, agent, input.messageId);
   const runs = runsHere(store, space, agent);
   const running = runs.find(({ status, trigger }) => status === 'running' && (given === undefined || startedBy(trigger) === given.messageId));
@@ -82,7 +82,7 @@ function startingMessage(store: ReadStore, space: SpaceRow, agent: EntityRow, re
       'messageId',
       `${agent.name} wrote the message ${message.messageId} itself, and an agent's own message starts no run of it. Name a message of another member.`,
     );
-  const limit = settingsOf(store).maxChainDepth ?? maxChainDepth;
+  const limit = readSettings(store).maxChainDepth ?? maxChainDepth;
   if (!startsRuns(message.chainDepth, limit))
     throw badRequest('messageId', `The message ${message.messageId} is ${message.chainDepth} deep and starts no run: the limit is ${limit}.`);
   return message;
@@ -93,5 +93,5 @@ const newestStarting = (store: ReadStore, space: SpaceRow, agent: EntityRow): Me
     `${selectMessage} WHERE m.space = ? AND m.sender <> ? AND m.chainDepth < ? ORDER BY m.seq DESC LIMIT 1`,
     space.no,
     agent.no,
-    settingsOf(store).maxChainDepth ?? maxChainDepth,
+    readSettings(store).maxChainDepth ?? maxChainDepth,
   );

@@ -1,24 +1,24 @@
 import { badRequest } from '../../base/index.js';
-import { settingsOf } from '../../chain/index.js';
+import { readSettings } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, MessageWait, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
 import { keepFrame, noteSeen } from './input.js';
 import {
   type EntityRow,
-  entityOf,
   type MessageRow,
-  membershipOf,
-  membersOf,
   newestSeq,
   newId,
   type ReadStore,
   type RunRow,
-  runOf,
+  readMembers,
+  requireEntity,
+  requireMembership,
+  requireRun,
+  requireSpace,
   type SpaceRow,
   type SpaceStore,
   selectMessage,
   selectRun,
-  spaceOf,
   toMessage,
   toRun,
   triggerOfMessage,
@@ -52,7 +52,7 @@ export function post(
   },
 ): Posted {
   return store.db.transaction(() => {
-    const [space, sender] = [spaceOf(store, input.spaceId), entityOf(store, input.senderId)];
+    const [space, sender] = [requireSpace(store, input.spaceId), requireEntity(store, input.senderId)];
     const wait = waitIn(input.wait);
     const from = wait && awaitedMember(store, space, sender, wait);
     const { text, replyTo } = input;
@@ -83,7 +83,7 @@ export const withWait = <Message extends Posted>(store: ReadStore, posted: Messa
 /** Stores a message, ends the waits that it answers and starts the runs that it triggers. Call it within a transaction. */
 export function postDraft(store: SpaceStore, { space, sender, text, replyTo, expectsReply, run, origin }: MessageDraft): Posted {
   if (text.trim() === '') throw badRequest('text', 'a message needs a text');
-  membershipOf(store, space, sender);
+  requireMembership(store, space, sender);
   const answered = replyTo === undefined ? null : messageNamed(store, space, replyTo).messageId;
   const depth = messageDepth(sender.type, run?.chainDepth ?? null);
   const messageId = newId(store, 'msg', 'spaceMessage', 'messageId');
@@ -112,7 +112,7 @@ export function postDraft(store: SpaceStore, { space, sender, text, replyTo, exp
   const message = toMessage(row);
   const started = triggeredBy(store, space, sender, depth)
     .filter(({ runs }) => runs)
-    .map(({ entityId }) => startRun(store, entityOf(store, entityId), triggerOfMessage(space, message), space));
+    .map(({ entityId }) => startRun(store, requireEntity(store, entityId), triggerOfMessage(space, message), space));
   return { message, started, resumed };
 }
 
@@ -127,9 +127,9 @@ function waitingIn(store: ReadStore, space: SpaceRow, sender: EntityRow, replied
 
 /** Whether a message would start a run for each member, with the reason. `runId` is the run in which the sender would write. */
 export function wouldTrigger(store: ReadStore, input: InputOf<'space.wouldTrigger'>): Triggered[] {
-  const [space, sender] = [spaceOf(store, input.spaceId), entityOf(store, input.senderId)];
-  membershipOf(store, space, sender);
-  const run = input.runId === undefined ? null : runOf(store, input.runId);
+  const [space, sender] = [requireSpace(store, input.spaceId), requireEntity(store, input.senderId)];
+  requireMembership(store, space, sender);
+  const run = input.runId === undefined ? null : requireRun(store, input.runId);
   const repliedTo = input.replyTo === undefined ? null : messageNamed(store, space, input.replyTo).messageId;
   const waiting = new Set(waitingIn(store, space, sender, repliedTo).map((row) => row.entityId));
   return triggeredBy(store, space, sender, messageDepth(sender.type, run?.chainDepth ?? null), waiting);
@@ -137,7 +137,7 @@ export function wouldTrigger(store: ReadStore, input: InputOf<'space.wouldTrigge
 
 /** Decides for each member. `waiting` names agents with a run that the message resumes: they get no second run. */
 function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
-  const members = membersOf(store, space);
+  const members = readMembers(store, space);
   const agents = new Set(
     agentsTriggered(
       members.map((member) => ({ id: member.entityId, type: member.type })),
@@ -145,7 +145,7 @@ function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth
     ).map(({ id }) => id),
   );
   const resumed = waiting ?? resumedBy(store, space);
-  const limit = settingsOf(store).maxChainDepth ?? maxChainDepth;
+  const limit = readSettings(store).maxChainDepth ?? maxChainDepth;
   return members.map(({ entityId, name, type }) => {
     const verdict = (code: Triggered['code'], reason: string): Triggered => ({ entityId, name, runs: code === 'starts', code, reason });
     if (entityId === sender.entityId) return verdict('sender', 'wrote it');
@@ -187,12 +187,12 @@ export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, 
   );
   if (space) noteSeen(store, rowId, agent, space);
   keepFrame(store, runId);
-  return toRun(runOf(store, runId));
+  return toRun(requireRun(store, runId));
 }
 
 /** Resumes a waiting run with a new call, whose context contains the messages since. */
 export function resumeRun(store: SpaceStore, waiting: RunRow, how: { readonly replier: string } | { readonly timeoutMs: number }): Run {
-  const space = waiting.waitSpaceId === null ? null : spaceOf(store, waiting.waitSpaceId);
+  const space = waiting.waitSpaceId === null ? null : requireSpace(store, waiting.waitSpaceId);
   store.db.run(
     `UPDATE run SET status = 'running', resumed = ?, invokedAt = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
     JSON.stringify(how),
@@ -201,5 +201,5 @@ export function resumeRun(store: SpaceStore, waiting: RunRow, how: { readonly re
   );
   if (space) noteSeen(store, waiting.no, { no: waiting.entity, name: waiting.entityName }, space);
   keepFrame(store, waiting.runId);
-  return toRun(runOf(store, waiting.runId));
+  return toRun(requireRun(store, waiting.runId));
 }

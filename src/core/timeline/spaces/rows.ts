@@ -1,4 +1,4 @@
-import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
+import { badRequest, inWords, notFound, toTimestamp } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
@@ -79,7 +79,7 @@ SELECT r.no, r.runId, r.entity, e.entityId, e.name AS entityName, r.status, r."t
        LEFT JOIN context c ON c.seq = r.context`;
 
 /** @throws NOT_FOUND for an unknown id. */
-export function entityOf(store: ReadStore, entityId: string): EntityRow {
+export function requireEntity(store: ReadStore, entityId: string): EntityRow {
   const row = store.db.one<EntityRow>(
     'SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? AND entityId = ?',
     store.project,
@@ -90,14 +90,14 @@ export function entityOf(store: ReadStore, entityId: string): EntityRow {
 }
 
 /** @throws NOT_FOUND for an unknown id. */
-export function spaceOf(store: ReadStore, spaceId: string): SpaceRow {
+export function requireSpace(store: ReadStore, spaceId: string): SpaceRow {
   const row = store.db.one<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId);
   if (!row) throw notFound(spaceId, `this project has no space ${inWords(spaceId)}`, { field: 'spaceId' });
   return row;
 }
 
 /** @throws NOT_FOUND for an unknown id. */
-export function runOf(store: ReadStore, runId: string): RunRow {
+export function requireRun(store: ReadStore, runId: string): RunRow {
   const row = store.db.one<RunRow>(`${selectRun} WHERE r.project = ? AND r.runId = ?`, store.project, runId);
   if (!row) throw notFound(runId, `this project has no run ${inWords(runId)}`, { field: 'runId' });
   return row;
@@ -113,7 +113,7 @@ export interface MembershipRow {
 }
 
 /** @throws BAD_REQUEST if the entity is not a member: only members read and write. */
-export function membershipOf(store: ReadStore, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
+export function requireMembership(store: ReadStore, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
   const row = store.db.one<MembershipRow>(
     'SELECT no, joinedAt, processedSeq, processedMessage, seenSeq, seenMessage FROM membership WHERE space = ? AND entity = ?',
     space.no,
@@ -124,7 +124,7 @@ export function membershipOf(store: ReadStore, space: SpaceRow, entity: Pick<Ent
 }
 
 /** The members of a space in the order in which they joined. */
-export const membersOf = (store: ReadStore, space: Pick<SpaceRow, 'no'>): EntityRow[] =>
+export const readMembers = (store: ReadStore, space: Pick<SpaceRow, 'no'>): EntityRow[] =>
   store.db.all<EntityRow>(
     'SELECT e.no, e.entityId, e.name, e.type, e.createdAt FROM membership m JOIN entity e ON e.no = m.entity WHERE m.space = ? ORDER BY m.no',
     space.no,
@@ -148,7 +148,7 @@ export function newId(store: ReadStore, prefix: string, table: 'spaceMessage' | 
 }
 
 /** An entity as the contract has it. */
-export const toEntity = ({ entityId, name, type, createdAt }: EntityRow): Entity => ({ entityId, name, type, createdAt: timestampOf(createdAt) });
+export const toEntity = ({ entityId, name, type, createdAt }: EntityRow): Entity => ({ entityId, name, type, createdAt: toTimestamp(createdAt) });
 
 /** A space as the contract has it. */
 export function toSpace(store: ReadStore, row: SpaceRow): Space {
@@ -159,10 +159,10 @@ export function toSpace(store: ReadStore, row: SpaceRow): Space {
   return {
     spaceId: row.spaceId,
     name: row.name,
-    createdAt: timestampOf(row.createdAt),
-    members: membersOf(store, row).map(toEntity),
+    createdAt: toTimestamp(row.createdAt),
+    members: readMembers(store, row).map(toEntity),
     messages,
-    lastMessageAt: last === null ? null : timestampOf(last),
+    lastMessageAt: last === null ? null : toTimestamp(last),
   };
 }
 
@@ -171,7 +171,7 @@ export const toMessage = (row: MessageRow): SpaceMessage => ({
   messageId: row.messageId,
   spaceId: row.spaceId,
   seq: row.seq,
-  at: timestampOf(row.at),
+  at: toTimestamp(row.at),
   sender: { name: row.senderName, type: row.senderType, id: row.senderId },
   text: row.text,
   replyTo: row.replyTo,
@@ -194,22 +194,22 @@ export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigge
 });
 
 /** The trigger of a run. */
-export const triggerOf = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.parse(row.trigger) as Trigger;
+export const parseTrigger = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.parse(row.trigger) as Trigger;
 
 /** A run as the contract has it. */
 export const toRun = (row: RunRow): Run => ({
   runId: row.runId,
   entityId: row.entityId,
   status: row.status,
-  trigger: triggerOf(row),
+  trigger: parseTrigger(row),
   chainDepth: row.chainDepth,
   activeSpaceId: row.activeSpaceId,
-  createdAt: timestampOf(row.createdAt),
-  invokedAt: timestampOf(row.invokedAt),
-  endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
+  createdAt: toTimestamp(row.createdAt),
+  invokedAt: toTimestamp(row.invokedAt),
+  endedAt: row.endedAt === null ? null : toTimestamp(row.endedAt),
   waiting:
     row.waitMessage !== null && row.waitSpaceId !== null
-      ? { messageId: row.waitMessage, spaceId: row.waitSpaceId, for: row.waitFor, until: timestampOf(row.waitUntil ?? 0) }
+      ? { messageId: row.waitMessage, spaceId: row.waitSpaceId, for: row.waitFor, until: toTimestamp(row.waitUntil ?? 0) }
       : null,
   resumed: row.resumed === null ? null : (JSON.parse(row.resumed) as Resume),
   contextId: row.contextId as Run['contextId'],

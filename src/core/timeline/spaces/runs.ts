@@ -1,5 +1,5 @@
-import { badRequest, type ContextId, StemmaError, timestampOf, unreachable } from '../../base/index.js';
-import { commitOf, type WriteChain } from '../../chain/index.js';
+import { badRequest, type ContextId, StemmaError, toTimestamp, unreachable } from '../../base/index.js';
+import { findCommit, type WriteChain } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, OutputOf, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
@@ -7,19 +7,19 @@ import { nextCron } from './cron.js';
 import { messageLines, noteSeen } from './input.js';
 import { type Posted, postDraft, resumeRun, startRun, waitIn, withWait } from './posting.js';
 import {
-  entityOf,
-  membershipOf,
-  membersOf,
+  parseTrigger,
   type ReadStore,
   type RunRow,
-  runOf,
+  readMembers,
+  requireEntity,
+  requireMembership,
+  requireRun,
+  requireSpace,
   type SpaceRow,
   type SpaceStore,
   selectRun,
-  spaceOf,
   toMessage,
   toRun,
-  triggerOf,
 } from './rows.js';
 import { newestBefore } from './spaces.js';
 import { awaitedMember, defaultWaitMs, expireWaits, openWait } from './waits.js';
@@ -42,19 +42,19 @@ export function listRuns(store: ReadStore, filter: { readonly entityId?: string 
 }
 
 /** @throws NOT_FOUND for an unknown run. */
-export const getRun = (store: ReadStore, runId: string): Run => toRun(runOf(store, runId));
+export const getRun = (store: ReadStore, runId: string): Run => toRun(requireRun(store, runId));
 
 /** Starts a run for a plan or a service. Posting a message starts its runs. */
 export function startByTrigger(store: SpaceStore, entityId: string, trigger: Trigger): Run {
   if (trigger.type === 'space_message') throw badRequest('trigger', 'posting a message starts its runs: call space.post');
-  return store.db.transaction(() => startRun(store, entityOf(store, entityId), trigger, null));
+  return store.db.transaction(() => startRun(store, requireEntity(store, entityId), trigger, null));
 }
 
 /** Makes a space the active one of a run. */
 export function enterSpace(store: SpaceStore, runId: string, spaceId: string): Run {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, runId);
-    const space = spaceOf(store, spaceId);
+    const space = requireSpace(store, spaceId);
     noteSeen(store, run.no, agentOf(run), space);
     store.db.run('UPDATE run SET activeSpace = ? WHERE no = ?', space.no, run.no);
     return getRun(store, runId);
@@ -68,14 +68,14 @@ export function readMessages(store: SpaceStore, input: InputOf<'run.read'>): Out
     const space = spaceFor(store, run, input.spaceId);
     noteSeen(store, run.no, agentOf(run), space);
     const rows = newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, input.limit ?? 50);
-    return { messages: rows.map(toMessage), lines: messageLines(store, space, entityOf(store, run.entityId), run, rows) };
+    return { messages: rows.map(toMessage), lines: messageLines(store, space, requireEntity(store, run.entityId), run, rows) };
   });
 }
 
 /** The newest messages of a space as lines of its history, for a member that works outside of a run. @throws BAD_REQUEST for no member */
 export function spaceLines(store: ReadStore, spaceId: string, entityId: string, limit: number): string[] {
-  const space = spaceOf(store, spaceId);
-  return messageLines(store, space, entityOf(store, entityId), undefined, newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, limit));
+  const space = requireSpace(store, spaceId);
+  return messageLines(store, space, requireEntity(store, entityId), undefined, newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, limit));
 }
 
 /**
@@ -88,9 +88,9 @@ export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { 
     const space = spaceFor(store, run, input.spaceId);
     const wait = waitIn(input.wait);
     if (wait) refuseWaits(store, run);
-    const sender = entityOf(store, run.entityId);
+    const sender = requireEntity(store, run.entityId);
     const from = wait && awaitedMember(store, space, sender, wait);
-    const draft = { space, sender, text: input.text, replyTo: input.replyTo, expectsReply: wait !== undefined, run, origin: originOf(run, space) };
+    const draft = { space, sender, text: input.text, replyTo: input.replyTo, expectsReply: wait !== undefined, run, origin: findOrigin(run, space) };
     const posted = postDraft(store, draft);
     // The run has seen its own message at once, but not what others wrote since its last call.
     const seen = store.db.one<{ seq: number }>('SELECT seq FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
@@ -126,7 +126,7 @@ function refuseWaits(store: ReadStore, run: RunRow): void {
 
 /** The expected replier, if known: the author of the message replied to, a member named with `@`, or the only other member. */
 function expectedReplier(store: ReadStore, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
-  const others = membersOf(store, space).filter((member) => member.no !== run.entity);
+  const others = readMembers(store, space).filter((member) => member.no !== run.entity);
   const replied = message.replyTo
     ? store.db.one<{ sender: number }>('SELECT sender FROM spaceMessage WHERE project = ? AND messageId = ?', store.project, message.replyTo)?.sender
     : undefined;
@@ -136,8 +136,8 @@ function expectedReplier(store: ReadStore, space: SpaceRow, run: RunRow, message
 }
 
 /** The reason why the agent writes in this space: the trigger of its run. Null if a message of this space started the run. */
-function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
-  const trigger = triggerOf(run);
+function findOrigin(run: RunRow, space: SpaceRow): MessageOrigin | null {
+  const trigger = parseTrigger(run);
   switch (trigger.type) {
     case 'space_message':
       if (trigger.space.id === space.spaceId) return null;
@@ -187,9 +187,9 @@ export function tick(store: SpaceStore): { started: Run[]; resumed: Run[] } {
         type: 'plan',
         plan: { id: plan.planId, name: plan.name },
         instruction: plan.instruction,
-        scheduledAt: timestampOf(plan.dueAt),
+        scheduledAt: toTimestamp(plan.dueAt),
       };
-      return startRun(store, entityOf(store, plan.entityId), trigger, null);
+      return startRun(store, requireEntity(store, plan.entityId), trigger, null);
     });
     return { started, resumed };
   });
@@ -230,9 +230,9 @@ export function finishRun(
   },
 ): Run {
   return chain.db.transaction(() => {
-    const run = runOf(chain, input.runId);
+    const run = requireRun(chain, input.runId);
     if (run.endedAt !== null) throw new StemmaError('CONFLICT', `${run.runId} has already ended: it is ${run.status}`, { id: run.runId });
-    const context = input.context === undefined ? commitRun(chain, run, input.output) : commitOf(chain, input.context).seq;
+    const context = input.context === undefined ? commitRun(chain, run, input.output) : findCommit(chain, input.context).seq;
     chain.db.run(
       `UPDATE run SET status = ?, endedAt = ?, context = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
       input.status,
@@ -269,7 +269,7 @@ const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
 
 /** @throws CONFLICT unless the run is running. */
 function runningOrThrow(store: ReadStore, runId: string): RunRow {
-  const run = runOf(store, runId);
+  const run = requireRun(store, runId);
   if (run.status === 'running') return run;
   throw new StemmaError('CONFLICT', `${runId} is ${run.status}: only a running run can act`, { id: runId });
 }
@@ -277,7 +277,7 @@ function runningOrThrow(store: ReadStore, runId: string): RunRow {
 function spaceFor(store: ReadStore, run: RunRow, spaceId: string | undefined): SpaceRow {
   const meant = spaceId ?? run.activeSpaceId;
   if (meant === null || meant === undefined) throw badRequest('spaceId', `${run.runId} has no active space: name a space, or enter one first`);
-  const space = spaceOf(store, meant);
-  membershipOf(store, space, agentOf(run));
+  const space = requireSpace(store, meant);
+  requireMembership(store, space, agentOf(run));
   return space;
 }

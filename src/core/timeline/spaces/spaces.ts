@@ -1,20 +1,20 @@
-import { badRequest, inWords, StemmaError, timestampOf } from '../../base/index.js';
+import { badRequest, inWords, StemmaError, toTimestamp } from '../../base/index.js';
 import type { Entity, InputOf, Membership, OutputOf, Space } from '../../contract/index.js';
 import { findMessageId, movedMark, unreadAfter } from '../render/rules.js';
 import {
   type EntityRow,
-  entityOf,
   type MembershipRow,
   type MessageRow,
-  membershipOf,
-  membersOf,
   newestSeq,
   newId,
   type ReadStore,
+  readMembers,
+  requireEntity,
+  requireMembership,
+  requireSpace,
   type SpaceRow,
   type SpaceStore,
   selectMessage,
-  spaceOf,
   toEntity,
   toMessage,
   toSpace,
@@ -37,7 +37,7 @@ export function addEntity(store: SpaceStore, input: InputOf<'space.addEntity'>):
       input.type,
       store.clock(),
     );
-    return toEntity(entityOf(store, entityId));
+    return toEntity(requireEntity(store, entityId));
   });
 }
 
@@ -61,8 +61,8 @@ export function createSpace(store: SpaceStore, input: InputOf<'space.create'>): 
       input.name ?? null,
       store.clock(),
     );
-    const space = spaceOf(store, spaceId);
-    for (const member of new Set(input.members)) addMember(store, space, entityOf(store, member));
+    const space = requireSpace(store, spaceId);
+    for (const member of new Set(input.members)) addMember(store, space, requireEntity(store, member));
     return toSpace(store, space);
   });
 }
@@ -70,9 +70,9 @@ export function createSpace(store: SpaceStore, input: InputOf<'space.create'>): 
 /** Adds a member to a space. Joining again changes nothing. */
 export function joinSpace(store: SpaceStore, spaceId: string, entityId: string): Membership {
   return store.db.transaction(() => {
-    const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
+    const [space, entity] = [requireSpace(store, spaceId), requireEntity(store, entityId)];
     addMember(store, space, entity);
-    return toMembership(space, entity, membershipOf(store, space, entity));
+    return toMembership(space, entity, requireMembership(store, space, entity));
   });
 }
 
@@ -98,8 +98,8 @@ const addMember = (store: SpaceStore, space: SpaceRow, entity: EntityRow): void 
 /** Removes a member and its marks. Its messages stay. */
 export function leaveSpace(store: SpaceStore, spaceId: string, entityId: string): Space {
   return store.db.transaction(() => {
-    const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
-    membershipOf(store, space, entity);
+    const [space, entity] = [requireSpace(store, spaceId), requireEntity(store, entityId)];
+    requireMembership(store, space, entity);
     store.db.run('DELETE FROM membership WHERE space = ? AND entity = ?', space.no, entity.no);
     return toSpace(store, space);
   });
@@ -108,7 +108,7 @@ export function leaveSpace(store: SpaceStore, spaceId: string, entityId: string)
 const toMembership = (space: SpaceRow, entity: EntityRow, row: MembershipRow): Membership => ({
   spaceId: space.spaceId,
   entityId: entity.entityId,
-  joinedAt: timestampOf(row.joinedAt),
+  joinedAt: toTimestamp(row.joinedAt),
   lastProcessedMessageId: row.processedMessage,
   lastSeenMessageId: row.seenMessage,
 });
@@ -117,7 +117,7 @@ const toMembership = (space: SpaceRow, entity: EntityRow, row: MembershipRow): M
 export function listSpaces(store: ReadStore, entityId: string | undefined): (Space & { unread: number })[] {
   const rows = store.db.all<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? ORDER BY no', store.project);
   if (entityId === undefined) return rows.map((row) => ({ ...toSpace(store, row), unread: 0 }));
-  const entity = entityOf(store, entityId);
+  const entity = requireEntity(store, entityId);
   const marks = new Map(
     store.db
       .all<{ space: number; mark: number }>('SELECT space, seenSeq AS mark FROM membership WHERE entity = ?', entity.no)
@@ -138,18 +138,18 @@ export function listSpaces(store: ReadStore, entityId: string | undefined): (Spa
 
 /** A space with its memberships. */
 export function getSpace(store: ReadStore, spaceId: string): Space & { memberships: Membership[] } {
-  const space = spaceOf(store, spaceId);
+  const space = requireSpace(store, spaceId);
   const shown = toSpace(store, space);
   const memberships = shown.members.map((member) => {
-    const entity = entityOf(store, member.entityId);
-    return toMembership(space, entity, membershipOf(store, space, entity));
+    const entity = requireEntity(store, member.entityId);
+    return toMembership(space, entity, requireMembership(store, space, entity));
   });
   return { ...shown, memberships };
 }
 
 /** The newest messages before a position, oldest first. */
 export function spaceMessages(store: ReadStore, input: InputOf<'space.messages'>): OutputOf<'space.messages'> {
-  const space = spaceOf(store, input.spaceId);
+  const space = requireSpace(store, input.spaceId);
   return {
     total: newestSeq(store, space.no),
     messages: newestBefore(store, space.no, input.before ?? Number.MAX_SAFE_INTEGER, input.limit ?? 200).map(toMessage),
@@ -185,7 +185,7 @@ export function messageNamed(store: ReadStore, space: SpaceRow, reference: strin
 
 /** The one human of a space. @throws BAD_REQUEST for none or several: a receipt without a reader would move the mark of somebody else */
 function onlyHuman(store: ReadStore, space: SpaceRow): EntityRow {
-  const [only, ...others] = membersOf(store, space).filter(({ type }) => type === 'human');
+  const [only, ...others] = readMembers(store, space).filter(({ type }) => type === 'human');
   const name = space.name ?? space.spaceId;
   if (!only) throw badRequest('entityId', `${name} has no human member whose mark could move`);
   if (others.length === 0) return only;
@@ -202,10 +202,10 @@ function onlyHuman(store: ReadStore, space: SpaceRow): EntityRow {
  */
 export function readReceipt(store: SpaceStore, input: InputOf<'space.read'>): OutputOf<'space.read'> {
   return store.db.transaction(() => {
-    const space = spaceOf(store, input.spaceId);
-    const entity = input.entityId === undefined ? onlyHuman(store, space) : entityOf(store, input.entityId);
+    const space = requireSpace(store, input.spaceId);
+    const entity = input.entityId === undefined ? onlyHuman(store, space) : requireEntity(store, input.entityId);
     if (entity.type !== 'human') throw badRequest('entityId', `${entity.name} is not a human (${entity.type}): only humans have read receipts`);
-    const { no, seenSeq, seenMessage } = membershipOf(store, space, entity);
+    const { no, seenSeq, seenMessage } = requireMembership(store, space, entity);
     const { messageId, seq } = messageNamed(store, space, input.lastMessageId);
     const mark = movedMark(seenMessage === null ? null : { messageId: seenMessage, seq: seenSeq }, { messageId, seq });
     if (mark) store.db.run('UPDATE membership SET seenSeq = ?, seenMessage = ? WHERE no = ?', mark.seq, mark.messageId, no);
@@ -214,6 +214,6 @@ export function readReceipt(store: SpaceStore, input: InputOf<'space.read'>): Ou
       space.no,
       mark?.seq ?? 0,
     );
-    return { membership: toMembership(space, entity, membershipOf(store, space, entity)), ...unreadAfter(later, mark, entity.entityId) };
+    return { membership: toMembership(space, entity, requireMembership(store, space, entity)), ...unreadAfter(later, mark, entity.entityId) };
   });
 }

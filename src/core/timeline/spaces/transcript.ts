@@ -1,8 +1,8 @@
-import { badRequest, type ContextId, timestampOf } from '../../base/index.js';
+import { badRequest, type ContextId, toTimestamp } from '../../base/index.js';
 import {
-  commitOf,
   type EntrySums,
   entries,
+  findCommit,
   kept,
   lineage,
   outlineRows,
@@ -21,7 +21,7 @@ import {
   type TimelineRows,
 } from '../../contract/index.js';
 import { toolClassOf } from '../../formats/index.js';
-import { windowOf } from '../render/history.js';
+import { newestMessages } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
 import { type TranscriptFrame, transcriptTimeline } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
@@ -36,9 +36,9 @@ type Query = InputOf<'timeline.transcript'>;
 /** Any commit's context as a timeline. Writes nothing. @throws BAD_REQUEST for a context with more messages than an answer holds, unless it asks for a window. */
 export function contextTimeline(chain: ReadChain, query: Query): RunTimeline & { readonly total: number } {
   const budget = query.budget ?? defaultTranscriptBudget;
-  const part = query.window ? partOf(chain, query.id, (total) => ({ from: total - budget, to: total })) : undefined;
+  const part = query.window ? readPart(chain, query.id, (total) => ({ from: total - budget, to: total })) : undefined;
   if (!query.window) requireFewMessages(chain, query.id);
-  const input = { ...(part ?? inputOf(chain, query.id)), budget };
+  const input = { ...(part ?? readWhole(chain, query.id)), budget };
   const shown = query.window ? inWindow(input) : input;
   return { input: shown, rendered: renderTimeline(shown), total: input.history?.messages.length ?? 0 };
 }
@@ -79,7 +79,7 @@ interface Messages {
 }
 
 function wholeMessages(chain: ReadChain, id: ContextId, offset: number, limit: number): Messages {
-  const input = partOf(chain, id, () => ({ from: offset - 1, to: offset + limit })) ?? inputOf(chain, id);
+  const input = readPart(chain, id, () => ({ from: offset - 1, to: offset + limit })) ?? readWhole(chain, id);
   const messages = input.history?.messages ?? [];
   return { total: messages.length, before: 0, messages };
 }
@@ -88,7 +88,7 @@ const messagesIn = ({ entries, counts }: EntrySums): number => entries - (counts
 
 /** The messages of the commits around a range. Undefined for a context without sums, and if a time or a call lies further back. */
 function messagesAround(chain: ReadChain, given: ContextId, offset: number, limit: number): Messages | undefined {
-  const commit = commitOf(chain, given);
+  const commit = findCommit(chain, given);
   const sums = summedContext(chain, commit);
   if (!sums) return undefined;
   const { steps, before, isFirst } = stretchOf(chain, sums, { from: Math.max(0, offset - 1), to: offset + limit }, { count: messagesIn });
@@ -106,8 +106,8 @@ const silenceBefore = ({ at }: TimelineMessage, before: TimelineMessage | undefi
   before ? Math.max(0, Date.parse(at) - Date.parse(before.at)) : 0;
 
 /** A transcript with all messages, which is kept because its pages are read one after another. */
-function inputOf(chain: ReadChain, given: ContextId): TimelineInput {
-  const commit = commitOf(chain, given);
+function readWhole(chain: ReadChain, given: ContextId): TimelineInput {
+  const commit = findCommit(chain, given);
   return kept(
     chain,
     'transcript',
@@ -120,7 +120,7 @@ function inputOf(chain: ReadChain, given: ContextId): TimelineInput {
 
 const bytesPerMessage = 300;
 
-function frameOf(chain: ReadChain, commit: ReturnType<typeof commitOf>): TranscriptFrame {
+function frameOf(chain: ReadChain, commit: ReturnType<typeof findCommit>): TranscriptFrame {
   const { title } = chain.db.one<{ title: string | null }>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1',
     chain.project,
@@ -129,7 +129,7 @@ function frameOf(chain: ReadChain, commit: ReturnType<typeof commitOf>): Transcr
   return {
     space: { id: commit.sessionId ?? commit.id, name: title },
     agent: { id: commit.template, name: commit.template },
-    at: timestampOf(commit.createdAt),
+    at: toTimestamp(commit.createdAt),
   };
 }
 
@@ -148,8 +148,8 @@ const nearTime = 40;
  * A transcript in which only a range of messages, the trigger and the message before it have their texts. Undefined for a short transcript, and for one
  * whose times are too rare to be found near these messages.
  */
-function partOf(chain: ReadChain, given: ContextId, wanted: (messages: number) => Range): TimelineInput | undefined {
-  const commit = commitOf(chain, given);
+function readPart(chain: ReadChain, given: ContextId, wanted: (messages: number) => Range): TimelineInput | undefined {
+  const commit = findCommit(chain, given);
   const { rows } = outlineRows(chain, { id: commit.id });
   if (rows.length < fewEntries) return undefined;
   const messages = rows.flatMap((row, at) => (isMessage(row) ? [at] : []));
@@ -195,7 +195,7 @@ function withoutText({ key, role, kind, tokens, toolCallId, commit }: OutlineRow
 }
 
 /** The tool calls of a context: which start agents, which results name no call, and the tool of each. */
-function callsIn(chain: ReadChain, commit: ReturnType<typeof commitOf>, rows: readonly OutlineRow[]) {
+function callsIn(chain: ReadChain, commit: ReturnType<typeof findCommit>, rows: readonly OutlineRow[]) {
   const formats = new Map(lineage(chain, commit).map(({ id, format }) => [id, format] as const));
   const names = new Map(rows.flatMap(({ kind, toolCallId, head }) => (kind === 'tool_call' && toolCallId ? [[toolCallId, head] as const] : [])));
   const nameOf = ({ kind, toolCallId, head }: OutlineRow): string | undefined =>
@@ -214,6 +214,6 @@ function inWindow(input: TimelineInput): TimelineInput {
   const { history } = input;
   if (!history) return input;
   const seen = history.messages.find(({ id }) => id === history.lastProcessedMessageId)?.seq;
-  const messages = [...windowOf(history.messages, input.budget ?? defaultTranscriptBudget, history.triggerMessageId)];
+  const messages = [...newestMessages(history.messages, input.budget ?? defaultTranscriptBudget, history.triggerMessageId)];
   return { ...input, history: { ...history, messages, ...(seen !== undefined && { lastProcessedSeq: seen }) } };
 }

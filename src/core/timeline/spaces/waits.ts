@@ -1,6 +1,6 @@
-import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
+import { badRequest, inWords, notFound, toTimestamp } from '../../base/index.js';
 import type { MessageWait } from '../../contract/index.js';
-import { type EntityRow, entityOf, membersOf, type ReadStore, type SpaceRow, type SpaceStore, spaceOf } from './rows.js';
+import { type EntityRow, type ReadStore, readMembers, requireEntity, requireSpace, type SpaceRow, type SpaceStore } from './rows.js';
 
 /** The default duration of a wait, in milliseconds. */
 export const defaultWaitMs = 5 * 60_000;
@@ -14,7 +14,7 @@ export interface WaitFor {
 /** Finds the awaited member by id or name. @throws BAD_REQUEST for the waiter itself, for no member, or for a name of several members. */
 export function awaitedMember(store: ReadStore, space: SpaceRow, waiter: Pick<EntityRow, 'no'>, wait: WaitFor): EntityRow | undefined {
   if (wait.for === undefined) return undefined;
-  const others = membersOf(store, space).filter((member) => member.no !== waiter.no);
+  const others = readMembers(store, space).filter((member) => member.no !== waiter.no);
   const byId = others.filter((member) => member.entityId === wait.for);
   const found = byId.length ? byId : others.filter((member) => member.name === wait.for);
   const [only, ...more] = found;
@@ -112,8 +112,8 @@ export function openWaits(
   store: ReadStore,
   filter: { readonly spaceId?: string | undefined; readonly entityId?: string | undefined },
 ): MessageWait[] {
-  const space = filter.spaceId === undefined ? null : spaceOf(store, filter.spaceId).no;
-  const waiter = filter.entityId === undefined ? null : entityOf(store, filter.entityId).no;
+  const space = filter.spaceId === undefined ? null : requireSpace(store, filter.spaceId).no;
+  const waiter = filter.entityId === undefined ? null : requireEntity(store, filter.entityId).no;
   return store.db
     .all<WaitRow>(
       `${selectWait} WHERE w.project = ? AND w.endedAt IS NULL AND w.until > ? AND w.space = IFNULL(?, w.space) AND w.waiter = IFNULL(?, w.waiter)
@@ -144,6 +144,6 @@ interface WaitRow {
 const toWait = ({ name, until, endedAt, ...row }: WaitRow): MessageWait => ({
   ...row,
   for: name,
-  until: timestampOf(until),
-  endedAt: endedAt === null ? null : timestampOf(endedAt),
+  until: toTimestamp(until),
+  endedAt: endedAt === null ? null : toTimestamp(endedAt),
 });

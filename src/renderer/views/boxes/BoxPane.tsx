@@ -6,7 +6,7 @@ import { api } from '../../client';
 import { Answer, Button, Empty, EntryView, Estimate, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
 import { go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 import { CardLine } from './CardList';
-import { blocksOf, type CardBlock } from './cards';
+import { type CardBlock, joinCards } from './cards';
 import { appendForm, branchForm, newCardForm, open, replaceForm } from './forms';
 import { Rows } from './Rows';
 
@@ -96,8 +96,8 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
   );
 }
 
-function Conversation({ blocks: entries }: { blocks: Parameters<typeof blocksOf>[0] }) {
-  const blocks = useMemo(() => blocksOf(entries), [entries]);
+function Conversation({ blocks: entries }: { blocks: Parameters<typeof joinCards>[0] }) {
+  const blocks = useMemo(() => joinCards(entries), [entries]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: blocks.length, getScrollElement: () => scroller.current, estimateSize: () => 90, overscan: 6 });
   if (blocks.length === 0)

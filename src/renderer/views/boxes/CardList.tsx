@@ -3,7 +3,7 @@ import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, DamagedMark, SearchField, Select, say, textOfContent, When } from '../../parts';
 import { go, useKeptQuery, useNavigation, useProject } from '../../state';
-import { familyOfCard, stateOf } from './cards';
+import { cardState, familyOfCard } from './cards';
 import { Rows } from './Rows';
 
 const shownCards = 1_000;
@@ -103,7 +103,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
 
 /** A card as a row: type, state, time and first line. */
 export function CardLine({ card }: { card: Card }) {
-  const state = stateOf(card);
+  const state = cardState(card);
   return (
     <span className={`card-line kind-${familyOfCard(card)}`} data-fate={state}>
       <span className="boxes-row-top row">

@@ -3,7 +3,7 @@ import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, say, textOfContent } from '../../parts';
 import { go, useKeptQuery, useNavigation, useProject } from '../../state';
-import { familyOfCard, stateOf } from './cards';
+import { cardState, familyOfCard } from './cards';
 import { copyCardForm, editCardForm, open, removeCard, restoreCard } from './forms';
 
 const readCard = async (cardId: string) => {
@@ -34,7 +34,7 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
             <Fold text={pretty(card.content)}>{(shown) => <Code text={shown} language="json" />}</Fold>
           )}
         </section>
-        <Facts rows={factsOf(card)} />
+        <Facts rows={cardFacts(card)} />
         <h3>In {say.plural(boxes.length, 'box', 'boxes')}</h3>
         <ul>
           {boxes.map((boxId) => (
@@ -58,7 +58,7 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
 
 function CardHead({ card }: { card: Card }) {
   const box = useNavigation(({ route }) => route.box);
-  const state = stateOf(card);
+  const state = cardState(card);
   return (
     <header className="thing-head bar wrap">
       {box && <IconButton small icon={ArrowLeft} label="Back to the box" onClick={() => go({ card: undefined })} />}
@@ -80,7 +80,7 @@ function CardHead({ card }: { card: Card }) {
   );
 }
 
-const factsOf = (card: Card): React.ComponentProps<typeof Facts>['rows'] => [
+const cardFacts = (card: Card): React.ComponentProps<typeof Facts>['rows'] => [
   ['Role', card.metadata.role],
   ['Author', card.authorId],
   ['Created', say.instant(card.createdAt)],

@@ -10,7 +10,7 @@ export function familyOfCard({ type, metadata }: Pick<Card, 'type' | 'metadata'>
 }
 
 /** Why a model no longer receives a card; undefined if it does. */
-export const stateOf = (card: Pick<Card, 'deletedAt' | 'expired'>): 'deleted' | 'expired' | undefined =>
+export const cardState = (card: Pick<Card, 'deletedAt' | 'expired'>): 'deleted' | 'expired' | undefined =>
   card.deletedAt !== undefined ? 'deleted' : card.expired ? 'expired' : undefined;
 
 /** An entry of a box in the shape of a commit's entry. Its commit is empty. */
@@ -20,7 +20,7 @@ export const asEntry = ({ cardId: _, ...entry }: BoxEntry, index: number): Entry
 export type CardBlock = { readonly entry: Entry; readonly cardId: string; readonly result?: Entry | null };
 
 /** Joins tool calls with their results, in order. Hidden entries are omitted. */
-export function blocksOf(entries: readonly BoxEntry[]): CardBlock[] {
+export function joinCards(entries: readonly BoxEntry[]): CardBlock[] {
   const shown = entries.filter((entry) => !entry.marks?.includes('hidden'));
   const results = new Map(
     shown.flatMap((entry, index) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, asEntry(entry, index)] as const] : [])),

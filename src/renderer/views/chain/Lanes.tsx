@@ -15,7 +15,7 @@ const x = (lane: number): number => 12 + Math.min(lane, laneCap) * laneWidth;
 export const graphWidth = (lanes: number): number => x(Math.min(lanes, laneCap + 1) - 1) + 12;
 
 /** The path from the middle of this row to the middle of the next: straight, or bent near the branching point. */
-function pathOf(from: number, to: number, bendAtTop: boolean): string {
+function bendPath(from: number, to: number, bendAtTop: boolean): string {
   const [x1, x2, y1, y2] = [x(from), x(to), rowHeight / 2, rowHeight * 1.5];
   if (x1 === x2) return `M${x1} ${y1}V${y2}`;
   const turn = bendAtTop ? y1 + 2 : y2 - 18;
@@ -57,7 +57,7 @@ export const Lanes = memo(function Lanes({ row, width, folded = false, alone = f
         row.edges.map((edge) => (
           <path
             key={`${edge.fromLane} ${edge.toLane}`}
-            d={pathOf(edge.fromLane, edge.toLane, edge.fromLane === row.lane && edge.toLane > edge.fromLane)}
+            d={bendPath(edge.fromLane, edge.toLane, edge.fromLane === row.lane && edge.toLane > edge.fromLane)}
             stroke={laneColor(Math.max(edge.fromLane, edge.toLane))}
             className="lane"
           />

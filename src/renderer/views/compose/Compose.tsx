@@ -2,7 +2,7 @@ import { Layers } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, notifyProblem, ProblemLine, problemOf } from '../../parts';
+import { Answer, describeProblem, notifyProblem, ProblemLine } from '../../parts';
 import { ask, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
@@ -12,7 +12,7 @@ import { LayerStack } from './LayerStack';
 import { ComposedReply } from './Reply';
 import { SavedStateSheet } from './SavedState';
 import { sendForm } from './sendForm';
-import { asRecorded, type Composition, inputOf, maxTextLength, pageSize, type Trial, textToEdit, withText } from './trial';
+import { asRecorded, type Composition, maxTextLength, pageSize, type Trial, textToEdit, trialInput, withText } from './trial';
 import { useSending } from './useSending';
 
 /** The layers of a context and the messages that they become. */
@@ -29,7 +29,7 @@ export function ComposeView({ project }: { project: string }) {
 }
 
 const firstPage = (commit: ContextId, trial: Trial, signal: AbortSignal): Promise<Composition> =>
-  api.compose.rows({ ...inputOf(commit, trial), limit: pageSize, longest: maxTextLength }, { signal });
+  api.compose.rows({ ...trialInput(commit, trial), limit: pageSize, longest: maxTextLength }, { signal });
 
 function ComposeContext({ project, commit }: { project: string; commit: ContextId }) {
   const [trial, setTrial] = useState(asRecorded);
@@ -49,7 +49,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   const last = useRef<{ readonly page: Composition; readonly trial: Trial }>(undefined);
   if (!changed) last.current = undefined;
   else if (tried.status === 'done' && last.current?.page !== tried.data) last.current = { page: tried.data, trial: settled };
-  const sendTrial = async (): Promise<void> => ask(sendForm((await api.compose.preview(inputOf(commit, trial))).messages, send));
+  const sendTrial = async (): Promise<void> => ask(sendForm((await api.compose.preview(trialInput(commit, trial))).messages, send));
   return (
     <Answer
       query={waiting ?? recorded}
@@ -71,10 +71,10 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
               onSend={() => void sendTrial().catch(notifyProblem)}
               onState={() => setStateOpen(true)}
             />
-            {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
+            {tried.status === 'failed' && <ProblemLine>{describeProblem(tried.error).message}</ProblemLine>}
             <div className="compose-body rest">
               <LayerStack now={now} trial={trial} onEdit={setEdited} />
-              <ComposedMessages key={JSON.stringify(shown)} input={inputOf(commit, shown)} first={now} />
+              <ComposedMessages key={JSON.stringify(shown)} input={trialInput(commit, shown)} first={now} />
             </div>
             {sending && <ComposedReply sending={sending} onStop={stop} />}
             {stateOpen && (

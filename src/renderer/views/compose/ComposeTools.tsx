@@ -5,7 +5,7 @@ import { Button, IconButton, MenuButton, notifyProblem, Select, say } from '../.
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
 import { Sharing, type SharingProps } from './Sharing';
-import { asRecorded, inputOf, type Trial } from './trial';
+import { asRecorded, type Trial, trialInput } from './trial';
 
 interface ComposeToolsProps extends SharingProps {
   readonly commit: ContextId;
@@ -68,7 +68,7 @@ const wireNames: Record<Wire, string> = {
 
 async function copyBody(commit: ContextId, trial: Trial, provider: Wire): Promise<void> {
   try {
-    const { body } = await api.compose.preview({ ...inputOf(commit, trial), wire: provider });
+    const { body } = await api.compose.preview({ ...trialInput(commit, trial), wire: provider });
     await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
   } catch (error) {
     notifyProblem(error);

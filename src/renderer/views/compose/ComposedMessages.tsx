@@ -1,13 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../client';
-import { Button, CutText, Estimate, ProblemLine, problemOf, say } from '../../parts';
+import { Button, CutText, describeProblem, Estimate, ProblemLine, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
-import { type Composition, type inputOf, maxTextLength, pageSize, type TrialRow } from './trial';
+import { type Composition, maxTextLength, pageSize, type TrialRow, type trialInput } from './trial';
 
 interface ComposedMessagesProps {
-  readonly input: ReturnType<typeof inputOf>;
+  readonly input: ReturnType<typeof trialInput>;
   readonly first: Composition;
 }
 
@@ -49,7 +49,7 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
       </h3>
       {problem !== undefined && (
         <ProblemLine>
-          {problemOf(problem).message}{' '}
+          {describeProblem(problem).message}{' '}
           <Button small onClick={ranges.retry}>
             Load again
           </Button>

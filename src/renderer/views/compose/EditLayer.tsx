@@ -1,7 +1,7 @@
 import { Save, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, IconButton, ProblemLine, problemOf, Select, Sheet } from '../../parts';
+import { Button, describeProblem, IconButton, ProblemLine, Select, Sheet } from '../../parts';
 import { notify, refreshProject } from '../../state';
 import { type SavedBlock, saveBlock, useSavedBlocks } from './blocks';
 import { layerName } from './layers';
@@ -54,7 +54,7 @@ function SavedBlocks({ project, layer, value, onValue }: SavedBlocksProps) {
   const perform = (work: Promise<unknown>, notice: string): void =>
     void work.then(refreshProject).then(
       () => notify(notice),
-      (error: unknown) => setProblem(problemOf(error).message),
+      (error: unknown) => setProblem(describeProblem(error).message),
     );
   const remove = ({ card }: SavedBlock): void => {
     perform(api.card.delete({ cardId: card.cardId }), 'Block deleted');

@@ -1,5 +1,5 @@
 import { BookOpen, Square } from 'lucide-react';
-import { Button, Markdown, ProblemLine, problemOf } from '../../parts';
+import { Button, describeProblem, Markdown, ProblemLine } from '../../parts';
 import { go } from '../../state';
 import type { Sending } from './useSending';
 
@@ -21,7 +21,7 @@ export function ComposedReply({ sending, onStop }: { sending: Sending; onStop: (
           </Button>
         )}
       </header>
-      {error !== undefined && <ProblemLine>{problemOf(error).message}</ProblemLine>}
+      {error !== undefined && <ProblemLine>{describeProblem(error).message}</ProblemLine>}
       <div className="compose-reply-text">
         <Markdown text={text} />
       </div>

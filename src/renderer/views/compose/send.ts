@@ -14,7 +14,7 @@ interface Call {
 type Thought = { readonly text: string } & Readonly<Record<string, string>>;
 
 /** The dialogue of a composition as entries of a chain. A result that stands in for a missing one is not stored: its call stays open. */
-export function draftsOf(messages: readonly ComposedMessage[]): EntryDraft[] {
+export function draftEntries(messages: readonly ComposedMessage[]): EntryDraft[] {
   return messages.flatMap((message): EntryDraft[] => {
     const {
       role,

@@ -23,7 +23,7 @@ export interface Trial {
 export const asRecorded: Trial = { process: 'sequential', sharing: undefined, query: '', systemPrompt: undefined, contexts: {} };
 
 /** The input of `compose.preview` and `compose.rows` for a trial. */
-export const inputOf = (id: ContextId, trial: Trial) => ({
+export const trialInput = (id: ContextId, trial: Trial) => ({
   id,
   process: trial.process,
   ...(trial.sharing !== undefined && { enableShareContext: trial.sharing }),

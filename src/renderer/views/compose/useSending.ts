@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import type { ComposedMessage, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { refreshProject } from '../../state';
-import { draftsOf } from './send';
+import { draftEntries } from './send';
 
 /** A composition that is being sent to a model, and the reply so far. */
 export interface Sending {
@@ -43,7 +43,7 @@ export function useSending(): {
 
 /** Stores the dialogue as a new chain. The system messages are sent with the question, each as a message of its own. */
 async function beginChain(messages: readonly ComposedMessage[]): Promise<ContextId> {
-  const edits = draftsOf(messages).map((entry) => ({ op: 'append' as const, entry }));
+  const edits = draftEntries(messages).map((entry) => ({ op: 'append' as const, entry }));
   const { id } = await api.context.fork({ id: null, edits, template: 'composition', summary: 'A composition' });
   return id;
 }

@@ -22,7 +22,7 @@ export function BlockView({ block, entries, height, subagent, onFork, onEdit }: 
   if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
   const actions = (
     <>
-      <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(wordsOf(entry), 'Copied the entry')} />
+      <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(shownWords(entry), 'Copied the entry')} />
       {isEditable(entry) && (
         <Button small icon={Pencil} onClick={() => onEdit(entry)}>
           Edit &amp; fork
@@ -68,4 +68,4 @@ export function Seam({ project, commit, stop }: { project: string; commit: Conte
 }
 
 /** An entry as text for the clipboard. */
-export const wordsOf = (entry: Entry): string => entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);
+export const shownWords = (entry: Entry): string => entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);

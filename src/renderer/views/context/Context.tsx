@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { Answer, Damaged, Empty, say, Unread } from '../../parts';
 import {
-  beginningOf,
+  askBeginning,
   type ContextOutline,
-  entriesOf,
+  entryRanges,
   loadDrafts,
-  outlineOf,
+  loadOutline,
   type Query,
   useCommit,
   useHit,
@@ -63,12 +63,12 @@ export function ContextView({ project }: { project: string }) {
 function useOutline(project: string, commit: ContextId | undefined, stop: Stop, unsent: boolean): Query<ContextOutline> {
   const entry = useNavigation(({ route }) => route.entry);
   const key = commit ? `${project} ${commit} ${stop} ${unsent}` : null;
-  const begun = useQuery(key, () => beginningOf(project, commit as ContextId, stop, unsent));
+  const begun = useQuery(key, () => askBeginning(project, commit as ContextId, stop, unsent));
   const whole = useQuery(key, async () => {
-    const outline = await outlineOf(project, commit as ContextId, stop, unsent);
+    const outline = await loadOutline(project, commit as ContextId, stop, unsent);
     // Requests the first entries before the surrounding components send their own requests.
     const { from, to } = firstInView(outline.rows, commit as ContextId, entry);
-    entriesOf(project, commit as ContextId, stop, unsent).need(from, to);
+    entryRanges(project, commit as ContextId, stop, unsent).need(from, to);
     return outline;
   });
   const contains = begun.status === 'done' && (!entry || begun.data.rows.some((row) => row.key === entry));

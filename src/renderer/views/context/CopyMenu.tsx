@@ -1,9 +1,9 @@
 import { ClipboardCopy } from 'lucide-react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { IconButton, MenuButton, problemOf } from '../../parts';
+import { describeProblem, IconButton, MenuButton } from '../../parts';
 import { copy, notify } from '../../state';
-import { wordsOf } from './BlockView';
+import { shownWords } from './BlockView';
 
 /** Copies the context or the selected entry, as text or JSON. */
 export function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Stop; total: number; entry: Entry | undefined }) {
@@ -17,7 +17,7 @@ export function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; st
       all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
     await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
   };
-  const run = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
+  const run = (job: Promise<void>) => void job.catch((error: unknown) => notify(describeProblem(error).message));
   return (
     <MenuButton
       label="Copy"
@@ -26,7 +26,7 @@ export function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; st
         { name: 'Context as Markdown', act: () => run(copyMarkdown()) },
         { name: 'Context as JSON', act: () => run(copyJson()) },
         'line',
-        { name: 'Selected entry as text', disabled: !entry, act: () => entry && void copy(wordsOf(entry), 'Copied the entry') },
+        { name: 'Selected entry as text', disabled: !entry, act: () => entry && void copy(shownWords(entry), 'Copied the entry') },
         {
           name: 'Selected entry as JSON',
           disabled: !entry,

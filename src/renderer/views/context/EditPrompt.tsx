@@ -2,7 +2,7 @@ import { GitBranch, Play, RotateCcw, SquareTerminal, Trash2, User } from 'lucide
 import { useEffect, useRef, useState } from 'react';
 import type { Commit, ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentOf, agents, Button, Copyable, ProblemLine, problemOf } from '../../parts';
+import { agents, Button, Copyable, describeProblem, findAgent, ProblemLine } from '../../parts';
 import { type ForkDraft, go, keepForkDraft, notify, refreshProject, useCommit } from '../../state';
 
 interface EditPromptProps {
@@ -24,7 +24,7 @@ type Step =
 export function EditPrompt({ project, draft, below }: EditPromptProps) {
   const { commit, text, original } = draft;
   const shown = useCommit(project, commit);
-  const agent = agentOf(shown.status === 'done' ? shown.data.format : '');
+  const agent = findAgent(shown.status === 'done' ? shown.data.format : '');
   const [folder, setFolder] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const { step, run } = useFork(project, draft);
@@ -146,7 +146,7 @@ interface MissingProps {
 function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
   switch (step.phase) {
     case 'failed':
-      return <ProblemLine>Cannot fork: {problemOf(step.error).message} The draft is kept.</ProblemLine>;
+      return <ProblemLine>Cannot fork: {describeProblem(step.error).message} The draft is kept.</ProblemLine>;
     case 'folder':
       return (
         <label className="stack gap-4">

@@ -2,7 +2,7 @@ import { ChevronDown, ChevronUp, Search, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { IconButton, problemOf, say } from '../../parts';
+import { describeProblem, IconButton, say } from '../../parts';
 import { useReading } from '../../state';
 import { clearFound, paintFound } from './painting';
 
@@ -94,7 +94,7 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
   useEffect(() => clearFound, []);
 
   const found = hits && (isDone || hits.length > 0) ? countOf(at, hits.length) + (isDone ? '' : ' so far') : 'Searching…';
-  const status = words === '' ? '' : problem === undefined ? found : problemOf(problem).message;
+  const status = words === '' ? '' : problem === undefined ? found : describeProblem(problem).message;
   return { typed, setTyped, status, hasHits: (hits?.length ?? 0) > 0, next: () => goTo(at + 1), previous: () => goTo(at - 1) };
 }
 

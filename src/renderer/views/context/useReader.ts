@@ -1,12 +1,12 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, OutlineRow, Stop } from '../../../core/contract/index.js';
-import { blockOfEntry, blocksOf, type EntryBlock, guessHeight, heightBefore } from '../../parts';
+import { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore } from '../../parts';
 import {
   type ContextOutline,
   copy,
-  entriesOf,
   entriesWith,
+  entryRanges,
   move,
   type Ranges,
   show,
@@ -40,9 +40,9 @@ const nearEnd = 80;
 export function useReader(shown: ReaderContext, onFind: () => void) {
   const { project, commit, stop, unsent, outline } = shown;
   const { rows } = outline;
-  const pages = useRanges(entriesOf(project, commit, stop, unsent));
+  const pages = useRanges(entryRanges(project, commit, stop, unsent));
   const entries = useMemo(() => entriesWith(pages, outline), [pages, outline]);
-  const blocks = useMemo(() => blocksOf(rows), [rows]);
+  const blocks = useMemo(() => groupIntoBlocks(rows), [rows]);
   const facts = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),
@@ -54,7 +54,7 @@ export function useReader(shown: ReaderContext, onFind: () => void) {
   const scroller = useRef<HTMLDivElement>(null);
   const arrival = useArrival(outline);
   // Draws the list where reading begins, so that nothing is loaded for its top.
-  const [initialOffset] = useState(() => heightBefore(rows, blocks, startOf(shown, selected, turns).entry));
+  const [initialOffset] = useState(() => heightBefore(rows, blocks, findStart(shown, selected, turns).entry));
   const [overscan, setOverscan] = useState(1);
   const list = useVirtualizer({
     count: blocks.length,
@@ -193,7 +193,7 @@ interface StartActions {
 }
 
 /** Where reading begins: at the linked entry, else at the prompt of the commit. */
-function startOf({ commit, outline: { rows } }: ReaderContext, linked: string | undefined, turns: readonly ShownTurn[]) {
+function findStart({ commit, outline: { rows } }: ReaderContext, linked: string | undefined, turns: readonly ShownTurn[]) {
   const place = linked ? rows.findIndex((row) => row.key === linked) : -1;
   if (place >= 0) return { entry: place, isLinked: true };
   // A commit without visible entries, such as a commit that only records an event, shows the previous turn.
@@ -214,7 +214,7 @@ function useStart(
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per context
   useEffect(() => {
     if (hasMoved()) return;
-    const { entry, isLinked } = startOf(shown, linked, turns);
+    const { entry, isLinked } = findStart(shown, linked, turns);
     if (useUi.getState().followsTurns && !isLinked) goToEnd();
     else if (entry > 0) goTo(entry);
     scroller.current?.focus({ preventScroll: true });

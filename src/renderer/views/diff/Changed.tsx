@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, Fold, familyOf, kindNames, speaker } from '../../parts';
-import { comparable, type DiffLayout, type DiffPiece, isRewritten, piecesOf } from './parts';
+import { Estimate, Fold, kindFamily, kindNames, speaker } from '../../parts';
+import { comparable, type DiffLayout, type DiffPiece, dividePieces, isRewritten } from './parts';
 
 /** Texts longer than this are shown without word marks, because comparing them takes too long. */
 const wordLimit = 40_000;
@@ -19,7 +19,7 @@ export function usePieces(a: string, b: string): { readonly a: readonly DiffPiec
     void import('@codemirror/merge').then(({ presentableDiff }) => {
       if (!wanted) return;
       const changes = presentableDiff(a, b, effort);
-      if (!isRewritten(a, b, changes)) setPieces(piecesOf(a, b, changes));
+      if (!isRewritten(a, b, changes)) setPieces(dividePieces(a, b, changes));
     });
     return () => {
       wanted = false;
@@ -53,7 +53,7 @@ export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: DiffLayo
   const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
   const pieces = usePieces(textA, textB);
   const side = (entry: Entry, text: string, shown: readonly DiffPiece[] | undefined, kind: 'removed' | 'added') => (
-    <article className={`entry kind-${familyOf(entry)} entry-${entry.kind} changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
+    <article className={`entry kind-${kindFamily(entry)} entry-${entry.kind} changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
       <EntryHead entry={entry} />
       <MarkedText text={text} pieces={shown} kind={kind} />
     </article>

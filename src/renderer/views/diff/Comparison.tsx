@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, Switch, say } from '../../parts';
-import { entriesOf, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
+import { entryRanges, loadOutline, move, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
 import { ComparedFiles } from './Files';
@@ -29,7 +29,7 @@ export function Comparison({ project, a, b, diff }: ComparisonProps) {
   const rows = useMemo(() => diffRows(diff.hunks, diff.moved), [diff]);
   const list = useDifferences(rows);
   const { left, right } = useSides({ project, a, b }, rows, list.virtual.getVirtualItems());
-  const outlineA = useQuery(`${project} ${a} ${stop}`, () => outlineOf(project, a, stop));
+  const outlineA = useQuery(`${project} ${a} ${stop}`, () => loadOutline(project, a, stop));
   const outline = outlineA.status === 'done' ? outlineA.data.rows : undefined;
   const toggle = (n: number) => {
     const next = new Set(opened);
@@ -108,8 +108,8 @@ function useSides(
   inView: readonly { readonly index: number }[],
 ) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
-  const left = useRanges(entriesOf(project, a, stop));
-  const right = useRanges(entriesOf(project, b, stop));
+  const left = useRanges(entryRanges(project, a, stop));
+  const right = useRanges(entryRanges(project, b, stop));
   const first = inView[0]?.index;
   const last = inView.at(-1)?.index;
   useEffect(() => {
@@ -130,7 +130,7 @@ const firstRows = 8;
 
 /** Loads the entries that a comparison shows first. */
 export const needFirstRows = (project: string, a: ContextId, b: ContextId, stop: Stop, { hunks, moved }: ContextDiff): void =>
-  needRows(entriesOf(project, a, stop), entriesOf(project, b, stop), diffRows(hunks, moved).slice(0, firstRows));
+  needRows(entryRanges(project, a, stop), entryRanges(project, b, stop), diffRows(hunks, moved).slice(0, firstRows));
 
 function Counts({ diff }: { diff: ContextDiff }) {
   // A moved entry is in the diff twice, as removed and as added. It is counted once, as moved.

@@ -1,6 +1,6 @@
 import type { ContextId, Entry, FieldChange, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { say, textOf } from '../../parts';
+import { say, showValue } from '../../parts';
 import { useQuery } from '../../state';
 import { Changed, MarkedText, usePieces } from './Changed';
 import type { DiffLayout } from './parts';
@@ -39,7 +39,7 @@ export function Fields({ a, b, stop, pair, before, after, layout }: FieldsProps)
 }
 
 function Field({ field, layout }: { field: FieldChange; layout: DiffLayout }) {
-  const [a, b] = [field.op === 'added' ? '' : textOf(field.a), field.op === 'removed' ? '' : textOf(field.b)];
+  const [a, b] = [field.op === 'added' ? '' : showValue(field.a), field.op === 'removed' ? '' : showValue(field.b)];
   const pieces = usePieces(a, b);
   return (
     <div className="diff-field">

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import type { ContextId, Entry, SideBySide } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, EntryView, IconButton, Id, say } from '../../parts';
-import { entriesOf, go, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
+import { entryRanges, go, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { ContextSize, ExportComparison, Usage } from './Head';
 import { type SampleRow, sampleRows } from './parts';
@@ -97,7 +97,7 @@ function Row({ project, ids, row }: { project: string; ids: readonly ContextId[]
 
 function Cell({ project, id, place }: { project: string; id: ContextId; place: number }) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
-  const entries: Ranges<Entry> = useRanges(entriesOf(project, id, stop));
+  const entries: Ranges<Entry> = useRanges(entryRanges(project, id, stop));
   useEffect(() => entries.need(place, place + 1), [entries, place]);
   const entry = entries.at(place);
   return entry ? <EntryView entry={entry} /> : <div className="block-frame" style={{ height: 80 }} />;

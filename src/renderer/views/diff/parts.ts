@@ -1,5 +1,5 @@
 import type { Entry, Hunk, Moved, OutlineRow, SideBySide } from '../../../core/contract/index.js';
-import { textOf } from '../../parts';
+import { showValue } from '../../parts';
 
 /** `split` shows both sides in two columns, `unified` in one. */
 export type DiffLayout = 'split' | 'unified';
@@ -97,8 +97,8 @@ export const tokensIn = (rows: readonly OutlineRow[] | undefined, start: number,
 
 /** The text of an entry that is compared word by word. */
 export function comparable(entry: Entry): string {
-  if (entry.kind === 'tool_call') return textOf(entry.arguments ?? '');
-  return entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
+  if (entry.kind === 'tool_call') return showValue(entry.arguments ?? '');
+  return entry.text ?? (entry.result === undefined ? '' : showValue(entry.result));
 }
 
 /** A part of a text that is equal on both sides, or that differs. */
@@ -125,7 +125,7 @@ export function isRewritten(a: string, b: string, changes: readonly Change[]): b
 }
 
 /** Divides both sides of a change into equal and differing pieces. */
-export function piecesOf(a: string, b: string, changes: readonly Change[]): { a: readonly DiffPiece[]; b: readonly DiffPiece[] } {
+export function dividePieces(a: string, b: string, changes: readonly Change[]): { a: readonly DiffPiece[]; b: readonly DiffPiece[] } {
   const side = (text: string, ranges: readonly (readonly [from: number, to: number])[]): DiffPiece[] => {
     const pieces: DiffPiece[] = [];
     let at = 0;

@@ -1,7 +1,7 @@
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, ProblemLine, problemOf, Select, Sheet } from '../../parts';
+import { Answer, Button, describeProblem, ProblemLine, Select, Sheet } from '../../parts';
 import { asked, dismiss, experimentsChanged, go, notify, type RunInput, useQuery } from '../../state';
 
 const newExperiment = 'new';
@@ -42,7 +42,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
       go({ view: 'experiments', experiment: experimentId });
     } catch (error) {
       setIsSaving(false);
-      setProblem(problemOf(error).message);
+      setProblem(describeProblem(error).message);
     }
   };
   return (

@@ -2,7 +2,19 @@ import { ArrowLeft, ClipboardCopy, FileDown, Play, Repeat, Square, Trash2 } from
 import { useState } from 'react';
 import type { Experiment, ReplyCheck } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, Id, MenuButton, type MenuEntry, notifyProblem, ProblemLine, problemOf, RemoveButton, say } from '../../parts';
+import {
+  Answer,
+  Button,
+  describeProblem,
+  IconButton,
+  Id,
+  MenuButton,
+  type MenuEntry,
+  notifyProblem,
+  ProblemLine,
+  RemoveButton,
+  say,
+} from '../../parts';
 import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKeptQuery } from '../../state';
 import { Checks } from './Checks';
 import { Results } from './Results';
@@ -55,7 +67,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
             Running{running ? `: ${running.title}` : ''}…
           </p>
         )}
-        {job?.error !== undefined && !job.isRunning && <ProblemLine>{problemOf(job.error).message}</ProblemLine>}
+        {job?.error !== undefined && !job.isRunning && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
         <textarea
           className="field experiment-note"
           aria-label="Note"

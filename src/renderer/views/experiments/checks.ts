@@ -1,5 +1,5 @@
 import type { ExperimentResult, ReplyCheck } from '../../../core/contract/index.js';
-import { say, textOf } from '../../parts';
+import { say, showValue } from '../../parts';
 
 /** Display names of outcomes. */
 export const outcomeNames: Record<ExperimentResult['outcome'], string> = {
@@ -27,9 +27,9 @@ export function checkText(check: ReplyCheck): string {
     case 'matches':
       return `${not}matches /${check.pattern}/${check.flags ?? ''}`;
     case 'json':
-      return `matches JSON Schema ${textOf(check.schema)}`;
+      return `matches JSON Schema ${showValue(check.schema)}`;
     case 'calls':
-      return `${not}calls ${check.toolName}${check.with ? ` with ${textOf(check.with)}` : ''}`;
+      return `${not}calls ${check.toolName}${check.with ? ` with ${showValue(check.with)}` : ''}`;
     case 'short':
       return `has at most ${say.exact(check.tokens)} tokens`;
   }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
+import { Answer, Button, Copyable, describeProblem, Sheet, Switch, say } from '../../parts';
 import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
@@ -132,7 +132,7 @@ function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileNa
         icon={Download}
         disabled={blocked !== undefined}
         aria-describedby="export-blocked"
-        onClick={() => void take((written) => download(contentOf(written), fileName, format?.contentType ?? 'text/plain'))}
+        onClick={() => void take((written) => download(decodeContent(written), fileName, format?.contentType ?? 'text/plain'))}
       >
         Download
       </Button>
@@ -144,7 +144,7 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
   if (state.phase === 'failed')
     return (
       <p className="notice-line error" role="alert" ref={intoView}>
-        Nothing was exported: {problemOf(state.error).message}
+        Nothing was exported: {describeProblem(state.error).message}
       </p>
     );
   if (state.phase !== 'done') return null;
@@ -165,5 +165,5 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
 /** Scrolls to the result, which is below a list that may be long. */
 const intoView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
-const contentOf = ({ text, data }: ExportResult): string | Uint8Array<ArrayBuffer> =>
+const decodeContent = ({ text, data }: ExportResult): string | Uint8Array<ArrayBuffer> =>
   text ?? Uint8Array.from(atob(data ?? ''), (letter) => letter.charCodeAt(0));

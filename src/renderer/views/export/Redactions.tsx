@@ -1,5 +1,5 @@
 import type { RedactionKind } from '../../../core/contract/index.js';
-import { Button, ProblemLine, problemOf } from '../../parts';
+import { Button, describeProblem, ProblemLine } from '../../parts';
 import type { Query } from '../../state';
 import type { useExport } from './useExport';
 
@@ -57,7 +57,7 @@ function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
   if (found.status === 'failed')
     return (
       <ProblemLine>
-        <span className="grow">The search for secrets failed: {problemOf(found.error).message}</span>
+        <span className="grow">The search for secrets failed: {describeProblem(found.error).message}</span>
         <Button small onClick={found.retry}>
           Try again
         </Button>

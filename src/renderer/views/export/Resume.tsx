@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, agents, Button, Copyable, ProblemLine, problemOf, Select, Sheet, say } from '../../parts';
+import { agentIds, agents, Button, Copyable, describeProblem, ProblemLine, Select, Sheet, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
 /** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
@@ -54,7 +54,7 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
         </div>
       ) : (
         <ResumeForm commit={commit} given={given} agent={agent} onAgent={setAgent} cwd={cwd} onCwd={setCwd}>
-          {state.phase === 'failed' && <ProblemLine>Cannot write the session: {problemOf(state.error).message}</ProblemLine>}
+          {state.phase === 'failed' && <ProblemLine>Cannot write the session: {describeProblem(state.error).message}</ProblemLine>}
         </ResumeForm>
       )}
     </Sheet>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ContextId, Entry, EntryDraft, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, kindNames, ProblemLine, Select, speaker, textOf } from '../../parts';
+import { Answer, Button, kindNames, ProblemLine, Select, showValue, speaker } from '../../parts';
 import { useQuery } from '../../state';
 import type { Changes, Writing } from './plan';
 
@@ -62,7 +62,9 @@ function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
   const isCall = entry?.kind === 'tool_call';
   const [role, setRole] = useState<'user' | 'assistant'>(entry?.role === 'assistant' ? 'assistant' : 'user');
   const [text, setText] = useState(
-    isCall ? textOf(draft?.arguments ?? entry.arguments) : (draft?.text ?? entry?.text ?? (entry?.result === undefined ? '' : textOf(entry.result))),
+    isCall
+      ? showValue(draft?.arguments ?? entry.arguments)
+      : (draft?.text ?? entry?.text ?? (entry?.result === undefined ? '' : showValue(entry.result))),
   );
   const [problem, setProblem] = useState<string>();
   const done = () => {

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Pencil, Plus, Scissors, Trash2, Undo2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntryKey, OutlineRow } from '../../../core/contract/index.js';
-import { Button, Estimate, familyIcons, familyOf, IconButton, kindNames, speaker } from '../../parts';
+import { Button, Estimate, familyIcons, IconButton, kindFamily, kindNames, speaker } from '../../parts';
 import type { Changes, Writing } from './plan';
 
 interface EntryRowsProps {
@@ -60,17 +60,18 @@ type EntryRowProps = EntryRowsProps & { readonly row: OutlineRow; readonly index
 function EntryRow(props: EntryRowProps) {
   const { row, index, top, changes } = props;
   const { cut, dropped, replaced, inserted } = changes;
-  const Glyph = familyIcons[familyOf(row)];
+  const Glyph = familyIcons[kindFamily(row)];
   const isDropped = dropped.has(row.key);
   const insertedCount = inserted.get(row.key)?.length ?? 0;
   const states = [index > cut && 'gone', isDropped && 'dropped', index === cut && 'last'].filter(Boolean).join(' ');
   return (
-    <div className={`fork-row row kind-${familyOf(row)} ${states}`} style={{ top }}>
+    <div className={`fork-row row kind-${kindFamily(row)} ${states}`} style={{ top }}>
       <span className="fork-number muted">{index + 1}</span>
       <Glyph size={13} aria-hidden />
       <span className="fork-who">{speaker(row)}</span>
       <span className="ellipsis grow" title={row.head}>
-        {insertedCount > 0 && <span className="badge fork-badge">{insertedCount} inserted before</span>} {replaced.get(row.key)?.text ?? titleOf(row)}
+        {insertedCount > 0 && <span className="badge fork-badge">{insertedCount} inserted before</span>}{' '}
+        {replaced.get(row.key)?.text ?? rowTitle(row)}
       </span>
       {replaced.has(row.key) && <span className="badge fork-badge">changed</span>}
       <span className="muted fork-tokens">
@@ -81,7 +82,7 @@ function EntryRow(props: EntryRowProps) {
   );
 }
 
-const titleOf = ({ kind, head }: OutlineRow): string =>
+const rowTitle = ({ kind, head }: OutlineRow): string =>
   kind === 'tool_call' ? `${head ?? 'tool'} call` : kind === 'tool_result' ? `${head ?? ''} result` : (head ?? kindNames[kind]);
 
 function RowActions({ row, index, changes, onRestore, onWrite, onDrop, onCut }: EntryRowProps) {

@@ -2,15 +2,15 @@ import { Download, GitFork, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Commit, ContextId, EntryKey, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agentOf, agents, Button, Code, Estimate, Id, problemOf, Sheet, say } from '../../parts';
+import { Answer, agents, Button, Code, describeProblem, Estimate, findAgent, Id, Sheet, say } from '../../parts';
 import {
   type ContextOutline,
   dismiss,
   go,
   keepDraft,
   loadDrafts,
+  loadOutline,
   move,
-  outlineOf,
   refreshProject,
   route,
   show,
@@ -26,7 +26,7 @@ export function ForkSheet({ commit, at, stop }: { commit: ContextId; at?: EntryK
   const dir = useOpenDir();
   const query = useQuery(dir ? `${dir} ${commit} ${stop}` : null, async () => {
     await loadDrafts();
-    return outlineOf(dir ?? '', commit, stop);
+    return loadOutline(dir ?? '', commit, stop);
   });
   if (query.status !== 'done') {
     return (
@@ -112,7 +112,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
         <Notices plan={plan} nothing={nothing} onCut={(cut) => setChanges({ ...changes, cut })} />
         {state.phase === 'failed' && (
           <div className="notice-line error" role="alert">
-            <span className="grow">Cannot create the fork: {problemOf(state.error).message} Nothing was changed.</span>
+            <span className="grow">Cannot create the fork: {describeProblem(state.error).message} Nothing was changed.</span>
           </div>
         )}
         <EntryEditor rows={rows} commit={commit} stop={stop} changes={changes} onChange={setChanges} onWriting={setIsWriting} />
@@ -191,7 +191,7 @@ function Cut({ plan }: { plan: ForkPlan }) {
 }
 
 function Created({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
-  const agent = agentOf(fork.format);
+  const agent = findAgent(fork.format);
   const open = () => {
     dismiss();
     go({ view: 'context', commit: fork.id, entry: undefined, stop: undefined });

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
 import { DamagedMark, placeByKey, rowsOnPage, say, When } from '../../parts';
 import { go, move } from '../../state';
-import { type Arrow, arrowsOf, columnsOf, type MapColumn, type MapTurn, toolNames } from './map';
+import { type Arrow, arrangeColumns, arrowsOf, type MapColumn, type MapTurn, toolNames } from './map';
 
 const columnWidth = 148;
 const rowHeight = 54;
@@ -15,7 +15,7 @@ const laneOf = (place: number): string => `var(--lane-${place % 8})`;
 
 /** A map of handovers: agents as columns, handovers as arrows, oldest at the top. */
 export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; turns: readonly MapTurn[] }; chosen: string | undefined }) {
-  const columns = useMemo(() => columnsOf(map.agents, map.turns), [map]);
+  const columns = useMemo(() => arrangeColumns(map.agents, map.turns), [map]);
   const arrows = useMemo(() => arrowsOf(columns, map.turns), [columns, map]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: arrows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 8 });
@@ -69,7 +69,7 @@ export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; 
                 onClick={() => go({ turn: arrow.turn.agentTurnId === chosen ? undefined : arrow.turn.agentTurnId })}
               >
                 <span className="unseen">
-                  {nameOf(columns[arrow.from])} {toolNames[arrow.turn.tool] ?? arrow.turn.tool} {nameOf(columns[arrow.to])}:{' '}
+                  {columnName(columns[arrow.from])} {toolNames[arrow.turn.tool] ?? arrow.turn.tool} {columnName(columns[arrow.to])}:{' '}
                 </span>
                 <ArrowView arrow={arrow} />
               </div>
@@ -81,7 +81,8 @@ export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; 
   );
 }
 
-const nameOf = (column: MapColumn | undefined): string => (column ? `${column.name}${column.number === undefined ? '' : ` ${column.number}`}` : '');
+const columnName = (column: MapColumn | undefined): string =>
+  column ? `${column.name}${column.number === undefined ? '' : ` ${column.number}`}` : '';
 
 function ColumnHead({ column, place }: { column: MapColumn; place: number }) {
   const Glyph = column.agent ? Bot : User;
@@ -89,7 +90,7 @@ function ColumnHead({ column, place }: { column: MapColumn; place: number }) {
     <div className="column-head stack" style={{ left: timeWidth + place * columnWidth, width: columnWidth }} title={column.agentId}>
       <span className="column-name row">
         <Glyph size={13} aria-hidden color={laneOf(place)} />
-        <span className="ellipsis">{nameOf(column)}</span>
+        <span className="ellipsis">{columnName(column)}</span>
         {column.agent?.damaged && <DamagedMark />}
       </span>
       <span className="muted column-state">{column.agent ? column.agent.status : 'not an agent'}</span>

@@ -1,16 +1,16 @@
 import { Package } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { api } from '../../client';
-import { Answer, Button, Empty, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
+import { Answer, Button, describeProblem, Empty, notifyProblem, ProblemLine, say } from '../../parts';
 import { go, notify, refreshProject, useProject, useQuery } from '../../state';
-import { inputOf, type PackForm, type PackFormInput } from './form';
+import { type PackForm, type PackFormInput, readForm } from './form';
 import { Packed } from './Packed';
 
 /** The box that the form would create, as planned by the engine. */
 export function PackPreview({ project, form }: { project: string; form: PackForm }) {
   const revision = useProject((state) => state.revision);
   const settled = useDeferredValue(form);
-  const input = inputOf(settled);
+  const input = readForm(settled);
   const query = useQuery('problem' in input ? null : `${project} ${revision} ${JSON.stringify(input)}`, () =>
     api.handover.preview(input as PackFormInput),
   );
@@ -25,7 +25,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
   return (
     <section className="stack shrinks" aria-label="Preview of the box">
       {query.status === 'failed' ? (
-        <ProblemLine>{problemOf(query.error).message}</ProblemLine>
+        <ProblemLine>{describeProblem(query.error).message}</ProblemLine>
       ) : (
         <Answer query={query} what="Cannot preview the box" loading="Packing" lines={6}>
           {({ profile, cards, dropped }) => (

@@ -141,7 +141,7 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
         <Select
           label="Inherit a box"
           value=""
-          options={[['', 'Add box…'], ...boxes.filter(({ boxId }) => !form.boxes.includes(boxId)).map((box) => [box.boxId, nameOf(box)] as const)]}
+          options={[['', 'Add box…'], ...boxes.filter(({ boxId }) => !form.boxes.includes(boxId)).map((box) => [box.boxId, boxName(box)] as const)]}
           onChange={(boxId) => onChange({ boxes: [...form.boxes, boxId] })}
         />
       )}
@@ -153,8 +153,8 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
   );
 }
 
-const nameOf = (box: BoxRow): string => `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`;
+const boxName = (box: BoxRow): string => `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`;
 const nameOfId = (boxes: readonly BoxRow[], boxId: string): string => {
   const box = boxes.find((one) => one.boxId === boxId);
-  return box ? nameOf(box) : boxId;
+  return box ? boxName(box) : boxId;
 };

@@ -5,7 +5,7 @@ import { go } from '../../state';
 /** A card of a packed box, with its reason. */
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
-const familyOf = ({ type, role }: PackedRow): KindFamily =>
+const cardFamily = ({ type, role }: PackedRow): KindFamily =>
   type.startsWith('tool.') ? 'tool' : type.startsWith('sys.') || type.startsWith('meta.') ? 'system' : role === 'tool' ? 'tool' : role;
 
 const shown = 400;
@@ -17,7 +17,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
       <ol className="packed" aria-label="Cards of the box">
         {rows.slice(0, shown).map((row, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a box may contain a card twice
-          <li key={place} className={`kind-${familyOf(row)}`} data-state={row.state}>
+          <li key={place} className={`kind-${cardFamily(row)}`} data-state={row.state}>
             <p className="row gap-6 small muted">
               <Reason row={row} />
               {row.state && <span className="badge">{row.state}</span>}

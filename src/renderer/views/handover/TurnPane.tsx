@@ -60,7 +60,7 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
         <TurnsOf project={project} turn={turn} />
         <h3>Cards</h3>
         <Answer query={query} what="Cannot load the cards" loading="Loading the cards" lines={4}>
-          {({ box, cards }) => <Packed rows={rowsOf(box.cardIds, box.packed?.runs ?? [], cards)} dropped={box.packed?.dropped ?? []} />}
+          {({ box, cards }) => <Packed rows={packedRows(box.cardIds, box.packed?.runs ?? [], cards)} dropped={box.packed?.dropped ?? []} />}
         </Answer>
       </div>
     </aside>
@@ -91,7 +91,7 @@ function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
 
 const strategyNames = { new: 'New agent', reuse: 'Existing agent', clone: 'Clone' } as const;
 
-function rowsOf(
+function packedRows(
   cardIds: readonly string[],
   runs: readonly {
     readonly reason: PackedRow['reason'];

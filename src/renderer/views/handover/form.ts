@@ -57,7 +57,7 @@ export interface PackFormInput {
 }
 
 /** Turns the form into the engine's input, or names the problem in it. */
-export function inputOf(form: PackForm): PackFormInput | { readonly problem: string } {
+export function readForm(form: PackForm): PackFormInput | { readonly problem: string } {
   if (form.profile === '') return { problem: 'Choose a profile first.' };
   const given: Record<string, unknown> = {};
   for (const { name, value, as } of form.args) {

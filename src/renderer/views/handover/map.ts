@@ -13,7 +13,7 @@ export interface MapColumn {
 }
 
 /** The columns in order of first appearance, so most arrows point right. */
-export function columnsOf(agents: readonly Agent[], turns: readonly MapTurn[]): MapColumn[] {
+export function arrangeColumns(agents: readonly Agent[], turns: readonly MapTurn[]): MapColumn[] {
   const known = new Map(agents.map((agent) => [agent.agentId, agent]));
   const ids = [...new Set([...turns.flatMap((turn) => [turn.sourceAgentId, turn.agentId]), ...known.keys()])].filter((id) => id !== undefined);
   const names = ids.map((id) => known.get(id)?.displayName ?? id);

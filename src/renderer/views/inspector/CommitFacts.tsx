@@ -3,12 +3,12 @@ import { useEffect } from 'react';
 import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { runForm } from '../../forms';
 import {
-  agentOf,
   agents,
   Button,
   Damaged,
   Estimate,
   Facts,
+  findAgent,
   IconButton,
   Id,
   JobLinks,
@@ -47,7 +47,7 @@ import { SummaryHistory } from './SummaryHistory';
 export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view, against } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
-  const agent = agentOf(commit.format);
+  const agent = findAgent(commit.format);
   const chain = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),

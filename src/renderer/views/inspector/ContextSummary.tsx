@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { say, TokenBar, TokenLegend, Unread, Window } from '../../parts';
-import { go, outlineOf, type ShownCommit, shownUsage, useQuery, useUsageOf } from '../../state';
+import { go, loadOutline, type ShownCommit, shownUsage, useQuery, useUsageOf } from '../../state';
 import { seamsOf } from '../context';
 import { toolCounts } from './tools';
 
@@ -13,7 +13,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
     const timer = setTimeout(() => setSettled(commit.id), 140);
     return () => clearTimeout(timer);
   }, [commit.id]);
-  const query = useQuery(settled === commit.id ? `${project} ${commit.id}` : null, () => outlineOf(project, commit.id, 'compaction'));
+  const query = useQuery(settled === commit.id ? `${project} ${commit.id}` : null, () => loadOutline(project, commit.id, 'compaction'));
   const usage = useUsageOf(project, settled === commit.id ? commit.id : null);
   const counted = shownUsage(usage);
   const outline = query.status === 'done' ? query.data : undefined;

@@ -1,18 +1,18 @@
 import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, Facts, familyOf, Id, kindNames, namedMarks, say } from '../../parts';
-import { entriesOf, outlineOf, useQuery, useRanges } from '../../state';
+import { Estimate, Facts, Id, kindFamily, kindNames, namedMarks, say } from '../../parts';
+import { entryRanges, loadOutline, useQuery, useRanges } from '../../state';
 import { CommitLink } from './CommitLink';
 import type { ContextInView } from './shown';
 
 /** The details of the selected entry. */
 export function EntryFacts({ project, commit, stop, unsent, entry: key }: ContextInView & { readonly entry: string }) {
-  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const index = query.status === 'done' ? query.data.rows.findIndex((row) => row.key === key) : -1;
-  const entry: Entry | undefined = useRanges(entriesOf(project, commit, stop, unsent)).at(Math.max(0, index));
+  const entry: Entry | undefined = useRanges(entryRanges(project, commit, stop, unsent)).at(Math.max(0, index));
   if (index < 0 || !entry) return null;
   const marks = namedMarks(entry.marks);
   return (
-    <section aria-label="Entry" className={`kind-${familyOf(entry)}`}>
+    <section aria-label="Entry" className={`kind-${kindFamily(entry)}`}>
       <h3>
         <span className="entry-name">{kindNames[entry.kind]}</span>{' '}
         <span className="muted">

@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../../core/contract/index.js';
 import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
-import { type ForkDraft, outlineOf, shownUsage, useForkUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
+import { type ForkDraft, loadOutline, shownUsage, useForkUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
 import { figuresOf } from './figures';
 import type { ContextInView } from './shown';
 
 /** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
 export function ForkFacts({ project, commit, stop, unsent, draft }: ContextInView & { readonly draft: ForkDraft }) {
-  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const counted = shownUsage(useUsageOf(project, commit));
   const planned = useForkUsage(commit, draft.key, useRested(draft.text));

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
-import { blocksOf, Estimate, say } from '../../parts';
-import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
+import { Estimate, groupIntoBlocks, say } from '../../parts';
+import { jumpTo, loadOutline, move, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
 import { type ShownTurn, turnsOf } from '../context';
 import type { ContextInView } from './shown';
 
@@ -10,12 +10,12 @@ const rowHeight = 24;
 
 /** The turns of the open context. Choosing one scrolls to it. */
 export function TurnList({ project, commit, stop, unsent }: ContextInView) {
-  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const session = useNavigation(({ route }) => route.session);
   const { summaries } = useChainFacts(project, session);
   const { of, numbers } = useTurnNumbers(project, commit);
-  const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows), summaries, numbers) : []), [rows, summaries, numbers]);
+  const turns = useMemo(() => (rows ? turnsOf(rows, groupIntoBlocks(rows), summaries, numbers) : []), [rows, summaries, numbers]);
   const from = useReading((reading) => reading.from);
   const current = Math.max(
     0,

@@ -1,7 +1,7 @@
 import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '../../../core/contract/index.js';
-import { Button, Fold, jobStatusWords, Loading, Markdown, ProblemLine, problemOf, say } from '../../parts';
+import { Button, describeProblem, Fold, jobStatusWords, Loading, Markdown, ProblemLine, say } from '../../parts';
 import { type JobLine, linesOfJob } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
@@ -46,7 +46,7 @@ export function JobStream({ job, onChange }: { job: Job; onChange: () => void })
         }}
       >
         {!loaded && <Loading what="Loading what happened" lines={6} />}
-        {error !== undefined && <ProblemLine>The stream cannot be loaded: {problemOf(error).message}</ProblemLine>}
+        {error !== undefined && <ProblemLine>The stream cannot be loaded: {describeProblem(error).message}</ProblemLine>}
         {shown.length < lines.length && (
           <Button small onClick={() => setIsAll(true)}>
             Show {say.plural(lines.length - shown.length, 'earlier line')}
@@ -135,7 +135,7 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
   const answer = (isAllowed: boolean): void => {
     setBusy(true);
     answerJob(job, requestId, isAllowed, note)
-      .then(onAnswered, (error: unknown) => setProblem(problemOf(error).message))
+      .then(onAnswered, (error: unknown) => setProblem(describeProblem(error).message))
       .finally(() => setBusy(false));
   };
   return (

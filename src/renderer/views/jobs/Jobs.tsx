@@ -6,7 +6,7 @@ import { JobFacts } from './JobFacts';
 import { JobStream } from './JobStream';
 import { Policies } from './Policies';
 import { useJobs } from './useJobs';
-import { groupsOf } from './words';
+import { groupJobs } from './words';
 
 /** The jobs of the project as a live list, or the rules for work that may start by itself. */
 export function JobsView({ project }: { project: string }) {
@@ -35,7 +35,7 @@ function LiveJobs({ project }: { project: string }) {
   return (
     <Answer query={query} what="Cannot list the jobs" loading="Loading the jobs" stillWorks="Running jobs continue.">
       {(jobs) => {
-        const groups = groupsOf(jobs);
+        const groups = groupJobs(jobs);
         const job = jobs.find(({ jobId }) => jobId === chosen) ?? groups[0]?.jobs[0];
         if (!job) return <NoJobs />;
         return (

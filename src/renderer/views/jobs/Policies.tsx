@@ -2,7 +2,7 @@ import { Pencil, Plus, ShieldCheck, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { PolicyRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { policyLimitsForm, ruleForm, ruleKinds, targetOf } from '../../forms';
+import { policyLimitsForm, readTarget, ruleForm, ruleKinds } from '../../forms';
 import { Answer, Button, Empty, IconButton, notifyProblem, say } from '../../parts';
 import { ask, notify, useKeptQuery, useProject } from '../../state';
 import { performerName } from './words';
@@ -43,7 +43,7 @@ export function Policies({ project }: { project: string }) {
             <p className="muted">The first rule that fits decides. Rules belong to this machine and are not shared with the project.</p>
             <ol aria-label="Rules">
               {rules.map((rule, place) => {
-                const { kind, name } = targetOf(rule);
+                const { kind, name } = readTarget(rule);
                 return (
                   // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity but their place
                   <li key={place} className="row gap-4">

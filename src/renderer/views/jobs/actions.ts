@@ -1,6 +1,6 @@
 import type { Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentOf, notifyProblem } from '../../parts';
+import { findAgent, notifyProblem } from '../../parts';
 import { go, notify, refreshProject, show } from '../../state';
 
 /** Stops a job at once. */
@@ -26,7 +26,7 @@ export async function takeOver(job: Job, onDone: () => void): Promise<void> {
   const tip = job.commits.at(-1);
   if ('agent' in job.performer && tip) {
     const { format } = await api.context.show({ id: tip });
-    return show({ kind: 'resume', commit: tip, agent: agentOf(format) });
+    return show({ kind: 'resume', commit: tip, agent: findAgent(format) });
   }
   goToWork(job);
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Job, JobEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { type Query, useKeptQuery, useProject } from '../../state';
-import { endedGroup, groupsOf } from './words';
+import { endedGroup, groupJobs } from './words';
 
 /** Milliseconds between two loads of the list: while a job runs, and otherwise. */
 const every = { running: 1_000, idle: 5_000 };
@@ -23,7 +23,7 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
 /** The jobs that need an answer or run, in groups, and the ended ones. */
 export function useJobGroups(project: string) {
   const { query, now, reload } = useJobs(project);
-  const groups = groupsOf(query.status === 'done' ? query.data : []);
+  const groups = groupJobs(query.status === 'done' ? query.data : []);
   return {
     groups: groups.filter(({ name }) => name !== endedGroup),
     ended: groups.find(({ name }) => name === endedGroup)?.jobs ?? [],

@@ -39,7 +39,7 @@ export function jobTitle({ what, title, whoName }: Pick<Job, 'what' | 'title' | 
 export const endedGroup = 'Ended';
 
 /** The groups of the list, in their order. */
-export function groupsOf(jobs: readonly Job[]): readonly { readonly name: string; readonly jobs: readonly Job[] }[] {
+export function groupJobs(jobs: readonly Job[]): readonly { readonly name: string; readonly jobs: readonly Job[] }[] {
   const asks = (job: Job): boolean => job.status === 'running' && job.questions.length > 0;
   return [
     { name: 'Needs an answer', jobs: jobs.filter(asks) },

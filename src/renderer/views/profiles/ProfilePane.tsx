@@ -1,7 +1,7 @@
 import { Pencil, Play, RotateCcw, ShieldCheck, Trash2 } from 'lucide-react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { askToLaunch, profileData, profileForm, ruleForm, targetOf } from '../../forms';
+import { askToLaunch, profileData, profileForm, readTarget, ruleForm } from '../../forms';
 import { Answer, Button, Facts, Fold, IconButton, notifyProblem, say } from '../../parts';
 import { ask, go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 
@@ -31,7 +31,7 @@ async function readProfile(name: string): Promise<Versions> {
   }
   const { rules } = await api.runner.getPolicy({});
   const isFor = (rule: (typeof rules)[number]): boolean => {
-    const target = targetOf(rule);
+    const target = readTarget(rule);
     return target.kind === 'agent' && target.name.toLowerCase() === name.toLowerCase();
   };
   return { versions, rules: rules.filter(isFor).length };

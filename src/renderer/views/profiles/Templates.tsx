@@ -46,11 +46,11 @@ export function Templates({ project }: { project: string }) {
   );
 }
 
-const textOf = (data: string): string => new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+const decodeBase64 = (data: string): string => new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
 
 async function readTemplate(template: string): Promise<TemplateRecord & { readonly text: string }> {
   const record = await api.template.get({ template });
-  return { ...record, text: textOf((await api.artifact.get({ ref: record.artifactRef })).data) };
+  return { ...record, text: decodeBase64((await api.artifact.get({ ref: record.artifactRef })).data) };
 }
 
 type Instance = Awaited<ReturnType<typeof api.context.instantiate>>;

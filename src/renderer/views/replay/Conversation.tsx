@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
-import { blockOfEntry, blocksOf, type EntryBlock, EntryView, Estimate, guessHeight, heightBefore, say, ToolView, Unread } from '../../parts';
+import { blockOfEntry, type EntryBlock, EntryView, Estimate, groupIntoBlocks, guessHeight, heightBefore, say, ToolView, Unread } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo } from './turns';
 
@@ -18,7 +18,7 @@ interface ConversationProps {
 /** The conversation up to the current step. Entries that a compaction removed from the window are faint. */
 export function Conversation({ project, commit, before, steps, place, playing }: ConversationProps) {
   const entries = useRanges(stepEntriesOf(project, commit));
-  const blocks = useMemo(() => blocksOf(steps), [steps]);
+  const blocks = useMemo(() => groupIntoBlocks(steps), [steps]);
   const scroller = useRef<HTMLDivElement>(null);
   const latest = blockOfEntry(blocks, place);
   const shown = useMemo(() => blocksUpTo(blocks, place), [blocks, place]);

@@ -1,7 +1,7 @@
 import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { Loading, ProblemLine, problemOf } from '../../parts';
+import { describeProblem, Loading, ProblemLine } from '../../parts';
 import { TurnProof } from './TurnProof';
 import { useCounted } from './useCounted';
 import { useMoment } from './useMoment';
@@ -27,7 +27,7 @@ export function Moment({ project, commit, before, steps, place, turn, file, onGo
   const counted = useCounted(project, commit, steps, place);
   return (
     <aside className="moment" aria-label="State at this step">
-      {error !== undefined && <ProblemLine>Cannot load the state at this step: {problemOf(error).message}</ProblemLine>}
+      {error !== undefined && <ProblemLine>Cannot load the state at this step: {describeProblem(error).message}</ProblemLine>}
       {before > 0 && <Loading what="Loading the state at this step" lines={6} />}
       {state && (
         <>
@@ -51,7 +51,7 @@ export function Moment({ project, commit, before, steps, place, turn, file, onGo
 }
 
 function OpenCalls({ state, steps, onGo }: { state: MomentState; steps: readonly ReplayStep[]; onGo: (place: number) => void }) {
-  const placeOf = (key: string): number =>
+  const findStep = (key: string): number =>
     Math.max(
       0,
       steps.findIndex((step) => step.key === key),
@@ -61,7 +61,7 @@ function OpenCalls({ state, steps, onGo }: { state: MomentState; steps: readonly
       <ul className="moment-list">
         {state.openCalls.map((call) => (
           <li key={call.toolCallId}>
-            <button type="button" className="ellipsis" onClick={() => onGo(placeOf(call.key))} title="Go to the call">
+            <button type="button" className="ellipsis" onClick={() => onGo(findStep(call.key))} title="Go to the call">
               <CircleDot size={12} aria-hidden /> {call.toolName ?? 'Tool'} <span className="muted mono">{call.toolCallId}</span>
             </button>
           </li>
@@ -94,9 +94,9 @@ function Files({ state, place, opened, onFile }: FilesProps) {
                 title={path}
               >
                 <FileText size={12} aria-hidden />
-                <span className="name">{nameOf(path)}</span>
+                <span className="name">{lastPart(path)}</span>
                 <span className="folder ellipsis muted">
-                  <bdi>{path.slice(0, -nameOf(path).length)}</bdi>
+                  <bdi>{path.slice(0, -lastPart(path).length)}</bdi>
                 </span>
                 <span className="muted">{known === 'unknown' ? `${last.how}, content unknown` : last.how}</span>
               </button>
@@ -107,7 +107,7 @@ function Files({ state, place, opened, onFile }: FilesProps) {
   );
 }
 
-const nameOf = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
+const lastPart = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 
 function Section({ name, count, none, children }: { name: string; count: number; none: string; children: ReactNode }) {
   return (

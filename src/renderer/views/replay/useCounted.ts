@@ -13,7 +13,7 @@ export function useCounted(project: string, commit: ContextId, steps: readonly R
     const from = places.findLast((reply) => reply.place <= place);
     // After a compaction, nothing is counted until the next call.
     const isCompacted = from === undefined || steps.slice(from.place + 1, place + 1).some(({ dropped }) => dropped !== undefined);
-    return series === undefined || isCompacted ? undefined : usageOf(series, from.call);
+    return series === undefined || isCompacted ? undefined : countedUsage(series, from.call);
   }, [query.status, series, places, steps, place]);
 }
 
@@ -28,7 +28,7 @@ function placesOfReplies(series: UsageSeries | undefined, steps: readonly Replay
   });
 }
 
-function usageOf({ kinds, basis }: UsageSeries, { requestId, counted, limit, parts, notRecorded }: Call): UsageContext {
+function countedUsage({ kinds, basis }: UsageSeries, { requestId, counted, limit, parts, notRecorded }: Call): UsageContext {
   return {
     counted,
     requestId,

@@ -85,7 +85,7 @@ function Chart({ stack, isPart, marks, chosen, onPoint, onChoose }: ChartProps) 
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const made = new UPlot(optionsFor(element, now), dataOf(stack), element);
+    const made = new UPlot(optionsFor(element, now), plotData(stack), element);
     plot.current = made;
     const observer = new ResizeObserver(() => {
       // The observer also fires at its start, when the chart has its size.
@@ -121,7 +121,7 @@ function Chart({ stack, isPart, marks, chosen, onPoint, onChoose }: ChartProps) 
 }
 
 /** Highest layer first, so that each lower layer is drawn over it. Calls are numbered from 1. */
-const dataOf = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>
+const plotData = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>
   [ids.map((_, at) => at + 1), ...heights.toReversed().map((layer) => [...layer]), [...counted]] as UPlot.AlignedData;
 
 /** Stripes for unrecorded tokens. */

@@ -2,7 +2,7 @@ import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, RequestRow, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, IconButton, Loading, ProblemLine, problemOf, SearchField, Switch, say } from '../../parts';
+import { Answer, Button, describeProblem, Empty, IconButton, Loading, ProblemLine, SearchField, Switch, say } from '../../parts';
 import { AnswerMemory, go, type Query, type ShownSeries, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Calls } from './Calls';
@@ -67,16 +67,16 @@ const callLists = new AnswerMemory<CallsShown>(8);
 /** The calls that are listed first, because a long context has more than a hundred thousand. */
 const firstCalls = 500;
 
-async function callsOf(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<CallsShown> {
+async function askCalls(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<CallsShown> {
   const { total, packed = '[]' } = await api.usage.calls({ ...query, packed: true }, { signal });
   return { total, calls: JSON.parse(packed) as UsageCall[] };
 }
 
 /** The last calls of a context, and then all. `whole` is what loads all of them, if there are more. */
 function useCalls(project: string, id: ContextId): { readonly shown: Query<CallsShown>; readonly whole: Query<CallsShown> } {
-  const last = useQuery(`${project} ${id} last`, (signal) => callsOf({ id, last: firstCalls }, signal), callLists);
+  const last = useQuery(`${project} ${id} last`, (signal) => askCalls({ id, last: firstCalls }, signal), callLists);
   const isPart = last.status === 'done' && last.data.calls.length < last.data.total;
-  const whole = useQuery(isPart ? `${project} ${id}` : null, (signal) => callsOf({ id }, signal), callLists);
+  const whole = useQuery(isPart ? `${project} ${id}` : null, (signal) => askCalls({ id }, signal), callLists);
   return { shown: whole.status === 'done' ? whole : last, whole };
 }
 
@@ -88,7 +88,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
   return (
     <>
       <Modes>{all.length > 0 && <Sum calls={all} />}</Modes>
-      {whole.status === 'failed' && <ProblemLine>Cannot list the earlier calls: {problemOf(whole.error).message}</ProblemLine>}
+      {whole.status === 'failed' && <ProblemLine>Cannot list the earlier calls: {describeProblem(whole.error).message}</ProblemLine>}
       <Answer
         query={shown}
         what="Cannot list the calls of this context"
@@ -222,7 +222,7 @@ const TokenChart = ({ series, marks, call, onChoose }: TokenChartProps) => (
   <div className="fill">
     {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={onChoose} />}
     {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
-    {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {problemOf(series.error).message}</ProblemLine>}
+    {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {describeProblem(series.error).message}</ProblemLine>}
   </div>
 );
 

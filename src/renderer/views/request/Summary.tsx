@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, UsageCall, UsageLargest } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { basis, colorOf, inFolder, ProblemLine, problemOf, say, shareOfPart, shortPaths } from '../../parts';
+import { basis, colorOf, describeProblem, inFolder, ProblemLine, say, shareOfPart, shortPaths } from '../../parts';
 import { AnswerMemory, go, usePlace, useQuery } from '../../state';
 import { isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
@@ -144,7 +144,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
   const place = usePlace(project, commit);
   const folder = place.status === 'done' ? place.data.repository : null;
   const query = useQuery(`${project} ${commit}`, (signal) => api.usage.largest({ id: commit, limit: shownFillers }, { signal }), fillers);
-  if (query.status === 'failed') return <ProblemLine>Cannot list what filled the window: {problemOf(query.error).message}</ProblemLine>;
+  if (query.status === 'failed') return <ProblemLine>Cannot list what filled the window: {describeProblem(query.error).message}</ProblemLine>;
   if (query.status !== 'done') return null;
   const largest = query.data;
   const most = Math.max(1, ...largest.map(({ tokenCalls }) => tokenCalls));

@@ -60,7 +60,7 @@ export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
   const tools = (Array.isArray(body.tools) ? body.tools : []).map(toolOf);
   const messages = (
     Array.isArray(body.messages) ? body.messages : Array.isArray(body.input) ? body.input : Array.isArray(body.contents) ? body.contents : []
-  ).map(messageOf);
+  ).map(showMessage);
   const spoken = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
   const leading = system.length > 0 ? 0 : spoken < 0 ? messages.length : spoken;
   const sum = (list: readonly { readonly tokens: number }[]): number => list.reduce((total, each) => total + each.tokens, 0);
@@ -94,7 +94,7 @@ function toolOf(tool: unknown, at: number): BodyPart {
   return jsonPart('other', textAt(own, 'name') ?? (names || (textAt(tool, 'type') ?? `Tool ${at + 1}`)), tool);
 }
 
-function messageOf(message: unknown): ShownMessage {
+function showMessage(message: unknown): ShownMessage {
   if (!isObject(message)) return { role: 'missing', parts: [part('other', 'This message is missing', '')], tokens: 0 };
   const role = textAt(message, 'role') ?? textAt(message, 'type') ?? 'item';
   const parts = partsOf(message);
@@ -109,7 +109,7 @@ function partsOf(message: Value): BodyPart[] {
   });
   if (message.role === 'tool') return [part('result', 'Result', resultText(content ?? null), message), ...calls];
   if (typeof content === 'string') return [textPart(content, message), ...calls];
-  if (Array.isArray(content)) return [...content.map(blockOf), ...calls];
+  if (Array.isArray(content)) return [...content.map(showBlock), ...calls];
   return calls.length > 0 ? calls : [itemPart(message)];
 }
 
@@ -130,7 +130,7 @@ const isReminder = (text: string): boolean => /^\s*<(system-reminder|env|context
 const textPart = (text: string, from?: unknown): BodyPart =>
   isReminder(text) ? part('reminder', 'Added by the agent', text, from) : part('text', 'Text', text, from);
 
-function blockOf(block: unknown): BodyPart {
+function showBlock(block: unknown): BodyPart {
   const type = textAt(block, 'type') ?? '';
   if (!isObject(block)) return jsonPart('other', 'Block', block);
   if (isObject(block.functionCall))
@@ -164,7 +164,7 @@ function blockOf(block: unknown): BodyPart {
 
 function tokensOfContent(content: unknown): number {
   if (typeof content === 'string') return estimatedTokens(content);
-  return Array.isArray(content) ? content.reduce<number>((sum, block) => sum + blockOf(block).tokens, 0) : tokensOfJson(content);
+  return Array.isArray(content) ? content.reduce<number>((sum, block) => sum + showBlock(block).tokens, 0) : tokensOfJson(content);
 }
 
 function resultText(content: unknown): string {
@@ -191,7 +191,7 @@ const endpoints = {
 } as const;
 
 /** OpenAI's base address already contains the version. Gemini names the model in the path instead of the body. */
-function pathOf({ provider, body, model }: Asked): string {
+function requestPath({ provider, body, model }: Asked): string {
   if (provider === 'anthropic') return '/v1/messages';
   if (provider === 'openai') return Array.isArray(body.messages) ? '/chat/completions' : '/responses';
   return `/v1beta/models/${encodeURIComponent(model ?? 'MODEL')}:generateContent`;
@@ -207,9 +207,12 @@ export function curlOf(request: Asked): string {
   );
   const { model: _, ...unnamed } = request.body;
   const body = request.provider === 'gemini' ? unnamed : request.body;
-  return [`curl "$${base}${pathOf(request)}" \\`, ...headers, `  -H "${header}$${key}" \\`, `  --data-binary ${quoted(JSON.stringify(body))}`].join(
-    '\n',
-  );
+  return [
+    `curl "$${base}${requestPath(request)}" \\`,
+    ...headers,
+    `  -H "${header}$${key}" \\`,
+    `  --data-binary ${quoted(JSON.stringify(body))}`,
+  ].join('\n');
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -2,8 +2,8 @@ import { BookOpen, GitCompareArrows, GitFork, Play } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import type { ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agentOf, Button, Estimate, Id, say, TokenBar } from '../../parts';
-import { go, move, outlineOf, show, useQuery } from '../../state';
+import { Answer, Button, Estimate, findAgent, Id, say, TokenBar } from '../../parts';
+import { go, loadOutline, move, show, useQuery } from '../../state';
 
 /** The author's context when the ticket was written: the commit, its size, and buttons to open it. */
 export function Behind({
@@ -56,7 +56,7 @@ export function Behind({
               <Button small icon={GitFork} onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })}>
                 Fork
               </Button>
-              <Button small icon={Play} onClick={() => show({ kind: 'resume', commit: tip ?? commit.id, agent: agentOf(commit.format) })}>
+              <Button small icon={Play} onClick={() => show({ kind: 'resume', commit: tip ?? commit.id, agent: findAgent(commit.format) })}>
                 Resume…
               </Button>
             </div>
@@ -67,7 +67,7 @@ export function Behind({
   );
 }
 
-function Bar({ commit, rows }: { commit: ContextId; rows: Awaited<ReturnType<typeof outlineOf>>['rows'] }) {
+function Bar({ commit, rows }: { commit: ContextId; rows: Awaited<ReturnType<typeof loadOutline>>['rows'] }) {
   const own = useMemo(
     () =>
       Math.max(
@@ -89,7 +89,7 @@ function Bar({ commit, rows }: { commit: ContextId; rows: Awaited<ReturnType<typ
 
 /** The commit, its outline, and the latest state: the end of the discussion, else the newest commit of the same principal. */
 async function behind(project: string, id: ContextId, tip: ContextId | null) {
-  const [commit, outline] = await Promise.all([api.context.show({ id }), outlineOf(project, id, 'compaction')]);
+  const [commit, outline] = await Promise.all([api.context.show({ id }), loadOutline(project, id, 'compaction')]);
   const newest = tip ?? (commit.principal ? (await api.context.resolve({ principal: commit.principal, at: new Date().toISOString() })).id : null);
   return { commit, outline, now: newest === commit.id ? null : newest };
 }

@@ -2,7 +2,7 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Fold, IconButton, Markdown, problemOf, Select, say, When } from '../../parts';
+import { Button, describeProblem, Fold, IconButton, Markdown, Select, say, When } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type ThreadReply, useReply } from './useReply';
@@ -169,7 +169,7 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
       if (!isSelf && by !== nobody) await answerNow();
       else await refreshProject();
     } catch (error) {
-      setProblem(problemOf(error).message);
+      setProblem(describeProblem(error).message);
     } finally {
       setBusy(false);
     }

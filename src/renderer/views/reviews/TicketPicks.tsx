@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { useId, useState } from 'react';
 import { api } from '../../client';
-import { IconButton, problemOf, say, statusNames } from '../../parts';
+import { describeProblem, IconButton, say, statusNames } from '../../parts';
 import { useKeptQuery } from '../../state';
 import { openFirst } from './words';
 
@@ -68,7 +68,7 @@ export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPic
         ))}
         {rows.length > maxMatches && <li className="muted">And {say.exact(rows.length - maxMatches)} more. Type to find them.</li>}
         {found.status === 'done' && rows.length === 0 && <li className="muted">{text ? 'No ticket matches.' : 'There is no other ticket.'}</li>}
-        {found.status === 'failed' && <li className="form-problem">{problemOf(found.error).message}</li>}
+        {found.status === 'failed' && <li className="form-problem">{describeProblem(found.error).message}</li>}
       </ul>
       <p className="muted small">{hint}</p>
     </fieldset>

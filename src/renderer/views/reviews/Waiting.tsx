@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, agentOf, Button, Empty, notifyProblem, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
+import { Answer, Button, Empty, findAgent, notifyProblem, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
 import { ask, go, show, useKeptQuery, useNavigation, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
@@ -180,7 +180,7 @@ function NextCall({ event: { event, at, contextId } }: { event: TicketEvent }) {
 async function resume(commit: ContextId): Promise<void> {
   try {
     const { format } = await api.context.show({ id: commit });
-    show({ kind: 'resume', commit, agent: agentOf(format) });
+    show({ kind: 'resume', commit, agent: findAgent(format) });
   } catch (error) {
     notifyProblem(error);
   }

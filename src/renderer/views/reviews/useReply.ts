@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ReplyPart } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { problemOf } from '../../parts';
+import { describeProblem } from '../../parts';
 import { readStream, refreshProject, ticketsChanged } from '../../state';
 
 /** A provider's answer to the last message of a thread, as it arrives. */
@@ -47,7 +47,7 @@ export function useReply(ticketId: string): ThreadReply {
         // The thread now contains the reply, but not the notices about it.
         setParts(controller.signal.aborted ? [] : received.filter((part) => part.kind === 'notice'));
       } catch (error) {
-        setProblem(problemOf(error).message);
+        setProblem(describeProblem(error).message);
         setParts([]);
       }
       setRunning(undefined);

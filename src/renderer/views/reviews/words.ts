@@ -62,12 +62,12 @@ export function changeWords({ changes, by }: TicketVersion, isFirst: boolean): s
       case 'contextId':
         return [];
       default:
-        return `${field}: ${wordsOf(to)}`;
+        return `${field}: ${showValue(to)}`;
     }
   });
 }
 
-const wordsOf = (value: unknown): string => (Array.isArray(value) ? value.join(', ') || 'none' : String(value ?? 'none'));
+const showValue = (value: unknown): string => (Array.isArray(value) ? value.join(', ') || 'none' : String(value ?? 'none'));
 
 function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers'], by: string | null): string[] {
   const before = new Map(from.map(({ name, verdict }) => [name, verdict]));

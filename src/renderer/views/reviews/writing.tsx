@@ -1,6 +1,6 @@
 import { type ComponentProps, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { describeProblem, ProblemLine, Sheet, say } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** The author of a write and, if given, the commit with the author's context. */
@@ -68,7 +68,7 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
         ticketsChanged();
         return true;
       } catch (error) {
-        setProblem(problemOf(error).message);
+        setProblem(describeProblem(error).message);
         return false;
       } finally {
         setBusy(false);

@@ -1,6 +1,6 @@
 import { Columns3, GitBranch, GitCompare, RotateCcw, Square } from 'lucide-react';
 import type { ContextId, Turn } from '../../../core/contract/index.js';
-import { Button, ProblemLine, problemOf, say } from '../../parts';
+import { Button, describeProblem, ProblemLine, say } from '../../parts';
 import { go, type RunJob, startRun } from '../../state';
 import { Reply } from './Reply';
 
@@ -47,7 +47,7 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
         )}
       </header>
       {job.state === 'failed' && samples.every((sample) => sample.state !== 'failed') && (
-        <ProblemLine>{problemOf(job.error).message} The project was not changed.</ProblemLine>
+        <ProblemLine>{describeProblem(job.error).message} The project was not changed.</ProblemLine>
       )}
       <div className="replies-row">
         {samples.map((sample, n) => (

@@ -2,7 +2,7 @@ import { Plus, RotateCcw, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { TurnRequest } from '../../../core/contract/index.js';
 import { Button, IconButton, say } from '../../parts';
-import { draftOf, newTool, type RequestDraft, settingsOf, toolName } from './request';
+import { draftOf, newTool, type RequestDraft, toolName, writeSettings } from './request';
 
 interface PartProps {
   readonly name: string;
@@ -134,7 +134,7 @@ function ToolField({ tool, onChange, onRemove }: { tool: DraftTool; onChange: (t
 
 /** The settings of the call (temperature, token limit and so on) as JSON. */
 export function SettingsPart({ request, draft, onChange, isChanged }: DraftPartProps & { readonly isChanged: boolean }) {
-  const settings = draft.settings ?? settingsOf(request);
+  const settings = draft.settings ?? writeSettings(request);
   return (
     <RequestPart
       name="Settings"

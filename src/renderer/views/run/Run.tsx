@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
-import { AnswerMemory, move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
+import { AnswerMemory, loadOutline, move, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { useProviders } from './providers';
 import { RecordedReply } from './RecordedReply';
@@ -35,7 +35,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
       const [turn, request, outline] = await Promise.all([
         api.turn.get({ turnId }, { signal }),
         api.turn.request({ turnId }, { signal }),
-        outlineOf(project, turnId, 'compaction'),
+        loadOutline(project, turnId, 'compaction'),
       ]);
       return { turn, request, outline };
     },

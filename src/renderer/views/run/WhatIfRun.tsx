@@ -1,5 +1,5 @@
 import { ArrowRight, GitCompare, Split, Square } from 'lucide-react';
-import { Button, ProblemLine, problemOf, say } from '../../parts';
+import { Button, describeProblem, ProblemLine, say } from '../../parts';
 import { go, startWhatIf, type WhatIfJob, type WhatIfTurn } from '../../state';
 import { Reply } from './Reply';
 
@@ -35,7 +35,7 @@ export function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) 
       {turns.map((turn) => (
         <Turn key={turn.turn} turn={turn} job={job} />
       ))}
-      {state === 'failed' && <ProblemLine>{problemOf(job.error).message}</ProblemLine>}
+      {state === 'failed' && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
       {result?.stopped && (
         <p className="notice-line what-if-end" role="status">
           <span className="grow">

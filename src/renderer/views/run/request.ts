@@ -19,7 +19,7 @@ export const draftOf = (request: TurnRequest): RequestDraft => ({
 });
 
 /** The settings of a request as formatted JSON. */
-export const settingsOf = (request: TurnRequest): string => json(request.settings);
+export const writeSettings = (request: TurnRequest): string => json(request.settings);
 
 /** The changes of a draft, or the reason why it cannot be sent. */
 export type Edited = { readonly edits: RequestEdits | undefined } | { readonly problem: string };
@@ -31,10 +31,10 @@ export function editsOf(draft: RequestDraft, request: TurnRequest): Edited {
   const isSame = {
     system: json(draft.system) === json(original.system),
     tools: json(used.map((tool) => tool.json)) === json(original.tools.map((tool) => tool.json)),
-    settings: draft.settings === null || draft.settings === settingsOf(request),
+    settings: draft.settings === null || draft.settings === writeSettings(request),
   };
   const tools = used.map((tool, n) => objectIn(tool.json, `Tool ${n + 1}`));
-  const settings = objectIn(draft.settings ?? settingsOf(request), 'Settings');
+  const settings = objectIn(draft.settings ?? writeSettings(request), 'Settings');
   const problem = [...(isSame.tools ? [] : tools), ...(isSame.settings ? [] : [settings])].find((parsed) => 'problem' in parsed);
   if (problem && 'problem' in problem) return problem;
   const edits: RequestEdits = {

@@ -2,7 +2,7 @@ import { Eye, Import } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Mapping, MappingPreview } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { Button, describeProblem, ProblemLine, Sheet, say } from '../../parts';
 import { dismiss } from '../../state';
 import { importPaths } from './act';
 import { lineNumbers } from './skips';
@@ -30,7 +30,7 @@ export function MappingSheet() {
       await act(JSON.parse(text) as Mapping);
     } catch (error) {
       setPreview(undefined);
-      setProblem(error instanceof SyntaxError ? `The mapping is not JSON: ${error.message}` : problemOf(error).message);
+      setProblem(error instanceof SyntaxError ? `The mapping is not JSON: ${error.message}` : describeProblem(error).message);
     }
   };
   /** The preview must match the import, so a change of the mapping discards it. */
@@ -119,7 +119,7 @@ function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
 }
 
 /** The text of an entry, or the input of a call. */
-const contentOf = ({ text, arguments: input }: MappingPreview['entries'][number]): string =>
+const shownContent = ({ text, arguments: input }: MappingPreview['entries'][number]): string =>
   (text ?? (input === undefined ? '' : JSON.stringify(input))).slice(0, 200);
 
 /** The number of entries that the sheet shows. */
@@ -147,7 +147,7 @@ function Preview({ sessions, entries, unread, broken, problem }: MappingPreview)
               <td>{entry.kind.replace('_', ' ')}</td>
               <td className="mono">{entry.toolName}</td>
               <td className="ellipsis">
-                {entry.isError && <span className="badge error-badge">error</span>} {contentOf(entry)}
+                {entry.isError && <span className="badge error-badge">error</span>} {shownContent(entry)}
               </td>
             </tr>
           ))}

@@ -1,7 +1,7 @@
 import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../client';
-import { Button, type Icon, ProblemLine, problemOf, Sheet } from '../../parts';
+import { Button, describeProblem, type Icon, ProblemLine, Sheet } from '../../parts';
 import { choosePaths, dismiss, isDesktop } from '../../state';
 import { importPaths, showProject } from './act';
 
@@ -65,7 +65,7 @@ function PathSheet({ title, label, placeholder, action, icon, choose, onPath, ch
         className="path-form"
         onSubmit={(event) => {
           event.preventDefault();
-          onPath(path.trim()).catch((error: unknown) => setProblem(problemOf(error).message));
+          onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message));
         }}
       >
         <input

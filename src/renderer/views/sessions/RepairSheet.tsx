@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Runtime, SessionChange, SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, Failure, Loading, ProblemLine, problemOf, Sheet, say } from '../../parts';
+import { agentIds, describeProblem, Failure, Loading, ProblemLine, Sheet, say } from '../../parts';
 import { dismiss, go, refreshProject, show, useOpenDir, useQuery } from '../../state';
 
 /** What each kind of problem is called. */
@@ -50,7 +50,7 @@ export function RepairSheet({ session }: { session: SessionRow }) {
       go({ view: 'chain', session: sessionId, commit: commit.id });
       show({ kind: 'resume', commit: commit.id, agent: agentIds.find((one): one is Runtime => one === agent) ?? 'claude-code' });
     } catch (error) {
-      setProblem(problemOf(error).message);
+      setProblem(describeProblem(error).message);
     }
   };
   const changes = planned.status === 'done' ? planned.data.changes : [];

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, notifyProblem, ProblemLine, problemOf, Sheet } from '../../parts';
+import { Button, describeProblem, notifyProblem, ProblemLine, Sheet } from '../../parts';
 import { dismiss, notify, refreshProject } from '../../state';
 
 const sheets = {
@@ -31,7 +31,7 @@ export function SessionSheet({ session, what }: { session: SessionRow; what: key
         act: () => void back().then(refreshProject, notifyProblem),
       });
     } catch (error) {
-      setProblem(problemOf(error).message);
+      setProblem(describeProblem(error).message);
     }
   };
   return (

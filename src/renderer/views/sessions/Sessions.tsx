@@ -1,7 +1,7 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Loading, ProblemLine, problemOf, repositoryNames, say } from '../../parts';
+import { Button, describeProblem, Empty, Failure, Loading, ProblemLine, repositoryNames, say } from '../../parts';
 import { useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { BudgetNotice } from './BudgetNotice';
@@ -11,7 +11,7 @@ import { NotOpened } from './NotOpened';
 import { RefusedFiles } from './RefusedFiles';
 import { Retention } from './Retention';
 import type { RefusedHistory } from './refused';
-import { type Listed, narrow, type Order, rowsOf, type SessionFacet, type SessionNarrowing } from './rows';
+import { arrangeRows, type Listed, narrow, type Order, type SessionFacet, type SessionNarrowing } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
 import { SumFoot } from './SumFoot';
@@ -77,7 +77,7 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
   // The costs are not loaded, because they would fetch all contents from the hub.
   const isAllHere = listed.some(({ session }) => session) && !listed.some(({ session }) => session?.isOnHub);
   const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
-  const rows = useMemo(() => rowsOf(shown, order, opened), [shown, order, opened]);
+  const rows = useMemo(() => arrangeRows(shown, order, opened), [shown, order, opened]);
   const names = useMemo(() => repositoryNames(listed.flatMap(({ repository }) => repository ?? [])), [listed]);
   const clear = (): void => {
     setText('');
@@ -148,7 +148,7 @@ function Unopened() {
   if (state.phase !== 'failed') return null;
   return (
     <ProblemLine>
-      The project {state.dir} cannot be opened: {problemOf(state.error).message}
+      The project {state.dir} cannot be opened: {describeProblem(state.error).message}
     </ProblemLine>
   );
 }

@@ -2,8 +2,8 @@ import { CircleCheck, CircleHelp, Import, Loader } from 'lucide-react';
 import type { FoundSource } from '../../../core/contract/index.js';
 import { agentName, Button, ChipMenu, IconButton, SearchField, say } from '../../parts';
 import { notify, refreshProject, show, useImports } from '../../state';
-import { importPaths, pathsOf } from './act';
-import { type Listed, type SessionFacet, type SessionNarrowing, spans, valuesOf } from './rows';
+import { importPaths, importPathsOf } from './act';
+import { countValues, type Listed, type SessionFacet, type SessionNarrowing, spans } from './rows';
 
 interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
   readonly listed: readonly Listed[];
@@ -47,7 +47,7 @@ export function SessionsBar(props: SessionsBarProps) {
         }}
       />
       {chips.map(([facet, label]) => {
-        const values = valuesOf(listed, facet);
+        const values = countValues(listed, facet);
         return (
           <ChipMenu
             key={facet}
@@ -112,7 +112,7 @@ export function ImportButton({ listed }: { listed: readonly Listed[] }) {
       look="primary"
       icon={Import}
       title={`Reads ${[fresh.length > 0 && say.plural(fresh.length, 'new session'), grown.length > 0 && `${say.plural(grown.length, 'session')} that grew`].filter(Boolean).join(' and ')} of ${say.plural(agents, 'agent')}. It changes none of the agents' files.`}
-      onClick={() => void importPaths([...fresh, ...grown].flatMap(pathsOf), false)}
+      onClick={() => void importPaths([...fresh, ...grown].flatMap(importPathsOf), false)}
     >
       {fresh.length > 0 ? `Import ${say.exact(fresh.length)} new` : `Update ${say.exact(grown.length)}`}
     </Button>

@@ -97,7 +97,7 @@ export function joinSessions(sessions: readonly SessionRow[], found: readonly Li
 }
 
 /** The values of a chip with the number of sessions that have each, the most frequent first. */
-export function valuesOf(listed: readonly Listed[], facet: SessionFacet): readonly (readonly [value: string, count: number])[] {
+export function countValues(listed: readonly Listed[], facet: SessionFacet): readonly (readonly [value: string, count: number])[] {
   const counts = new Map<string, number>();
   for (const one of listed) for (const value of valuesIn(one, facet)) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
@@ -182,7 +182,7 @@ export function sorted(listed: readonly Listed[], { by, ascending }: Order): rea
 }
 
 /** The rows of the list: grouped by day if it is sorted by time, with the subagents of open sessions. */
-export function rowsOf(listed: readonly Listed[], order: Order, opened: ReadonlySet<string>, now = new Date()): readonly SessionListRow[] {
+export function arrangeRows(listed: readonly Listed[], order: Order, opened: ReadonlySet<string>, now = new Date()): readonly SessionListRow[] {
   const ordered = sorted(listed, order);
   const rows: SessionListRow[] = [];
   const counts = new Map<string, number>();

@@ -32,7 +32,7 @@ export function Prices() {
               {table.own.map(({ model, from, rows }) => (
                 <li key={`${model} ${from}`} className="row">
                   <span className="grow">
-                    <span className="mono">{model}</span> from {from}: {rows.map(wordsOf).join('; ')}
+                    <span className="mono">{model}</span> from {from}: {rows.map(describePrice).join('; ')}
                   </span>
                   <RemoveButton
                     small
@@ -75,7 +75,8 @@ export function Prices() {
 /** A name such as `webSearch` in words. */
 const toolWords = (tool: string): string => tool.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-const wordsOf = ({ above = 0, input, output }: Row): string => `${above > 0 ? `above ${say.exact(above)} tokens ` : ''}$${input} in, $${output} out`;
+const describePrice = ({ above = 0, input, output }: Row): string =>
+  `${above > 0 ? `above ${say.exact(above)} tokens ` : ''}$${input} in, $${output} out`;
 
 function Models({ models }: Pick<PriceTable, 'models'>) {
   if (models.length === 0) return <p>The open project has no calls of a named model.</p>;

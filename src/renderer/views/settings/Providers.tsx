@@ -2,7 +2,7 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { ProviderAccount, ProviderAccounts, Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, ProblemLine, problemOf, RemoveButton, Select, Sheet } from '../../parts';
+import { Answer, Button, describeProblem, ProblemLine, RemoveButton, Select, Sheet } from '../../parts';
 import { dismiss, useQuery } from '../../state';
 
 const origins: Record<ProviderAccount['from'], string> = {
@@ -48,7 +48,7 @@ function Accounts({ first }: { first: ProviderAccounts }) {
         return true;
       },
       (error: unknown) => {
-        setProblem(problemOf(error).message);
+        setProblem(describeProblem(error).message);
         return false;
       },
     );

@@ -1,7 +1,7 @@
 import { CloudUpload, Coins, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, Empty, type Icon } from '../../parts';
-import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
+import { go, nextAddress, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
 import { Appearance } from './Appearance';
 import { Prices } from './Prices';
 import { Providers } from './Providers';
@@ -34,7 +34,7 @@ export function SettingsView() {
             <a
               key={id}
               className="nav-link row"
-              href={addressOf({ view: 'settings', settings: id })}
+              href={nextAddress({ view: 'settings', settings: id })}
               aria-current={id === page ? 'page' : undefined}
               onClick={(event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ProblemLine, problemOf } from '../../parts';
+import { describeProblem, ProblemLine } from '../../parts';
 
 /** The state of a task that a button starts. */
 export type ButtonTask<T> =
@@ -36,4 +36,4 @@ export function useTask<T>(): readonly [ButtonTask<T>, (work: (signal: AbortSign
 
 /** The error of a failed task. */
 export const TaskProblem = ({ task }: { task: ButtonTask<unknown> }) =>
-  task.state === 'failed' && <ProblemLine>{problemOf(task.error).message}</ProblemLine>;
+  task.state === 'failed' && <ProblemLine>{describeProblem(task.error).message}</ProblemLine>;

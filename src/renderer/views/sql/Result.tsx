@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Empty, ProblemLine, problemOf, Select, Switch, say } from '../../parts';
+import { Button, describeProblem, Empty, ProblemLine, Select, Switch, say } from '../../parts';
 import { go } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
@@ -198,7 +198,7 @@ function ToFile({ sql }: { sql: string }) {
           {state.words}
         </span>
       )}
-      {state.phase === 'failed' && <ProblemLine>{problemOf(state.error).message}</ProblemLine>}
+      {state.phase === 'failed' && <ProblemLine>{describeProblem(state.error).message}</ProblemLine>}
     </form>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Entity, MemberSpace, Run, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, notifyProblem, problemOf, Select, Switch } from '../../parts';
+import { Answer, Button, describeProblem, Empty, notifyProblem, Select, Switch } from '../../parts';
 import { useQuery } from '../../state';
 import { AgentMind } from './AgentMind';
 import { Members } from './Members';
@@ -70,7 +70,7 @@ function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, read
   const runs = data?.runs ?? [];
   const run = isRun ? runs.find(({ runId }) => runId === id) : undefined;
   const waiting = runs.find(({ entityId, status }) => !isRun && entityId === id && status === 'waiting_reply');
-  const problem = timeline.status === 'failed' ? problemOf(timeline.error) : undefined;
+  const problem = timeline.status === 'failed' ? describeProblem(timeline.error) : undefined;
   return (
     <>
       <ReaderChoice

@@ -4,7 +4,7 @@ import type { Rendered, TimelineBlockName, TimelineInput } from '../../../core/c
 import { api } from '../../client';
 import { Answer, Button, Estimate, Fold, SentCall, type ShownCall, Switch } from '../../parts';
 import { copy, useQuery } from '../../state';
-import { linesOf } from './lines';
+import { divideLines } from './lines';
 
 const blockNames: Readonly<Record<TimelineBlockName, string>> = {
   identity: 'Identity',
@@ -75,7 +75,7 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
   const rows = useMemo(
     () =>
       rendered.blocks.flatMap((block) =>
-        linesOf(block).map(({ text, messageId }, n): Row => ({ block: block.name, text, messageId, tokens: n === 0 ? block.tokens : undefined })),
+        divideLines(block).map(({ text, messageId }, n): Row => ({ block: block.name, text, messageId, tokens: n === 0 ? block.tokens : undefined })),
       ),
     [rendered],
   );

@@ -5,7 +5,7 @@ import { Answer } from '../../parts';
 import { useKeptQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
-import { listOf } from './lines';
+import { makeList } from './lines';
 import { loadSpace, type SpaceData } from './space';
 import { useOpenRuns } from './useOpenRuns';
 import { Writer } from './Writer';
@@ -31,7 +31,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   const query = useKeptQuery(space.spaceId, key, () => loadSpace(space));
   const data = query.status === 'done' ? query.data : undefined;
   useOpenRuns(space, data, onChange);
-  const list = useMemo(() => listOf(data?.messages ?? []), [data]);
+  const list = useMemo(() => makeList(data?.messages ?? []), [data]);
   const { dividerAfter, readAll } = useReadMark(space.spaceId, person, data);
   return (
     <>

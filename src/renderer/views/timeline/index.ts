@@ -3,7 +3,7 @@
 // Without a space it shows the selected context in the same form. `lines.ts` (pure) divides the text.
 import './timeline.css';
 
-export { linesOf, listOf, type TextLine } from './lines';
+export { divideLines, makeList, type TextLine } from './lines';
 export { NewSpace } from './NewSpace';
 export { SpaceList } from './SpaceList';
 export { TimelineView as View } from './Timeline';

@@ -8,7 +8,7 @@ export interface TextLine {
 }
 
 /** Divides a block's text into messages and the text between them. */
-export function linesOf({ text, lines = [] }: Pick<TimelineBlock, 'text' | 'lines'>): readonly TextLine[] {
+export function divideLines({ text, lines = [] }: Pick<TimelineBlock, 'text' | 'lines'>): readonly TextLine[] {
   const pieces: TextLine[] = [];
   let at = 0;
   const around = (end: number): void => {
@@ -50,7 +50,7 @@ export interface ChatItem {
 }
 
 /** A chat of messages that are all loaded. */
-export function listOf(messages: readonly TimelineMessage[]): MessageList {
+export function makeList(messages: readonly TimelineMessage[]): MessageList {
   const items = messages.map((message, place): ChatItem => {
     const before = messages[place - 1];
     return { message, gap: before ? shownSilence(Date.parse(message.at) - Date.parse(before.at)) : 0 };

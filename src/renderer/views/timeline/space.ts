@@ -59,15 +59,15 @@ async function waitsThatEnded(messages: readonly SpaceMessage[], open: readonly 
 export function notesOf(messages: readonly SpaceMessage[], waits: readonly MessageWait[]): ReadonlyMap<string, MessageNote> {
   const known = new Map(messages.map((message) => [message.messageId, message]));
   const waitOf = new Map(waits.map((wait) => [wait.messageId, wait]));
-  const nameOf = (message: SpaceMessage | undefined): string => message?.sender.name ?? 'Unknown';
-  const resumedBy = new Map(waits.flatMap((wait) => (wait.answer === null ? [] : [[wait.answer, nameOf(known.get(wait.messageId))] as const])));
+  const senderName = (message: SpaceMessage | undefined): string => message?.sender.name ?? 'Unknown';
+  const resumedBy = new Map(waits.flatMap((wait) => (wait.answer === null ? [] : [[wait.answer, senderName(known.get(wait.messageId))] as const])));
   return new Map(
     messages.map((message) => {
       const replied = message.replyTo === null ? undefined : known.get(message.replyTo);
       return [
         message.messageId,
         {
-          replyTo: replied && { id: replied.messageId, name: nameOf(replied), text: replied.text },
+          replyTo: replied && { id: replied.messageId, name: senderName(replied), text: replied.text },
           wait: waitOf.get(message.messageId),
           resumed: resumedBy.get(message.messageId),
           damaged: message.damaged === true || message.sender.damaged === true,

@@ -6,13 +6,13 @@ import type { SpaceData } from './space';
 /** Milliseconds between two checks of the open runs of a space. */
 const every = 2_000;
 
-const stateOf = (lastMessage: string | undefined, runs: readonly Run[]): string =>
+const writeState = (lastMessage: string | undefined, runs: readonly Run[]): string =>
   JSON.stringify([lastMessage, runs.map(({ runId, status }) => `${runId} ${status}`).sort()]);
 
 /** Reloads a space when an open run has changed something. Polls, because the engine does not report the changes of jobs to the window. */
 export function useOpenRuns({ spaceId, members }: Space, data: SpaceData | undefined, onChange: () => void): void {
   const open = data?.runs.filter(({ endedAt }) => endedAt === null) ?? [];
-  const shown = stateOf(data?.messages.at(-1)?.id, open);
+  const shown = writeState(data?.messages.at(-1)?.id, open);
   const isOpen = open.length > 0;
   useEffect(() => {
     if (!isOpen) return;
@@ -24,7 +24,7 @@ export function useOpenRuns({ spaceId, members }: Space, data: SpaceData | undef
         api.run.list({ status: 'waiting_reply' }),
       ]);
       const now = [...running, ...waiting].filter(({ entityId }) => ids.has(entityId));
-      if (stateOf(messages.at(-1)?.messageId, now) !== shown) onChange();
+      if (writeState(messages.at(-1)?.messageId, now) !== shown) onChange();
     };
     const timer = setInterval(() => void look().catch(() => {}), every);
     return () => clearInterval(timer);

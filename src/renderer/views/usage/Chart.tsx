@@ -3,7 +3,7 @@ import { say } from '../../parts';
 import type { SessionFact } from './facts';
 import { type Range, rangeWords, tickWords, unitOf } from './ranges';
 import { inRange, type ShownGrouping, type Slices } from './slices';
-import { amountOf, groupsOf, isBound, noSums, rest, type ShownMeasure, seriesOf, stacksOf, sumOf, ticksOf } from './sums';
+import { addSlices, barHeight, isBound, noSums, rest, type ShownMeasure, seriesOf, stacksOf, sumGroups, ticksOf } from './sums';
 import { groupName, groupNames, measured, measuredSum } from './words';
 
 /** The class with the fill of a part of a bar. */
@@ -29,7 +29,7 @@ interface ChartProps {
 export function Chart(props: ChartProps) {
   const { slices, before, bars, barsBefore, by, measure, range, budget, selected, sessions, onSelect } = props;
   const isTool = by === 'tool';
-  const groups = useMemo(() => groupsOf(slices, by), [slices, by]);
+  const groups = useMemo(() => sumGroups(slices, by), [slices, by]);
   const series = useMemo(() => seriesOf(groups, measure, isTool), [groups, measure, isTool]);
   const stacks = useMemo(() => stacksOf(slices, bars, by, series, measure), [slices, bars, by, series, measure]);
   const line = useMemo(
@@ -111,19 +111,19 @@ function Before({ values, count, top }: { values: readonly number[]; count: numb
 const shortWords = (range: Range): string => rangeWords(range).replace(/ \d{4}$/, '');
 
 /** The groups of the bars, with their values in the selected bar and in the whole range. */
-function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnType<typeof groupsOf> }) {
+function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnType<typeof sumGroups> }) {
   const { series, groups, by, measure, sessions, slices, before, selected, range } = props;
   const isTool = by === 'tool';
-  const inBar = useMemo(() => selected && groupsOf(inRange(slices, selected), by), [slices, selected, by]);
+  const inBar = useMemo(() => selected && sumGroups(inRange(slices, selected), by), [slices, selected, by]);
   const valueIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): number =>
     name === rest
-      ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + amountOf(sums, measure, isTool)), 0)
-      : amountOf(of.get(name) ?? noSums(), measure, isTool);
+      ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + barHeight(sums, measure, isTool)), 0)
+      : barHeight(of.get(name) ?? noSums(), measure, isTool);
   /** Whether a count or a price is missing in what `valueIn` adds up. */
   const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
     [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isBound(sums, measure));
-  const others = [...groups].filter(([key, sums]) => !series.includes(key) && amountOf(sums, measure, isTool) > 0).length;
-  const allBefore = useMemo(() => before && sumOf(before, isTool), [before, isTool]);
+  const others = [...groups].filter(([key, sums]) => !series.includes(key) && barHeight(sums, measure, isTool) > 0).length;
+  const allBefore = useMemo(() => before && addSlices(before, isTool), [before, isTool]);
   return (
     <table className="usage-legend small">
       <thead>
@@ -167,7 +167,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
               </span>
             </td>
             {selected && <td />}
-            <td className="num">{measured(amountOf(allBefore, measure, isTool), measure, isBound(allBefore, measure))}</td>
+            <td className="num">{measured(barHeight(allBefore, measure, isTool), measure, isBound(allBefore, measure))}</td>
           </tr>
         )}
       </tbody>

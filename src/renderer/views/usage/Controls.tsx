@@ -4,7 +4,7 @@ import type { SessionFact } from './facts';
 import { isDay, lengths, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
 import { groupings, type Slices, type UsageFacet } from './slices';
-import { measures, valuesOf } from './sums';
+import { countValues, measures } from './sums';
 import { groupName, groupNames, measureNames } from './words';
 
 const facetLabels: Readonly<Record<UsageFacet, string>> = {
@@ -45,7 +45,7 @@ export function Controls({ selection, inRange, sessions }: ControlsProps) {
         )}
         <span className="grow" />
         {(Object.keys(facetLabels) as UsageFacet[]).map((facet) => {
-          const values = valuesOf(inRange, chosen, facet);
+          const values = countValues(inRange, chosen, facet);
           // A facet with one value cannot narrow anything.
           if (values.length < 2 && !chosen[facet]?.length) return null;
           return (

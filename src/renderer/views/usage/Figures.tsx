@@ -4,7 +4,7 @@ import type { Range } from './ranges';
 import { askSql } from './selection';
 import type { ChosenFacets } from './slices';
 import { callsSql, toolCallsSql } from './statements';
-import { hitShare, isLowerBound, type Sums, tokensOf } from './sums';
+import { hitShare, isLowerBound, type Sums, sumTokens } from './sums';
 import { changePercent, dollars, measuredSum, million, share, tokensIn } from './words';
 
 interface FiguresProps {
@@ -23,7 +23,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
     ['Cache write', sums.cacheWrite, 'u-write'],
     ['Output', sums.output, 'u-output'],
   ] as const;
-  const counted = tokensOf(sums);
+  const counted = sumTokens(sums);
   return (
     <div className="usage-figures">
       <Figure
@@ -44,7 +44,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
       <Figure
         name="Tokens counted"
         value={tokensIn(sums)}
-        change={before && changePercent(counted, tokensOf(before))}
+        change={before && changePercent(counted, sumTokens(before))}
         opens="List the calls with counted tokens"
         onOpen={counted > 0 ? list('coalesce(input_tokens, cache_read_tokens, cache_write_tokens, output_tokens) IS NOT NULL') : undefined}
       >

@@ -8,7 +8,7 @@ import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
 import { type ChosenFacets, namesOf, type Slices } from './slices';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { amountOf, groupsOf, isBound, isLowerBound, type ShownMeasure, sumOf } from './sums';
+import { addSlices, barHeight, isBound, isLowerBound, type ShownMeasure, sumGroups } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
@@ -33,8 +33,8 @@ const mostRules = 5;
 /** The selected bar, or the whole range: its sums, its largest sessions, its errors, and what forks and compactions were made. */
 export function Panel(props: PanelProps) {
   const { project, slices, before, range, bars, isBar, chosen, sessions, events } = props;
-  const sums = useMemo(() => sumOf(slices), [slices]);
-  const old = useMemo(() => before && sumOf(before), [before]);
+  const sums = useMemo(() => addSlices(slices), [slices]);
+  const old = useMemo(() => before && addSlices(before), [before]);
   const at = bars.findIndex(({ from }) => from === range.from);
   return (
     <aside className="usage-panel" aria-label={rangeWords(range)}>
@@ -123,7 +123,7 @@ function Findings({ project }: { project: string }) {
 function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
   // A session of tool calls may have no counted calls, and the other way round.
   const ordered = useMemo(
-    () => [...groupsOf(slices, 'session')].sort(([, x], [, y]) => amountOf(y, measure) - amountOf(x, measure) || y.calls - x.calls),
+    () => [...sumGroups(slices, 'session')].sort(([, x], [, y]) => barHeight(y, measure) - barHeight(x, measure) || y.calls - x.calls),
     [slices, measure],
   );
   const others = ordered.slice(mostSessions);
@@ -148,7 +148,7 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
             </button>
             <span className="num">
               {measured(
-                others.reduce((sum, [, one]) => sum + amountOf(one, measure), 0),
+                others.reduce((sum, [, one]) => sum + barHeight(one, measure), 0),
                 measure,
                 others.some(([, one]) => isBound(one, measure)),
               )}
@@ -162,7 +162,7 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
 
 /** Errors per 100 tool calls. */
 function Tools({ slices, range, chosen }: PanelProps) {
-  const tools = useMemo(() => [...groupsOf(slices, 'tool')].filter(([, { results }]) => results > 0), [slices]);
+  const tools = useMemo(() => [...sumGroups(slices, 'tool')].filter(([, { results }]) => results > 0), [slices]);
   const ordered = tools.sort(([, x], [, y]) => y.errors - x.errors || y.results - x.results);
   const all = tools.reduce((sum, [, { errors, results }]) => ({ errors: sum.errors + errors, results: sum.results + results }), {
     errors: 0,

@@ -8,7 +8,7 @@ import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
 import { type ChosenFacets, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
 import { listSql } from './statements';
-import { amountOf, groupsOf, isLowerBound, noSums, type ShownMeasure, type Sums, sumOf } from './sums';
+import { addSlices, barHeight, isLowerBound, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
 import { changeWords, groupName, groupNames, measured } from './words';
 
 interface TableProps {
@@ -42,8 +42,8 @@ export function Table(props: TableProps) {
   const [sort, setSort] = useState<{ readonly id: string; readonly ascending: boolean }>();
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [most, setMost] = useState(shownAtFirst);
-  const groups = useMemo(() => groupsOf(slices, by), [slices, by]);
-  const groupsBefore = useMemo(() => before && groupsOf(before, by), [before, by]);
+  const groups = useMemo(() => sumGroups(slices, by), [slices, by]);
+  const groupsBefore = useMemo(() => before && sumGroups(before, by), [before, by]);
   const whole = amountOfAll(groups, measure, isTool);
   const active = sort ?? { id: by === 'day' ? 'name' : isTool || measure === 'errors' ? 'errors' : measure, ascending: false };
   const rows = useMemo(() => {
@@ -137,8 +137,8 @@ function GroupRow(
   const { group: key, sums, columns, whole, groupsBefore, isOpen, onToggle, measure, by } = props;
   const isTool = by === 'tool';
   const row = rowOf(props, key, sums);
-  const value = amountOf(sums, measure, isTool);
-  const old = amountOf(groupsBefore?.get(key) ?? noSums(), measure, isTool);
+  const value = barHeight(sums, measure, isTool);
+  const old = barHeight(groupsBefore?.get(key) ?? noSums(), measure, isTool);
   return (
     <>
       <tr>
@@ -166,7 +166,7 @@ function GroupRow(
 }
 
 const amountOfAll = (groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, isTool: boolean): number =>
-  [...groups.values()].reduce((sum, sums) => sum + amountOf(sums, measure, isTool), 0);
+  [...groups.values()].reduce((sum, sums) => sum + barHeight(sums, measure, isTool), 0);
 
 const Cells = ({ columns, row }: { columns: readonly UsageColumn[]; row: UsageTableRow }) =>
   columns.map((column) => (
@@ -232,8 +232,8 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
   const isTool = by === 'tool';
   const found = useMemo(
     () =>
-      [...groupsOf(ofGroup(slices, by, group), 'session')].sort(
-        ([, x], [, y]) => amountOf(y, measure, isTool) - amountOf(x, measure, isTool) || y.calls - x.calls,
+      [...sumGroups(ofGroup(slices, by, group), 'session')].sort(
+        ([, x], [, y]) => barHeight(y, measure, isTool) - barHeight(x, measure, isTool) || y.calls - x.calls,
       ),
     [slices, by, group, measure, isTool],
   );
@@ -254,7 +254,7 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
             <SessionName id={id} sessions={sessions} />
           </td>
           <Cells columns={columns} row={rowOf(props, group, sums, id)} />
-          {whole > 0 && <Share part={amountOf(sums, measure, isTool) / whole} />}
+          {whole > 0 && <Share part={barHeight(sums, measure, isTool) / whole} />}
           {before && <td />}
         </tr>
       ))}
@@ -274,15 +274,15 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
 function Total(props: TableProps & { columns: readonly UsageColumn[]; whole: number }) {
   const { slices, before, columns, whole, measure, range, chosen, by } = props;
   const isTool = by === 'tool';
-  const all = useMemo(() => sumOf(slices, isTool), [slices, isTool]);
-  const old = useMemo(() => before && sumOf(before, isTool), [before, isTool]);
+  const all = useMemo(() => addSlices(slices, isTool), [slices, isTool]);
+  const old = useMemo(() => before && addSlices(before, isTool), [before, isTool]);
   const row: UsageTableRow = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
   return (
     <tr>
       <th scope="row">Total</th>
       <Cells columns={columns} row={row} />
       {whole > 0 && <td className="c-share">100%</td>}
-      {old && <td className="num">{changeWords(amountOf(all, measure, isTool), amountOf(old, measure, isTool), measure)}</td>}
+      {old && <td className="num">{changeWords(barHeight(all, measure, isTool), barHeight(old, measure, isTool), measure)}</td>}
     </tr>
   );
 }

@@ -10,7 +10,7 @@ import { Panel } from './Panel';
 import { barsOf, dayAfter, lengthOf, type Range, rangeBefore, rangeWords, unitOf } from './ranges';
 import { setBar, setRange, type UsageSelection, useSelection } from './selection';
 import { inRange, isEmpty, matching, namesOf, type ShownGrouping, type Slices } from './slices';
-import { sumOf } from './sums';
+import { addSlices } from './sums';
 import { Table } from './Table';
 import { dollars, measureNames } from './words';
 
@@ -77,8 +77,8 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
     const previous = bars[at - 1];
     return bar ? previous && inRange(slices, previous) : before;
   }, [bar, bars, at, slices, before]);
-  const sums = useMemo(() => sumOf(slices), [slices]);
-  const sumsBefore = useMemo(() => before && sumOf(before), [before]);
+  const sums = useMemo(() => addSlices(slices), [slices]);
+  const sumsBefore = useMemo(() => before && addSlices(before), [before]);
   // The bars of days and sessions are divided by model: a part for each of them could not be told apart.
   const parts: ShownGrouping = group === 'day' || group === 'session' ? 'model' : group;
   const { sessions, events } = facts;

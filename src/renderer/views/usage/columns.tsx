@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { say } from '../../parts';
 import { askSql } from './selection';
 import type { ListedCalls } from './statements';
-import { hitShare, type Sums, tokensOf } from './sums';
+import { hitShare, type Sums, sumTokens } from './sums';
 import { dollars, measured, measuredSum, share, tokensIn } from './words';
 
 /** A column of the table. */
@@ -64,7 +64,7 @@ export const callColumns: readonly UsageColumn[] = [
   },
   {
     ...{ id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output. ≥: a count is missing', ...theCalls },
-    value: tokensOf,
+    value: sumTokens,
     shown: tokensIn,
   },
   {

@@ -12,18 +12,18 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 /** The ranges that have a button: numbers of days that end today. */
 export const lengths = ['7', '30', '90'] as const;
 
-const numberOf = (day: string): number => Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs);
+const dayNumber = (day: string): number => Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs);
 const dayOf = (number: number): string => new Date(number * dayMs).toISOString().slice(0, 10);
 
 /** Whether a text is a day of the calendar. */
 export const isDay = (text: string): boolean =>
-  dayPattern.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`)) && dayOf(numberOf(text)) === text;
+  dayPattern.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`)) && dayOf(dayNumber(text)) === text;
 
 /** The day with a distance to another day. */
-export const dayAfter = (day: string, by: number): string => dayOf(numberOf(day) + by);
+export const dayAfter = (day: string, by: number): string => dayOf(dayNumber(day) + by);
 
 /** The number of days of a range. */
-export const lengthOf = ({ from, to }: Range): number => numberOf(to) - numberOf(from) + 1;
+export const lengthOf = ({ from, to }: Range): number => dayNumber(to) - dayNumber(from) + 1;
 
 /** The range that the address names: `7`, `30`, `90`, `all`, or `FROM..TO`. Anything else is the last 90 days. */
 export function rangeOf(text: string | undefined, today: string, first: string | undefined): Range {
@@ -49,7 +49,7 @@ export function unitOf(range: Range): Unit {
 export function barsOf(range: Range, unit = unitOf(range)): readonly Range[] {
   const bars: Range[] = [];
   for (let from = range.from; from <= range.to; ) {
-    const end = endOf(from, unit);
+    const end = lastDay(from, unit);
     const to = end < range.to ? end : range.to;
     bars.push({ from, to });
     from = dayAfter(to, 1);
@@ -57,10 +57,10 @@ export function barsOf(range: Range, unit = unitOf(range)): readonly Range[] {
   return bars;
 }
 
-function endOf(day: string, unit: Unit): string {
+function lastDay(day: string, unit: Unit): string {
   if (unit === 'day') return day;
   // Day 0 was a Thursday.
-  if (unit === 'week') return dayAfter(day, 6 - ((numberOf(day) + 3) % 7));
+  if (unit === 'week') return dayAfter(day, 6 - ((dayNumber(day) + 3) % 7));
   const next =
     Number(day.slice(5, 7)) === 12
       ? `${Number(day.slice(0, 4)) + 1}-01-01`

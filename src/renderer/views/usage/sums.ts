@@ -90,7 +90,7 @@ function grouped(
 }
 
 /** The sums of slices, or of their tool calls alone. */
-export const sumOf = (slices: Slices, ofTools = false): Sums =>
+export const addSlices = (slices: Slices, ofTools = false): Sums =>
   once(slices, `all ${ofTools}`, () => {
     const { rows, counts, placed } = summable(slices, ofTools);
     const sums = noSums();
@@ -99,7 +99,7 @@ export const sumOf = (slices: Slices, ofTools = false): Sums =>
   });
 
 /** The sums of each group. Calls to models belong to no tool. */
-export const groupsOf = (slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> =>
+export const sumGroups = (slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> =>
   once(slices, by, () => {
     const { rows, counts, placed } = summable(slices, by === 'tool' || slices.tool !== undefined);
     const { keys, groupOf } = grouped(rows, by === 'tool' ? slices.facts.tools.tool : placed(by), slices.facts.names);
@@ -109,7 +109,7 @@ export const groupsOf = (slices: Slices, by: ShownGrouping): ReadonlyMap<string,
   });
 
 /** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
-export function valuesOf(slices: Slices, chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
+export function countValues(slices: Slices, chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
   const { facts, rows } = matching(slices, chosen, facet);
   const { keys, groupOf } = grouped(rows, facts.places[facet], facts.names);
   const sets = keys.map(() => new Set<number>());
@@ -118,7 +118,7 @@ export function valuesOf(slices: Slices, chosen: ChosenFacets, facet: UsageFacet
 }
 
 /** All tokens that were counted. */
-export const tokensOf = ({ input, cacheRead, cacheWrite, output }: Sums): number => input + cacheRead + cacheWrite + output;
+export const sumTokens = ({ input, cacheRead, cacheWrite, output }: Sums): number => input + cacheRead + cacheWrite + output;
 
 /** The share of the input that was read from the cache; undefined without a counted input. */
 export function hitShare({ input, cacheRead, cacheWrite }: Sums): number | undefined {
@@ -139,7 +139,7 @@ const countsOf = (measure: ShownMeasure, isTool: boolean): readonly CountName[] 
 };
 
 /** The height of a bar. */
-export const amountOf = (of: Sums, measure: ShownMeasure, isTool = false): number =>
+export const barHeight = (of: Sums, measure: ShownMeasure, isTool = false): number =>
   countsOf(measure, isTool).reduce((sum, name) => sum + of[name], 0);
 
 /** Whether a cost is a lower bound, because calls without a price or an output are in it. */
@@ -163,14 +163,14 @@ export const rest = '\u0000rest';
 /** The names of the largest groups in the order of a legend. `rest` stands for all smaller ones, and the empty text for what was not recorded. */
 export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, isTool: boolean, most = 5): readonly string[] {
   const named = [...groups]
-    .filter(([key, sums]) => key !== '' && amountOf(sums, measure, isTool) > 0)
-    .sort(([a, x], [b, y]) => amountOf(y, measure, isTool) - amountOf(x, measure, isTool) || (a < b ? -1 : 1))
+    .filter(([key, sums]) => key !== '' && barHeight(sums, measure, isTool) > 0)
+    .sort(([a, x], [b, y]) => barHeight(y, measure, isTool) - barHeight(x, measure, isTool) || (a < b ? -1 : 1))
     .map(([key]) => key);
   const unknown = groups.get('');
   return [
     ...named.slice(0, named.length > most + 1 ? most : most + 1),
     ...(named.length > most + 1 ? [rest] : []),
-    ...(unknown && amountOf(unknown, measure, isTool) > 0 ? [''] : []),
+    ...(unknown && barHeight(unknown, measure, isTool) > 0 ? [''] : []),
   ];
 }
 

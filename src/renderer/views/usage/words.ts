@@ -2,7 +2,7 @@ import { agentName, repositoryName, repositoryNames, say } from '../../parts';
 import type { SessionFact } from './facts';
 import { rangeWords } from './ranges';
 import type { ShownGrouping } from './slices';
-import { amountOf, isBound, isMissingTokens, rest, type ShownMeasure, type Sums, tokensOf } from './sums';
+import { barHeight, isBound, isMissingTokens, rest, type ShownMeasure, type Sums, sumTokens } from './sums';
 
 export const measureNames: Readonly<Record<ShownMeasure, string>> = {
   cost: 'Cost',
@@ -75,7 +75,7 @@ export const million = (n: number, atLeast = false): string =>
   (atLeast ? '≥ ' : '') + (n >= 1_000_000 ? `${millions.format(n / 1_000_000)}M` : say.compact(Math.round(n)));
 
 /** All counted tokens of sums, marked as a lower bound where a count is missing. */
-export const tokensIn = (sums: Sums): string => million(tokensOf(sums), isMissingTokens(sums));
+export const tokensIn = (sums: Sums): string => million(sumTokens(sums), isMissingTokens(sums));
 
 /** A value of a measure in its unit. */
 export function measured(value: number, measure: ShownMeasure, atLeast = false): string {
@@ -97,7 +97,7 @@ export function measured(value: number, measure: ShownMeasure, atLeast = false):
 export const measuredSum = (sums: Sums, measure: ShownMeasure, isTool = false): string =>
   measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
     ? 'no price'
-    : measured(amountOf(sums, measure, isTool), measure, isBound(sums, measure));
+    : measured(barHeight(sums, measure, isTool), measure, isBound(sums, measure));
 
 /** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
 export function changeWords(now: number, before: number, measure: ShownMeasure): string {

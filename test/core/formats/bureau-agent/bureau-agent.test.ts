@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bytesOf, type EntryKey } from '../../../../src/core/base/index.js';
+import { type EntryKey, encodeText } from '../../../../src/core/base/index.js';
 import { bureauAgent, type WritableEntry } from '../../../../src/core/formats/index.js';
 import { type Cbor, decodeCbor, encodeCbor } from '../../../../src/core/formats/shared/cbor.js';
 
@@ -23,8 +23,8 @@ test('[F28] messages have the names and the shape of the Go structs, and inputs 
       Content: [
         { ...nothing, Type: 'thinking', Thinking: { Content: 'hm', Signature: 'sig' } },
         { ...nothing, Type: 'text', Text: 'I read.' },
-        { ...nothing, Type: 'tool_use', ToolUse: { ID: 'c1', Name: 'Read', Input: bytesOf('{"path":"x"}') } },
-        { ...nothing, Type: 'server_tool_use', ServerToolUse: { ID: 's1', Name: 'search', Input: bytesOf('{"q":1}') } },
+        { ...nothing, Type: 'tool_use', ToolUse: { ID: 'c1', Name: 'Read', Input: encodeText('{"path":"x"}') } },
+        { ...nothing, Type: 'server_tool_use', ServerToolUse: { ID: 's1', Name: 'search', Input: encodeText('{"q":1}') } },
       ],
     },
     {
@@ -40,7 +40,7 @@ test('[F28] messages have the names and the shape of the Go structs, and inputs 
 test('field names are read without regard to case and underscores', () => {
   const message = (block: Cbor): Uint8Array => encodeCbor([{ role: 'assistant', content: [block] }]);
   const read = (block: Cbor): unknown => bureauAgent.parse(message(block)).entries[0];
-  expect(read({ type: 'tool_use', tool_use: { id: 'c', name: 'Read', input: bytesOf('{"a":1}') } })).toMatchObject({
+  expect(read({ type: 'tool_use', tool_use: { id: 'c', name: 'Read', input: encodeText('{"a":1}') } })).toMatchObject({
     kind: 'tool_call',
     toolCallId: 'c',
     arguments: { a: 1 },

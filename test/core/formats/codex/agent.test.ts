@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commitOf, contextEntries, fork } from '../../../../src/core/chain/index.js';
+import { contextEntries, findCommit, fork } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { listSources } from '../../../../src/core/import/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
@@ -92,7 +92,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
       at,
       edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'And a word of ours' } }],
     });
-    expect(commitOf(chain, cut.id).format).toBe('codex-v1');
+    expect(findCommit(chain, cut.id).format).toBe('codex-v1');
     const sent = JSON.stringify(sentFor(written(exportContext(chain, { id: cut.id, format: 'codex-v1' }).text ?? '')));
     expect(sent).toContain('It doubles.');
     expect(sent).toContain('And a word of ours');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bytesOf, type EntryKey } from '../../../../src/core/base/index.js';
+import { type EntryKey, encodeText } from '../../../../src/core/base/index.js';
 import { events, type WritableEntry } from '../../../../src/core/formats/index.js';
 import { decodeCbor, encodeCbor } from '../../../../src/core/formats/shared/cbor.js';
 
@@ -10,12 +10,12 @@ const reported = encodeCbor([
   { timestamp: '2026-01-01T01:00:00+01:00', type: 'prompt', prompt: { content: 'fix it', source: 'ann' } },
   { timestamp: at, type: 'thinking', thinking: { content: 'hm', signature: 'sig' } },
   { timestamp: at, type: 'response', response: { content: 'Looking.' } },
-  { timestamp: at, type: 'tool_call', tool_call: { id: 'c', name: 'Bash', input: bytesOf('{"command":"ls"}') } },
+  { timestamp: at, type: 'tool_call', tool_call: { id: 'c', name: 'Bash', input: encodeText('{"command":"ls"}') } },
   { timestamp: at, type: 'tool_result', tool_result: { id: 'c', is_error: true, output: 'no' } },
   { timestamp: at, type: 'metric', metric: { input_tokens: 10, cost_usd: 0.25 } },
-  { timestamp: at, type: 'output', output: { raw: bytesOf('{"odd":1}') } },
+  { timestamp: at, type: 'output', output: { raw: encodeText('{"odd":1}') } },
   { timestamp: at, type: 'error', error: { message: 'overloaded' } },
-  { timestamp: at, type: 'system', system: { subtype: 'init', message: 'ready', metadata: bytesOf('{"cwd":"/w"}') } },
+  { timestamp: at, type: 'system', system: { subtype: 'init', message: 'ready', metadata: encodeText('{"cwd":"/w"}') } },
 ]);
 
 test('[F28] events are read by type, and events that no model saw are hidden', () => {
@@ -43,7 +43,7 @@ test('[F28] events are written with their own fields only', () => {
   ];
   expect(decodeCbor(events.write(entries, options))).toEqual([
     { timestamp: at, type: 'prompt', prompt: { content: 'go' } },
-    { type: 'tool_call', tool_call: { id: 'c', name: 'Bash', input: bytesOf('{}') } },
+    { type: 'tool_call', tool_call: { id: 'c', name: 'Bash', input: encodeText('{}') } },
     { type: 'tool_result', tool_result: { id: 'c', output: '' } },
   ]);
 });

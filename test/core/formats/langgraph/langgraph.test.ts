@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { contextEntries, entries, fork, history, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
-import { formatOf } from '../../../../src/core/formats/index.js';
+import { requireFormat } from '../../../../src/core/formats/index.js';
 import { columnValue } from '../../../../src/core/formats/langgraph/parse-values.js';
 import { detect, listSources } from '../../../../src/core/import/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
@@ -92,7 +92,7 @@ describe('threads of a checkpointer', () => {
       .split('\n');
     expect(lines.map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual(expect.arrayContaining(['thread', 'checkpoint', 'write']));
     expect(lines.find((line) => line.includes('__interrupt__'))).toContain('May I?');
-    const { entries: all } = formatOf('langgraph-v1').parse(bytesOfSource(chain, asked?.sourceId ?? ''));
+    const { entries: all } = requireFormat('langgraph-v1').parse(bytesOfSource(chain, asked?.sourceId ?? ''));
     expect(all.filter(({ toolName }) => toolName === 'interrupt').map(({ text }) => text)).toEqual(['{"question":"May I?"}']);
     expect(all.filter(({ toolName }) => toolName === 'resume').map(({ text }) => text)).toContain('yes');
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Timestamp } from '../../../../src/core/base/index.js';
-import { formatOf, importableFormats, markdown } from '../../../../src/core/formats/index.js';
+import { importableFormats, markdown, requireFormat } from '../../../../src/core/formats/index.js';
 
 const options = { newId: () => 'id', now: '2026-01-01T00:00:00.000Z' as Timestamp };
 
@@ -23,16 +23,16 @@ test('a conversation reads from top to bottom, and nothing closes its fences', (
 });
 
 test('[F20] it is marked as rendered, and unknown formats are refused', () => {
-  expect(formatOf('markdown').tier).toBe('rendered');
-  expect(formatOf('claude-code-v1').tier).toBe('translated');
-  expect(() => formatOf('no-such-format')).toThrow('claude-code-v1');
+  expect(requireFormat('markdown').tier).toBe('rendered');
+  expect(requireFormat('claude-code-v1').tier).toBe('translated');
+  expect(() => requireFormat('no-such-format')).toThrow('claude-code-v1');
   expect(importableFormats.map(({ id }) => id)).toContain('claude-code-v1');
 });
 
 test('[F22] formats recognize their own files', () => {
   const best = (text: string, path: string): string | undefined =>
     ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown']
-      .map((id) => ({ id, sure: formatOf(id).recognize(Buffer.from(text), path) }))
+      .map((id) => ({ id, sure: requireFormat(id).recognize(Buffer.from(text), path) }))
       .filter(({ sure }) => sure > 0.1)
       .sort((a, b) => b.sure - a.sure)[0]?.id;
   expect(best('{"parentUuid":null,"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"x"}}\n', 'a.jsonl')).toBe(

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { commitOf, contextEntries, fork, graph, history, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
+import { contextEntries, findCommit, fork, graph, history, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { namedFile } from '../../../../src/core/files/index.js';
 import { importGrowth } from '../../../../src/core/follow/index.js';
-import { formatOf, type ImportableFormat } from '../../../../src/core/formats/index.js';
+import { type ImportableFormat, requireFormat } from '../../../../src/core/formats/index.js';
 import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
@@ -22,7 +22,7 @@ function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): stri
   return path;
 }
 
-const opencode = formatOf('opencode-v1') as ImportableFormat;
+const opencode = requireFormat('opencode-v1') as ImportableFormat;
 /** The range of each line. */
 function opencodeLines(bytes: Uint8Array): { start: number; end: number }[] {
   const ranges: { start: number; end: number }[] = [];
@@ -211,7 +211,7 @@ describe('what the agent exports and imports', () => {
     expect(last.at(-1)).toMatchObject({ kind: 'tool_result', isError: true, text: 'File not found: /home/ada/demo/missing.js' });
     expect(last.filter(({ kind }) => kind === 'tool_call')).toHaveLength(3);
     expect(last.filter(({ kind }) => kind === 'tool_result')).toHaveLength(2);
-    expect(commitOf(chain, cut.id).format).toBe('opencode-v1');
+    expect(findCommit(chain, cut.id).format).toBe('opencode-v1');
   });
 
   test('[F16] materialized in its own format it is its lines, in another it says the same', () => {

@@ -1,11 +1,11 @@
 // chatlog: the histories of an imaginary agent, JSONL files with one message a line.
 // docs/add-a-format.md shows this file. A real format splits it into schema.ts, parse.ts, plan.ts and write.ts.
 // {"id": "m1", "role": "user", "text": "Hello", "timestamp": "2026-01-01T00:00:00.000Z"}
-import { type ByteRange, badRequest, bytesOf, type EntryKey, type JsonObject, stringAt } from '../../../../src/core/base/index.js';
+import { type ByteRange, badRequest, type EntryKey, encodeText, type JsonObject, stringAt } from '../../../../src/core/base/index.js';
 import type { ImportableFormat, ImportPlan, ParsedEntry, PlanContext, WritableEntry, WriteOptions } from '../../../../src/core/formats/format.js';
 import { planBranches, type TreeRecord } from '../../../../src/core/formats/shared/branches.js';
 import { clip } from '../../../../src/core/formats/shared/headline.js';
-import { concatLines, type Dialect, firstNewLine, type RecordPiece, scanJsonl, timeOf } from '../../../../src/core/formats/shared/jsonl.js';
+import { concatLines, type Dialect, firstNewLine, type RecordPiece, readTime, scanJsonl } from '../../../../src/core/formats/shared/jsonl.js';
 import { countTokens } from '../../../../src/core/formats/shared/tokens.js';
 
 const formatId = 'chatlog-v1';
@@ -21,7 +21,7 @@ const messagesIn = (pieces: readonly RecordPiece[]): readonly RecordPiece[] =>
 function entryOf(record: JsonObject, raw: ByteRange): ParsedEntry {
   const { input } = record;
   const [text, tool, call, message] = ['text', 'tool', 'call', 'message'].map((name) => stringAt(record, name));
-  const at = timeOf(record);
+  const at = readTime(record);
   const isResult = record.role === 'tool';
   return {
     key: `${String(record.id)}.0` as EntryKey,
@@ -96,7 +96,7 @@ export const chatlog: ImportableFormat = {
   },
   write: (entries, options) => {
     const written = entries.filter(({ kind }) => kinds.includes(kind));
-    return bytesOf(written.map((entry) => lineOf(entry, options)).join(''));
+    return encodeText(written.map((entry) => lineOf(entry, options)).join(''));
   },
   concat: concatLines,
   cut: (delta, lastKept) => {

@@ -1,10 +1,10 @@
 import { isPlaceholder } from './placeholders.js';
-import { matchesOf, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
+import { findMatches, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** Secrets in files whose structure says what is secret: Kubernetes secrets, JSON Web Keys, and phrases of wallets. Linear. */
 export function* blockSecrets(text: string): Generator<TextSpan> {
   if (text.includes('Secret')) yield* kubernetesSecrets(text);
-  for (const { 0: all, 1: value = '', index } of matchesOf(text, keyMember, 'kty')) {
+  for (const { 0: all, 1: value = '', index } of findMatches(text, keyMember, 'kty')) {
     const from = index + all.lastIndexOf(value);
     yield secretSpan(from, from + value.length);
   }
@@ -25,13 +25,13 @@ const jsonPair = /(?<!\\)\\*"[^"\\]{1,128}\\*"\s{0,4}:\s{0,8}\\*"([^"\\]{1,8192}
 function* kubernetesSecrets(text: string): Generator<TextSpan> {
   let at = 0;
   for (const doc of text.split(/(?<=\n)(?=---)/)) {
-    if (kindLine.test(doc)) yield* valuesOf(text, at, doc);
+    if (kindLine.test(doc)) yield* findValues(text, at, doc);
     at += doc.length;
   }
 }
 
-function* valuesOf(text: string, at: number, doc: string): Generator<TextSpan> {
-  for (const { 0: start, 1: indent = '', index } of matchesOf(doc, yamlBlock, 'ata:')) {
+function* findValues(text: string, at: number, doc: string): Generator<TextSpan> {
+  for (const { 0: start, 1: indent = '', index } of findMatches(doc, yamlBlock, 'ata:')) {
     let place = index + start.length;
     for (;;) {
       yamlLine.lastIndex = place;
@@ -43,7 +43,7 @@ function* valuesOf(text: string, at: number, doc: string): Generator<TextSpan> {
       if (value.length >= 4 && !isPlaceholder(value)) yield namedSpan(text, from, from + value.length);
     }
   }
-  for (const { 1: members = '', 0: all, index } of matchesOf(doc, jsonBlock, 'ata'))
+  for (const { 1: members = '', 0: all, index } of findMatches(doc, jsonBlock, 'ata'))
     for (const { 1: value = '', 0: pair, index: inner } of members.matchAll(jsonPair)) {
       const from = at + index + all.lastIndexOf(members) + inner + pair.lastIndexOf(value);
       if (value.length >= 4 && !isPlaceholder(value)) yield namedSpan(text, from, from + value.length);
@@ -59,7 +59,7 @@ const phraseLengths = new Set([12, 15, 18, 21, 24, 25]);
 
 /** The words of a wallet after `seed phrase:` and its like, also in numbered lines. Prose almost always has a shorter word among twelve. */
 function* seedPhrases(text: string): Generator<TextSpan> {
-  for (const { 0: name, index } of matchesOf(text, phraseName, '')) {
+  for (const { 0: name, index } of findMatches(text, phraseName, '')) {
     const from = runEnd(text, index + name.length, phraseSign);
     let to = from;
     let count = 0;

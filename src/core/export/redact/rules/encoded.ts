@@ -21,7 +21,7 @@ export function* encodedRuns(text: string): Generator<EncodedRun> {
   yield* wrapped;
   let next = 0;
   for (const match of text.matchAll(base64Run)) {
-    const index = startOf(text, match.index);
+    const index = skipPrefix(text, match.index);
     const run = match[0].slice(index - match.index);
     while (next < wrapped.length && (wrapped[next] as EncodedRun).to <= index) next++;
     if (index >= (wrapped[next]?.from ?? Number.POSITIVE_INFINITY)) continue;
@@ -40,13 +40,13 @@ export function* encodedRuns(text: string): Generator<EncodedRun> {
 }
 
 /** The letter of an escape before a run (`\n`) is no digit of it, and neither is `0x`. */
-const startOf = (text: string, at: number): number =>
+const skipPrefix = (text: string, at: number): number =>
   text.startsWith('0x', at) ? at + 2 : text[at - 1] === '\\' && /[nrt]/.test(text[at] ?? '') ? at + 1 : at;
 
 function wrappedRuns(text: string): readonly EncodedRun[] {
   if (!/\n|\\n/.test(text)) return [];
   return [...text.matchAll(wrappedRun)].flatMap((match) => {
-    const index = startOf(text, match.index);
+    const index = skipPrefix(text, match.index);
     const lines = match[0].slice(index - match.index);
     const gap = /(?:\r?\n|\\{1,8}n)[ \t]*/.exec(lines)?.[0] ?? '\n';
     const run = base64At(lines.replaceAll(/(?:\r?\n|\\{1,8}n)[ \t]*/g, ''), index);

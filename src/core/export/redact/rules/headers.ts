@@ -1,5 +1,5 @@
 import { isPlaceholder } from './placeholders.js';
-import { isMachineMade, matchesOf, namedSpan, secretSpan, type TextSpan } from './span.js';
+import { findMatches, isMachineMade, namedSpan, secretSpan, type TextSpan } from './span.js';
 
 const bearer = /\b[Bb]earer[ \t:]{1,4}\\*["']?([\w.~+/=-]{12,8192})/g;
 /** The signature of a request, and the proof of a password. */
@@ -11,15 +11,15 @@ const basic = /\b[Bb]asic[ \t]{1,4}([A-Za-z0-9+/]{8,1024}={0,2})/g;
 
 /** Values after `Bearer` and `Basic` anywhere in a text, and passwords in the options of commands such as `curl -u`. Linear. */
 export function* headerSecrets(text: string): Generator<TextSpan> {
-  for (const { 0: all, 1: value = '', index } of matchesOf(text, bearer, 'earer'))
+  for (const { 0: all, 1: value = '', index } of findMatches(text, bearer, 'earer'))
     if (isMachineMade(value) && !isPlaceholder(value)) yield secretSpan(index + all.length - value.length, index + all.length);
-  for (const { 0: all, 1: value = '', index } of matchesOf(text, basic, 'asic'))
+  for (const { 0: all, 1: value = '', index } of findMatches(text, basic, 'asic'))
     if (isUserAndPassword(value)) yield secretSpan(index + all.length - value.length, index + all.length);
   for (const { pattern, needle } of signed)
-    for (const { 0: all, 1: value = '', index } of matchesOf(text, pattern, needle))
+    for (const { 0: all, 1: value = '', index } of findMatches(text, pattern, needle))
       yield secretSpan(index + all.length - value.length, index + all.length);
   for (const { pattern, needle } of commands)
-    for (const { 0: all, 1: value = '', index } of matchesOf(text, pattern, needle))
+    for (const { 0: all, 1: value = '', index } of findMatches(text, pattern, needle))
       if (value.length >= 3 && !isPlaceholder(value) && !port.test(value)) {
         const from = index + all.lastIndexOf(value);
         yield namedSpan(text, from, from + value.length);

@@ -1,7 +1,7 @@
 // rules: the rules of redaction. Each is a generator of spans that is linear in the length of the text.
 // A rule recognizes a token by its prefix or shape, and any other secret by its name or notation, never by randomness alone.
 // `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
-import { textOf } from '../../../base/index.js';
+import { decodeText } from '../../../base/index.js';
 import { openCompressed, type Room, roomFor, Unsearchable } from '../compressed.js';
 import { accountSecrets } from './accounts.js';
 import { assignedSecrets } from './assignments.js';
@@ -94,7 +94,7 @@ function* encodedIn(text: string, options: SearchOptions): Generator<TextSpan> {
 function hasSecret(bytes: Uint8Array, room: Room, options: SearchOptions): boolean {
   try {
     const files = openCompressed(bytes, room)?.files ?? [bytes];
-    return files.some((file) => [...spansIn(textOf(file), undefined, options)].some(({ kind }) => kind === 'secret'));
+    return files.some((file) => [...spansIn(decodeText(file), undefined, options)].some(({ kind }) => kind === 'secret'));
   } catch (error) {
     if (error instanceof Unsearchable) return true;
     throw error;

@@ -1,6 +1,6 @@
 import { kindOfName } from './names.js';
 import { isPlaceholder } from './placeholders.js';
-import { matchesOf, namedSpan, runEnd, type TextSpan } from './span.js';
+import { findMatches, namedSpan, runEnd, type TextSpan } from './span.js';
 
 /** A word of a shell: in quotes or without, up to the end of the command. */
 const shellWord = String.raw`(?:\\{0,8}'[^'\n]{0,512}'|\\{0,8}"[^"\n]{0,512}"|[^\s"'\\|;&<>()]{1,512})`;
@@ -27,14 +27,14 @@ const given = new RegExp(
 
 /** Secrets that a shell hands to a command: on standard input, or as arguments of `printf` for the marks in its format. Linear. */
 export function* inputSecrets(text: string): Generator<TextSpan> {
-  for (const { 0: command, index } of matchesOf(text, printing, '')) {
+  for (const { 0: command, index } of findMatches(text, printing, '')) {
     const from = index + command.length;
     const end = wordsEnd(text, from);
     pipe.lastIndex = end;
     const read = end > from ? (pipe.exec(text)?.[1]?.match(sink)?.[0] ?? '') : '';
     if (read !== '') yield* valuesIn(text, from, text.slice(from, end), read === 'chpasswd');
   }
-  for (const { 0: command, index } of matchesOf(text, sink, '')) {
+  for (const { 0: command, index } of findMatches(text, sink, '')) {
     given.lastIndex = index + command.length;
     const { 0: all = '', 1: word, 2: line } = given.exec(text) ?? [];
     const value = word ?? line ?? '';
@@ -75,7 +75,7 @@ const marks = /(?:([\w.-]{1,40})\\{0,8}["']?[ \t]{0,2}[=:][ \t]{0,2}\\{0,8}["']?
 
 /** `printf 'user=%s\npassword=%s\n' ada …` */
 function* formatted(text: string): Generator<TextSpan> {
-  for (const { 0: all, 2: pattern = '', 3: words = '', index } of matchesOf(text, format, 'printf')) {
+  for (const { 0: all, 2: pattern = '', 3: words = '', index } of findMatches(text, format, 'printf')) {
     const given = [...words.matchAll(new RegExp(shellWord, 'g'))];
     for (const [at, { 1: name = '' }] of [...pattern.matchAll(marks)].entries()) {
       const word = given[at];

@@ -1,4 +1,4 @@
-import { matchesOf, runEnd, secretSpan, type TextSpan } from './span.js';
+import { findMatches, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** The end of a line in a key: a line break, or an escaped one in a string or a nested string (`\n`, `\\n`). */
 const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
@@ -25,7 +25,7 @@ const maxKeyLength = 16_384;
  */
 export function* privateKeys(text: string): Generator<TextSpan> {
   let done = 0;
-  for (const match of matchesOf(text, begin, 'PRIVATE')) {
+  for (const match of findMatches(text, begin, 'PRIVATE')) {
     if (match.index < done) continue;
     const lines: TextSpan[] = [];
     done = keyEnd(text, match.index + match[0].length, lines);
@@ -33,7 +33,7 @@ export function* privateKeys(text: string): Generator<TextSpan> {
     yield* lines;
   }
   yield* keysWithoutBeginning(text);
-  for (const { index } of matchesOf(text, putty, 'PuTTY-User-Key')) {
+  for (const { index } of findMatches(text, putty, 'PuTTY-User-Key')) {
     const last = puttyEnd.exec(text.slice(index, index + maxKeyLength));
     if (last) yield secretSpan(index, index + last.index + last[0].length);
   }
@@ -71,7 +71,7 @@ function isLastLine(text: string, at: number): boolean {
 /** Keys whose beginning was cut off: the lines before an end mark. */
 function* keysWithoutBeginning(text: string): Generator<TextSpan> {
   let last = 0;
-  for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE')) {
+  for (const { index, 0: mark } of findMatches(text, endAnywhere, 'PRIVATE')) {
     const before = text.slice(Math.max(last, index - maxKeyLength), index);
     last = index + mark.length;
     if (/---- ?BEGIN[ +]/.test(before)) continue;

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { isTokenStart, matchesOf, type TextSpan } from './span.js';
+import { findMatches, isTokenStart, type TextSpan } from './span.js';
 
 const person = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{0,62}[\p{L}\p{N}_-])?`;
 const homes = new RegExp(
@@ -12,14 +12,14 @@ const emails = /(?<![A-Za-z0-9._%+-])(?!git@)[A-Za-z0-9._%+-]{1,64}@(?!\d{1,2}x\
 /** Home folders of people in paths: `/home/ada`, `C:\Users\ada`. */
 export function* homeFolders(text: string): Generator<TextSpan> {
   if (!text.includes('/home/') && !text.includes('Users')) return;
-  for (const { 0: home, index } of matchesOf(text, homes, ''))
+  for (const { 0: home, index } of findMatches(text, homes, ''))
     if (!/[\p{L}\p{N}_.-]$/u.test(text.slice(Math.max(0, index - 2), index)) || isAfterEscape(text, index))
       yield { from: index, to: index + home.length, kind: 'path', spreads: true };
 }
 
 /** E-mail addresses in a text. */
 export function* emailAddresses(text: string): Generator<TextSpan> {
-  for (const { 0: email, index } of matchesOf(text, emails, '@')) {
+  for (const { 0: email, index } of findMatches(text, emails, '@')) {
     // The letter of an escape (`\nada@…`) is not a part of the name.
     const from = text[index - 1] === '\\' && /[nrt]/.test(email[0] ?? '') && email[1] !== '@' ? index + 1 : index;
     yield { from, to: index + email.length, kind: 'email', spreads: true };
@@ -38,11 +38,11 @@ const common = /^(?:127\.|0\.|255\.)/;
 /** IP addresses of both versions. Not loopback or unspecified addresses, masks, version numbers after `v`, or times. */
 export function* ipAddresses(text: string): Generator<TextSpan> {
   const begins = (at: number): boolean => !/[\w.:-]/.test(text[at - 1] ?? ' ') || isAfterEscape(text, at);
-  for (const { 0: found, index } of matchesOf(text, v4, '.'))
+  for (const { 0: found, index } of findMatches(text, v4, '.'))
     if (begins(index) && !common.test(found) && !/\bv(?:ersion)?[ :=]{0,2}$/i.test(text.slice(Math.max(0, index - 10), index)))
       yield ip(index, found);
-  for (const { 0: found, index } of matchesOf(text, v4InName, 'ip-')) if (isTokenStart(text, index)) yield ip(index, found);
-  for (const { 0: found, index } of matchesOf(text, v6, ':'))
+  for (const { 0: found, index } of findMatches(text, v4InName, 'ip-')) if (isTokenStart(text, index)) yield ip(index, found);
+  for (const { 0: found, index } of findMatches(text, v6, ':'))
     if (begins(index) && /\d/.test(found) && found.split(':').length > 3 && found !== '::1' && isIPv6(found)) yield ip(index, found);
 }
 

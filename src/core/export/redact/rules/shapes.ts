@@ -1,4 +1,4 @@
-import { isMachineMade, isTokenStart, matchesOf, runEnd, secretSpan, type TextSpan } from './span.js';
+import { findMatches, isMachineMade, isTokenStart, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /**
  * Secrets without a prefix of their own, but with a unique shape. Each pattern has only bounded repetitions, so that a failed match takes
@@ -51,7 +51,7 @@ export const shapeNames: readonly string[] = [...new Set(shapes.map(({ name }) =
 /** Secrets that are recognized by their shape, including JSON Web Tokens. Linear in the length of the text. */
 export function* shapedSecrets(text: string): Generator<TextSpan> {
   for (const { pattern, needle } of shapes)
-    for (const match of matchesOf(text, pattern, needle))
+    for (const match of findMatches(text, pattern, needle))
       if (isTokenStart(text, match.index) && isMachineMade(match[0])) yield secretSpan(match.index, match.index + match[0].length);
   yield* webTokens(text);
 }

@@ -43,7 +43,7 @@ export const withBreaks = (text: string): string =>
 const breaks: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: ' ' };
 
 /** The matches of a global pattern. Every match contains `needle`, so a text without it is skipped after one fast search. */
-export function matchesOf(text: string, pattern: RegExp, needle: string): readonly RegExpExecArray[] {
+export function findMatches(text: string, pattern: RegExp, needle: string): readonly RegExpExecArray[] {
   if (!text.includes(needle)) return nothing;
   const found: RegExpExecArray[] = [];
   pattern.lastIndex = 0;

@@ -1,5 +1,5 @@
 import { type Cell, cleaned, type Header, headerOf, maxCells, secretInPair, secretsInRow, secretWord } from './cells.js';
-import { matchesOf, runEnd, type TextSpan } from './span.js';
+import { findMatches, runEnd, type TextSpan } from './span.js';
 
 const maxLineLength = 4_096;
 
@@ -11,7 +11,7 @@ interface Line {
 
 const lineBreak = /\r?\n/g;
 
-function linesOf(text: string): Line[] {
+function divideLines(text: string): Line[] {
   const lines: Line[] = [];
   let from = 0;
   for (const { index, 0: all } of text.matchAll(lineBreak)) {
@@ -54,7 +54,7 @@ const isBorder = (line: string): boolean => /^[\s|+:=\-─━│┃├┼┤┌�
 
 /** Secrets in cells below a name: CSV, tabs, tables of Markdown, of LaTeX and of databases, and columns of spaces. */
 function* linedTables(text: string): Generator<TextSpan> {
-  const lines = linesOf(text);
+  const lines = divideLines(text);
   let next = 0;
   for (const [at, line] of lines.entries()) {
     if (line.text.length > maxLineLength || !secretWord.test(line.text)) continue;
@@ -114,7 +114,7 @@ const htmlCell = /<t[hd]\b[^>]{0,256}>\s{0,32}(?:<(?:code|b|strong|em|span|p|kbd
 /** Secrets in cells below a name in tables of HTML. */
 function* htmlTables(text: string): Generator<TextSpan> {
   let header: Header | undefined;
-  for (const { 0: all, 1: row = '', index } of matchesOf(text, htmlRow, '<')) {
+  for (const { 0: all, 1: row = '', index } of findMatches(text, htmlRow, '<')) {
     const from = index + all.length - row.length;
     const cells = Array.from(row.matchAll(htmlCell), ({ 0: whole, 1: inner = '', index: at }) =>
       cleaned(inner, from + at + whole.length - inner.length),

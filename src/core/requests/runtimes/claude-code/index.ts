@@ -16,7 +16,7 @@ export const claudeCode: CallReader = {
   answer({ bytes, entries }: Delta, at: number): Answer | undefined {
     const first = entries[at];
     if (!first || first.author === synthetic) return undefined;
-    const counted = countsOf(bytes).get(first.messageId ?? first.key);
+    const counted = readCounts(bytes).get(first.messageId ?? first.key);
     if (!counted) return { model: first.author ?? null, usage: unknownUsage };
     const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, flaw } = counted;
     return {
@@ -28,7 +28,7 @@ export const claudeCode: CallReader = {
 
 /** The counts of the delta that was read last, because its answers are read one after the other. */
 let latest: { readonly bytes: Uint8Array; readonly counts: ReadonlyMap<string, CallCount> } | undefined;
-function countsOf(bytes: Uint8Array): ReadonlyMap<string, CallCount> {
+function readCounts(bytes: Uint8Array): ReadonlyMap<string, CallCount> {
   if (latest?.bytes !== bytes) latest = { bytes, counts: new Map(claudeCodeFormat.calls(bytes).map((call) => [call.id, call])) };
   return latest.counts;
 }

@@ -1,4 +1,4 @@
-import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../../base/index.js';
+import { type ByteRange, decodeText, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt } from '../../../base/index.js';
 import { countsOfUsage, type FileBytes } from '../../../formats/index.js';
 import { maxRecordBytes } from '../../shared/canonical.js';
 import { type FoundRanges, membersUntil, placesAt, stringIn, type WantedMember } from '../../shared/json-ranges.js';
@@ -161,7 +161,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const readValue = (value: JsonObject, line: ByteRange): void => {
     const type = stringAt(value, 'type');
     if (type === 'api-request') {
-      const call = callOf(value, line, calls.at(-1)?.at ?? 0);
+      const call = readCall(value, line, calls.at(-1)?.at ?? 0);
       if (typeof call === 'string') return void problems.push({ at: line.start, reason: call });
       calls.push(call);
       latest.set(agentOf(call.agentId), call);
@@ -189,7 +189,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     const isSpoken = stringIn(text, ranges.get('message.model')) !== '<synthetic>' && !isTrue(text, ranges.get('isApiErrorMessage'));
     if (record && isSpoken)
       joinReply(agentOf(stringIn(text, ranges.get('agentId'))), messageId, record, () =>
-        usageOf(valueIn(text, ranges.get('message.usage')), valueIn(text, ranges.get('message.stop_reason')) !== null),
+        readUsage(valueIn(text, ranges.get('message.usage')), valueIn(text, ranges.get('message.stop_reason')) !== null),
       );
   };
 
@@ -300,7 +300,7 @@ export function callDetails(line: Uint8Array): CallDetails {
 const hashPattern = /^[0-9a-f]{64}$/;
 
 /** The call, or the reason why the line is not one. */
-function callOf(value: JsonObject, line: ByteRange, before: number): ApiRequest | string {
+function readCall(value: JsonObject, line: ByteRange, before: number): ApiRequest | string {
   const id = stringAt(value, 'id');
   if (!id || id.length > 400) return 'the request record has no id';
   const { keep, tail } = value;
@@ -362,7 +362,7 @@ function blobAt(bytes: Buffer, line: ByteRange): RecordedText | undefined {
 }
 
 /** The counts that a message's `usage` has. A line whose stop reason is null has the output count of an unfinished stream. */
-function usageOf(usage: Json | undefined, isFinal: boolean): Usage {
+function readUsage(usage: Json | undefined, isFinal: boolean): Usage {
   const { input, cacheRead, cacheWrite, output } = countsOfUsage(usage);
   return { input, cacheRead, cacheWrite, output: isFinal ? output : null };
 }
@@ -371,6 +371,6 @@ const valueIn = (text: Uint8Array, range: ByteRange | undefined): Json | undefin
 
 const isTrue = (text: Uint8Array, range: ByteRange | undefined): boolean => valueIn(text, range) === true;
 
-const parse = (text: Uint8Array): Json | undefined => parseJson(textOf(text));
+const parse = (text: Uint8Array): Json | undefined => parseJson(decodeText(text));
 
 const view = (bytes: Uint8Array): Buffer => (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

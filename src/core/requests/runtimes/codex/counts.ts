@@ -18,7 +18,7 @@ import {
   partOfEntries,
   usageIn,
 } from '../../../formats/index.js';
-import { type Delta, type EarlierDeltas, modelOf, recordOf, type Usage, unknownUsage } from '../runtime.js';
+import { answeringModel, type Delta, type EarlierDeltas, recordId, type Usage, unknownUsage } from '../runtime.js';
 
 /** The agent's running sums of a thread. The input includes cache reads and cache writes. */
 export interface ThreadTotals {
@@ -94,7 +94,7 @@ export function callsOfRollout(delta: Delta): readonly CallCount[] {
     if (!isReplied.has(entry)) return delta.type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
     const reply = replyAt.get(entry);
     const { messageId, key, at } = entry;
-    const common = { id: messageId ?? recordOf(key), key, model: modelOf(entry), does: doesOf([entry]) };
+    const common = { id: messageId ?? recordId(key), key, model: answeringModel(entry), does: doesOf([entry]) };
     if (!reply) return [{ at, reply: { ...common, ...noCounts, isFinal: false } }];
     const { state, replayed } = reply;
     const usage: Usage = reply.usage ?? unknownUsage;
@@ -162,8 +162,8 @@ function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {
     if (!isReply(entry)) continue;
     readUpTo(entry.raw?.start ?? 0);
     const last = replies.at(-1);
-    const message = entry.messageId ?? recordOf(entry.key);
-    if (last && message === (last.entries[0]?.messageId ?? recordOf(last.entries[0]?.key ?? entry.key))) {
+    const message = entry.messageId ?? recordId(entry.key);
+    if (last && message === (last.entries[0]?.messageId ?? recordId(last.entries[0]?.key ?? entry.key))) {
       last.entries.push(entry);
       continue;
     }
@@ -182,15 +182,15 @@ function replyBefore(before: EarlierDeltas | undefined): Pick<CallCount, 'id' | 
     const replies = codexDelta(bytes).entries.filter(
       ({ role, kind, marks }) => role === 'assistant' && kind !== 'summary' && !marks?.includes('hidden'),
     );
-    const idOf = ({ messageId, key }: ParsedEntry): string => messageId ?? recordOf(key);
+    const answerId = ({ messageId, key }: ParsedEntry): string => messageId ?? recordId(key);
     const last = replies.at(-1);
     if (!last) return undefined;
     const isCounted = tellingLines(bufferOf(bytes)).some(
       ({ payload, raw }) =>
         raw.start > (last.raw?.start ?? 0) && (payload.type === 'token_count' ? isObject(payload.info) : 'response_id' in payload),
     );
-    const first = replies.find((entry) => idOf(entry) === idOf(last)) ?? last;
-    return isCounted ? undefined : { id: idOf(first), key: first.key };
+    const first = replies.find((entry) => answerId(entry) === answerId(last)) ?? last;
+    return isCounted ? undefined : { id: answerId(first), key: first.key };
   }
   return undefined;
 }
@@ -257,7 +257,7 @@ class Running {
   take(line: CodexLine): { readonly usage: Usage; readonly missed?: Usage | undefined } | undefined {
     const { sort, payload } = line;
     if (sort === 'other' && typeof payload.response_id === 'string') {
-      const usage = usageOf(payload.usage);
+      const usage = readUsage(payload.usage);
       this.#recorded ||= usage !== undefined;
       return usage && { usage };
     }
@@ -359,7 +359,7 @@ const isNothing = (totals: ThreadTotals): boolean => Object.values(totals).every
 const usageOfTotals = (totals: ThreadTotals): Usage => usageIn(totals, 'within') ?? unknownUsage;
 
 /** The tokens of one response, as newer versions record them. */
-function usageOf(counted: unknown): Usage | undefined {
+function readUsage(counted: unknown): Usage | undefined {
   if (!isObject(counted)) return undefined;
   return usageIn(
     {

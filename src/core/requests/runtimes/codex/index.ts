@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { type CodexLine, codexItem, codexLines } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, type Stated, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, type Stated, unknownUsage } from '../runtime.js';
 import { callsOfRollout, repliesIn } from './counts.js';
 
 export const codex: CallReader = {
@@ -14,7 +14,7 @@ export const codex: CallReader = {
   proof: 'recorded',
   recordsCompactions: true,
   isListed: () => true,
-  startsMessage: (entry, begun) => begun === undefined || recordOf(entry.key) !== recordOf(begun.key),
+  startsMessage: (entry, begun) => begun === undefined || recordId(entry.key) !== recordId(begun.key),
   // The runtime adds a result to each call that has none, and does not record it.
   unanswered: (calls) => calls,
   leading: ({ bytes }, isRoot) => leadingIn(codexLines(bytes), isRoot),
@@ -28,7 +28,7 @@ export const codex: CallReader = {
   besides({ bytes }, before): Stated | undefined {
     const lines = codexLines(bytes);
     const meta = metaIn(lines);
-    return meta ? { system: offered(meta.text, lines.flatMap(itemsOf)) } : before;
+    return meta ? { system: offered(meta.text, lines.flatMap(readItems)) } : before;
   },
 };
 
@@ -60,7 +60,7 @@ function metaIn(lines: readonly CodexLine[]): Meta | undefined {
  * an item have the instructions among their items. A fork by reference does the same as the session that it continues.
  */
 function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undefined {
-  if (lines.flatMap(itemsOf).some(({ type }) => type === toolsItem)) return 0;
+  if (lines.flatMap(readItems).some(({ type }) => type === toolsItem)) return 0;
   const meta = metaIn(lines);
   if (!meta || (meta.origin !== undefined && !isRoot)) return undefined;
   return meta.isPaginated ? 1 : 0;
@@ -85,7 +85,7 @@ function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace
     const lines = codexLines(bytes);
     return { entries, end, lines, model: modelIn(lines.filter(({ raw }) => raw.start < end)) };
   });
-  const { meta, leading, awaited } = sessionOf(context, earlier);
+  const { meta, leading, awaited } = readSession(context, earlier);
   const items = context.flatMap(sentIn);
   // A compaction precedes the settings of its turn, and the previous turn may have other settings.
   const named = model ?? (makesCompaction ? undefined : context.findLast(({ model: one }) => one !== undefined)?.model);
@@ -117,7 +117,7 @@ interface SessionFacts {
 }
 
 /** Facts about the session from the deltas before an answer, nearest first. */
-function sessionOf(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']): SessionFacts {
+function readSession(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']): SessionFacts {
   let meta: Meta | undefined;
   let leading: number | undefined;
   let awaited: string | undefined;
@@ -163,10 +163,10 @@ const planTool = 'update_plan';
 /** The sent items of a delta before the answer: those that its format parses as visible entries. */
 function sentIn({ entries, lines, end }: Pick<Delta, 'entries' | 'end'> & { readonly lines: readonly CodexLine[] }): JsonObject[] {
   const shown = new Set(entries.flatMap(({ raw, marks }) => (raw && raw.start < end && !marks?.includes('hidden') ? [raw.start] : [])));
-  return lines.filter(({ raw }) => shown.has(raw.start)).flatMap(itemsOf);
+  return lines.filter(({ raw }) => shown.has(raw.start)).flatMap(readItems);
 }
 
-function itemsOf({ sort, payload }: CodexLine): JsonObject[] {
+function readItems({ sort, payload }: CodexLine): JsonObject[] {
   if (sort === 'item') return [codexItem(payload)];
   if (sort !== 'compacted') return [];
   const history = payload.replacement_history;

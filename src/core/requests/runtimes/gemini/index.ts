@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { geminiAnswer, geminiContents, usageIn, withThoughts } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, unknownUsage } from '../runtime.js';
 
 export const gemini: CallReader = {
   ...fromEntries,
@@ -20,7 +20,7 @@ export const gemini: CallReader = {
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const entry = entries[at];
-  const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordOf(entry.key));
+  const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordId(entry.key));
   if (!entry) return undefined;
   const noted = isObject(message?.tokens) ? message.tokens : undefined;
   const { input, output, cached: cacheRead, thoughts: reasoning } = noted ?? {};
@@ -34,7 +34,7 @@ function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
 function body({ replyKey, answer: { model }, deltas }: CallPlace): CallBody {
   const { contents, isReopened } = geminiContents(
     deltas().map(({ bytes }) => bytes),
-    recordOf(replyKey),
+    recordId(replyKey),
   );
   const isUnsigned = contents.some(({ parts }) => isUnsignedCall(parts));
   return {

@@ -1,7 +1,7 @@
 // requests/runtimes/langgraph: model calls in the checkpoints of a LangGraph thread. Each answer is one.
 // The answer names its model and usage. The body is rebuilt from the messages before it. It only counts as
 // rebuilt, because a graph may have sent other messages, or a system prompt that no state contains.
-import { isObject, parseJson, textOf } from '../../../base/index.js';
+import { decodeText, isObject, parseJson } from '../../../base/index.js';
 import { usageIn } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
 import { type Answer, type CallReader, type Delta, unknownUsage } from '../runtime.js';
@@ -16,7 +16,7 @@ export const langgraph: CallReader = {
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const entry = entries[at];
   if (!entry) return undefined;
-  const line = entry.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const line = entry.raw && parseJson(decodeText(bytes.subarray(entry.raw.start, entry.raw.end)));
   const messages = isObject(line) && Array.isArray(line.messages) ? line.messages.filter(isObject) : [];
   const fields = messages.map(({ kwargs, data, ...rest }) => (isObject(kwargs) ? kwargs : isObject(data) ? data : rest));
   const usage = fields.find(({ id }) => id === entry.messageId)?.usage_metadata;

@@ -1,10 +1,10 @@
 // requests/runtimes/opencode: model calls in OpenCode's sessions: the messages, in Anthropic's wire format if that was used.
 // Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
 // A call of another provider is rebuilt from entries.
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../../base/index.js';
 import { usageIn, withThoughts } from '../../../formats/index.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, unknownUsage } from '../runtime.js';
 
 type Entry = ReturnType<CallPlace['entries']>[number];
 
@@ -18,7 +18,7 @@ export const opencode: CallReader = {
   format: 'opencode-v1',
   source: 'opencode',
   proof: 'recorded',
-  startsAnswer: (entry, last) => last === undefined || recordOf(entry.key) !== recordOf(last.key),
+  startsAnswer: (entry, last) => last === undefined || recordId(entry.key) !== recordId(last.key),
   // An empty text is not sent.
   isListed: ({ role, kind, head }) => role !== 'system' && !(kind === 'text' && head === undefined),
   startsMessage: (entry, begun) => begun === undefined || speaks(entry) !== speaks(begun),
@@ -35,7 +35,7 @@ const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => ma
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const entry = entries[at];
-  const line = entry?.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const line = entry?.raw && parseJson(decodeText(bytes.subarray(entry.raw.start, entry.raw.end)));
   const info = isObject(line) && isObject(line.info) ? line.info : {};
   // An answer that never ended has zero counts because it was not counted.
   const tokens = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : undefined;
@@ -66,7 +66,7 @@ function body(call: CallPlace): CallBody {
   const isOwn = (entry: Entry): boolean => viaOf(entry) === 'anthropic' && entry.author === model;
   return {
     provider: 'anthropic',
-    body: { ...(model !== null && { model }), messages: messagesOf(call.entries(), isOwn).map(({ role, content }): Json => ({ role, content })) },
+    body: { ...(model !== null && { model }), messages: sentMessages(call.entries(), isOwn).map(({ role, content }): Json => ({ role, content })) },
     missing: [...(model === null ? ['model'] : []), 'system', 'tools', 'cache_control', 'parameters'],
   };
 }
@@ -77,7 +77,7 @@ interface Message {
 }
 
 /** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is sent as text. */
-function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
+function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
   const messages: Message[] = [];
   const say = (role: Message['role'], blocks: readonly JsonObject[]): void => {
     const last = messages.at(-1);
@@ -96,7 +96,7 @@ function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean)
       calls.find(({ id }) => id === entry.toolCallId)?.results.push(entry);
       continue;
     }
-    const record = recordOf(entry.key);
+    const record = recordId(entry.key);
     if (entry.role !== 'assistant' || record !== answering) settle();
     answering = entry.role === 'assistant' ? record : undefined;
     if (entry.role === 'assistant') {

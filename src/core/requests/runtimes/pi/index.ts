@@ -1,10 +1,10 @@
 // requests/runtimes/pi: model calls in pi's sessions: system prompt, tools and messages, in the words of the provider that answered.
 // Records become messages by the rules of pi 1.5.2. Parameters, cache marks and the calls for summaries are not recorded.
 // An answer of a provider other than Anthropic's kind is rebuilt from entries.
-import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
+import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../../base/index.js';
 import { piSummary, textParts, usageIn } from '../../../formats/index.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordOf, type Stated, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, type Stated, unknownUsage } from '../runtime.js';
 
 const anthropic = 'anthropic-messages';
 
@@ -15,11 +15,11 @@ export const pi: CallReader = {
   format: 'pi-v1',
   source: 'pi',
   proof: 'recorded',
-  startsAnswer: (entry, last) => last === undefined || recordOf(entry.key) !== recordOf(last.key),
+  startsAnswer: (entry, last) => last === undefined || recordId(entry.key) !== recordId(last.key),
   // White space alone is not sent.
   isListed: ({ role, kind, head }) => role !== 'system' && !(kind === 'text' && head === undefined),
   startsMessage: (entry, begun) =>
-    begun === undefined || (entry.role === 'tool' ? begun.role !== 'tool' : recordOf(entry.key) !== recordOf(begun.key)),
+    begun === undefined || (entry.role === 'tool' ? begun.role !== 'tool' : recordId(entry.key) !== recordId(begun.key)),
   // The runtime adds results for interrupted calls to the message of results, or in a message of their own.
   unanswered: (calls, answered) => (calls > 0 && answered === 0 ? 1 : 0),
   answer,
@@ -31,7 +31,7 @@ export const pi: CallReader = {
   },
   besides(delta, before): Stated | undefined {
     const { tools, removed } = systemIn([delta]);
-    const all = new Map(listOf(before?.tools).map((tool) => [tool.name, tool as JsonObject] as const));
+    const all = new Map(toolList(before?.tools).map((tool) => [tool.name, tool as JsonObject] as const));
     for (const name of removed) all.delete(name);
     for (const tool of tools) all.set(tool.name, toolInWords(tool));
     return { tools: [...all.values()] };
@@ -40,7 +40,7 @@ export const pi: CallReader = {
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const entry = entries[at];
-  const record = entry?.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const record = entry?.raw && parseJson(decodeText(bytes.subarray(entry.raw.start, entry.raw.end)));
   const message = isObject(record) ? record.message : undefined;
   const usage = isObject(message) && isObject(message.usage) ? message.usage : {};
   return {
@@ -63,7 +63,7 @@ function body(call: CallPlace): CallBody {
       ...(model !== null && { model }),
       ...(text !== undefined && { system: [{ type: 'text', text }] }),
       ...(tools.length > 0 && { tools: tools.map(toolInWords) }),
-      messages: messagesOf(call.entries(), (entry) => viaOf(entry) === via && entry.author === model) as unknown as readonly Json[],
+      messages: sentMessages(call.entries(), (entry) => viaOf(entry) === via && entry.author === model) as unknown as readonly Json[],
     },
     missing: [
       ...(model === null ? ['model'] : []),
@@ -94,7 +94,7 @@ interface Tool extends JsonObject {
 function* systemMessagesOf({ entries, bytes, end }: Delta): Generator<JsonObject> {
   const ranges = new Map(entries.flatMap((entry) => (isSystem(entry) && entry.raw && entry.raw.start < end ? [[entry.raw.start, entry.raw]] : [])));
   for (const raw of ranges.values()) {
-    const record = parseJson(textOf(bytes.subarray(raw.start, raw.end)));
+    const record = parseJson(decodeText(bytes.subarray(raw.start, raw.end)));
     if (!isObject(record)) continue;
     const message = isObject(record.systemMessage) ? record.systemMessage : record.message;
     if (isObject(message)) yield message;
@@ -117,17 +117,17 @@ function systemIn(deltas: readonly Delta[]): {
       for (const [name, section] of Object.entries(isObject(message.sections) ? message.sections : {}))
         if (typeof section === 'string') sections.set(name, section);
         else sections.delete(name);
-      for (const { name } of listOf(message.toolsRemoved)) {
+      for (const { name } of toolList(message.toolsRemoved)) {
         tools.delete(name);
         removed.add(name);
       }
-      for (const tool of listOf(message.toolsAdded)) tools.set(tool.name, tool);
+      for (const tool of toolList(message.toolsAdded)) tools.set(tool.name, tool);
     }
   const text = [...contents, ...sections.values()].filter((part) => part !== '').join('\n\n');
   return { text: text === '' ? undefined : text, tools: [...tools.values()], removed: [...removed] };
 }
 
-const listOf = (tools: Json | undefined): readonly Tool[] =>
+const toolList = (tools: Json | undefined): readonly Tool[] =>
   Array.isArray(tools) ? tools.filter((tool): tool is Tool => isObject(tool) && typeof tool.name === 'string') : [];
 
 /** A tool in the form of the Messages API, with the part of its schema that the API supports. */
@@ -149,7 +149,7 @@ interface Message {
 }
 
 /** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is not sent. */
-function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
+function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
   const messages: Message[] = [];
   const open = new Map<string, Block>();
   let results: Block[] = [];
@@ -182,7 +182,7 @@ function byRecord(entries: readonly Entry[]): [Entry, ...Entry[]][] {
   const groups: [Entry, ...Entry[]][] = [];
   for (const entry of entries) {
     const last = groups.at(-1);
-    if (last && recordOf(last[0].key) === recordOf(entry.key)) last.push(entry);
+    if (last && recordId(last[0].key) === recordId(entry.key)) last.push(entry);
     else groups.push([entry]);
   }
   return groups;
