@@ -16,7 +16,7 @@ describe('stemma call PROCEDURE --help', () => {
     expect(help).toContain(describeProcedure(contract, 'context.find')?.description);
     expect(help).toMatch(/^ {2}id\* \(string\): A commit, by its id/m);
     expect(help).toMatch(/^ {2}hidden \(boolean\): Include what the agent recorded/m);
-    expect(help).toContain('Result: {hits}');
+    expect(help).toContain('Result: {total, hits}');
   });
 
   test('shows the fields of fields, each choice of a union, and the events of a stream', () => {
