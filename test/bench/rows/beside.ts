@@ -31,7 +31,8 @@ function peer(folder: string, name: string): Peer {
   const at = join(home, 'node_modules', name);
   if (!existsSync(at)) {
     mkdirSync(home, { recursive: true });
-    writeFileSync(join(home, 'package.json'), '{"private":true}\n', { flag: 'a' });
+    const manifest = join(home, 'package.json');
+    if (!existsSync(manifest)) writeFileSync(manifest, '{"private":true}\n');
     run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', name], home);
   }
   const { version, bin } = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as { version: string; bin: string | Record<string, string> };
