@@ -27,11 +27,11 @@ const notesRef = 'refs/notes/stemma';
 export async function noteFile(chain: ReadChain, writer: NoteWriter, input: InputOf<'blame.notes'>): Promise<OutputOf<'blame.notes'>> {
   const { git } = writer;
   const { root, name, text } = findFile(input);
-  const repository = firstPrinted(
+  const repository = withoutNewline(
     await said(git(root, ['rev-parse', '--show-toplevel']), (why) => badRequest('path', `No repository of git has ${name}: ${why}`)),
   );
   const asked = input.commit ?? 'HEAD';
-  const commit = firstPrinted(
+  const commit = withoutNewline(
     await said(git(root, ['rev-parse', '--verify', `${asked}^{commit}`]), () =>
       badRequest('commit', `The repository ${repository} has no commit ${asked}.`),
     ),
@@ -41,7 +41,7 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
   );
   if (plain(kept) !== plain(text))
     throw badRequest('path', `${name} is not as the commit ${commit} has it. Commit it first, or name the commit that has it so.`);
-  const inside = `${firstPrinted(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
+  const inside = `${withoutNewline(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
   const before = await noteOf(git, root, commit);
   const conversations = conversationsOf(chain, input);
   const result = { ref: notesRef, repository, commit, before };
@@ -60,7 +60,7 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
   return { ...result, note, written: true };
 }
 
-const firstPrinted = (printed: string): string => printed.replace(/\r?\n$/, '');
+const withoutNewline = (printed: string): string => printed.replace(/\r?\n$/, '');
 
 /** Git may convert the ends of lines when it writes files. */
 const plain = (text: string): string => text.replaceAll('\r\n', '\n');
@@ -83,7 +83,7 @@ async function said(output: Promise<string>, refusal: (why: string) => StemmaErr
 async function noteOf(git: Git, root: string, commit: string): Promise<string | null> {
   let blob: string;
   try {
-    blob = firstPrinted(await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]));
+    blob = withoutNewline(await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]));
   } catch {
     return null;
   }

@@ -113,7 +113,7 @@ function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined
 interface Stretch {
   readonly steps: readonly Step[];
   readonly before: EntrySums;
-  /** Whether the context begins with them. */
+  /** Whether the first step is the beginning of the context. */
   readonly isFirst: boolean;
 }
 

@@ -61,11 +61,11 @@ export function commitInput(chain: WriteChain, agent: AgentRow, turn: AgentTurnR
   const visible = (ids: readonly string[]): Card[] => cardsInOrder(chain, ids).filter(seenByModel);
   if (base === null) return moveTip(chain, agent, addCards(chain, { ...shared, parent: null, type: 'delta', cards: visible(given) }));
   const said = addCards(chain, { ...shared, parent: base, type: 'delta', cards: visible(newIn(chain, turn.context, given)) });
-  const summary = describeGift(agent, given.length);
+  const summary = describeGiven(agent, given.length);
   return moveTip(chain, agent, addCards(chain, { ...shared, parent: said, type: 'snapshot', cards: visible(given), summary }));
 }
 
-const describeGift = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
+const describeGiven = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
 
 /** Commits the pinned input as a snapshot if the cards differ from those of the commit that the dispatch made. */
 export function recommitInput(chain: WriteChain, turn: AgentTurnRow, cards: readonly Card[]): void {
@@ -81,7 +81,7 @@ export function recommitInput(chain: WriteChain, turn: AgentTurnRow, cards: read
     parent: start.seq,
     type: 'snapshot',
     cards,
-    summary: describeGift(agent, cards.length),
+    summary: describeGiven(agent, cards.length),
   });
   chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', moveTip(chain, agent, tip), turn.no);
 }

@@ -32,7 +32,7 @@ export interface ReadAhead {
   readonly bytes: Uint8Array | undefined;
   readonly format: string;
   readonly plan: Omit<ImportPlan, 'commits'> & { readonly commits: readonly PlannedFacts[] };
-  /** The records that the plan looked for and did not find, because it knows none. */
+  /** The records that planning asked for. The plan holds only if the project knows none of them. */
   readonly asked: readonly string[];
 }
 
@@ -62,7 +62,12 @@ export function readAhead({ root, path, format: named, granularity }: AheadOrder
     const format = asked ?? formatOfFile(file.bytes, path);
     if (!format) return undefined;
     const unknown: string[] = [];
-    const plan = planNew(file, format, { path, granularity, known: { has: (record) => unknown.push(record) < 0 } });
+    /** This thread knows no record. The writer asks the project for them. */
+    const has = (record: string): boolean => {
+      unknown.push(record);
+      return false;
+    };
+    const plan = planNew(file, format, { path, granularity, known: { has } });
     const commits = plan.commits.map(factsOf);
     const hash = file.hash();
     if (file.hasChanged(hash)) return undefined;

@@ -89,9 +89,10 @@ export function* importPaths(chain: WriteChain, input: ImportInput, threads?: St
   };
 }
 
-/** How long one thread imports a file and its bytes, in milliseconds, and the time from which other threads are worth their start. */
+/** An estimate of what an import takes on one thread: so many milliseconds for each file, and one more for so many bytes. */
 const fileMs = 8;
 const bytesPerMs = 250_000;
+/** Starting other threads pays off for imports that take longer. */
 const worthMs = 250;
 
 /** Starts to read the files that the project does not have; undefined if these are few. */

@@ -8,7 +8,7 @@ export interface AheadThread {
   readonly kind: 'ahead';
   readonly orders: readonly AheadOrder[];
   readonly port: MessagePort;
-  /** Whole numbers that the threads share, by the places below. */
+  /** The numbers that the threads share, at the positions named below (`nextOrder` and so on). */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -34,11 +34,11 @@ const mostThreads = Math.min(4, Math.max(1, availableParallelism() - 1));
 const mostBytes = 16 * 1024 * 1024;
 const weightOf = ({ bytes }: Pick<AheadOrder, 'bytes'>): number => (bytes > sentBytes ? bytes / 8 : bytes);
 
-/** How long the writer waits for the answer to a file, in milliseconds, and how many bytes a thread reads at least in one of them. */
+/** The milliseconds that the writer waits for the answer to a file, and one more for each of so many bytes. */
 const patienceMs = 20_000;
-/** How long it waits for a thread to begin. */
-const startMs = 5_000;
 const bytesPerMs = 256;
+/** The milliseconds that it waits for a thread to begin. */
+const startMs = 5_000;
 
 /** A thread discards most objects soon, as the writer does (worker.ts). */
 const resourceLimits = { maxYoungGenerationSizeMb: 16 };

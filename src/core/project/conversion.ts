@@ -5,7 +5,7 @@ import { namesIn, removeInside } from '../files/index.js';
 import { formatVersion } from '../store/index.js';
 import { database, findProjectIn } from './manifest.js';
 
-/** The name of the copy that a conversion makes of the database first: this and the earlier format follow the name of the database. */
+/** A conversion first copies the database to its own name with this and the earlier format: `stemma.db.format-44`. */
 export const beforeFormat = '.format-';
 
 const copyName = new RegExp(`^${database}\\${beforeFormat}(?<from>\\d+)(?<part>\\.part)?$`);

@@ -136,7 +136,7 @@ export type SessionSketch = Pick<
   readonly cluster: number;
 };
 
-/** Whether the sessions are as they are stored. Never in a project without a clone, where contents come and go. */
+/** Whether the stored sessions are current. Never where contents come from copies elsewhere, since they come and go. */
 const areCurrent = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && !sessionsAreDue(chain);
 
 /** The titles of stored sessions with one branch, by its end. */

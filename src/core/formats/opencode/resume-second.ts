@@ -72,7 +72,7 @@ function writeMessage(line: MessageLine, model: JsonObject): JsonObject | undefi
   }
   if (readRole(line) !== 'user') return undefined;
   const texts = parts.filter((part) => readType(part) === 'text' && part.ignored !== true);
-  const files = parts.filter((part) => readType(part) === 'file').flatMap(writeFile);
+  const files = parts.filter((part) => readType(part) === 'file').flatMap(writeAttachment);
   const isTyped = texts.some((part) => part.synthetic !== true) || files.length > 0;
   const text = (some: readonly JsonObject[]): string => some.map((part) => stringAt(part, 'text') ?? '').join('\n');
   if (!isTyped) return text(texts).trim() === '' ? undefined : { type: 'synthetic', text: text(texts) };
@@ -81,7 +81,7 @@ function writeMessage(line: MessageLine, model: JsonObject): JsonObject | undefi
   return { type: 'user', text: text(typed), ...(files.length > 0 && { files }) };
 }
 
-function writeFile(part: JsonObject): JsonObject[] {
+function writeAttachment(part: JsonObject): JsonObject[] {
   const [, mime = '', data = ''] = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(stringAt(part, 'url') ?? '') ?? [];
   if (mime === '') return [];
   const name = stringAt(part, 'filename');

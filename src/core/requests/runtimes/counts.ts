@@ -62,15 +62,15 @@ function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): re
     const bytes = Uint8Array.from(format.concat(deltas));
     return answersOf({ ...delta, bytes: () => bytes, before }, format.parse(bytes).entries);
   };
-  const earlier = new Set(callsIn(parts).map(compareKey));
-  const added = callsIn([...parts, delta.bytes()]).filter((call) => !earlier.has(compareKey(call)));
+  const earlier = new Set(callsIn(parts).map(comparedFacts));
+  const added = callsIn([...parts, delta.bytes()]).filter((call) => !earlier.has(comparedFacts(call)));
   // A reply of which the earlier parts have no entries begins here.
   const known = new Set([entries, ...parts.map((part) => format.parse(part).entries)].flatMap((some) => some.map(({ key }) => key)));
   const begun = new Map(entries.toReversed().map(({ messageId, key }) => [messageId, key] as const));
   return added.map((call) => ({ ...call, key: (known.has(call.key) ? undefined : begun.get(call.id)) ?? call.key }));
 }
 
-const compareKey = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms }: CallCount): string =>
+const comparedFacts = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms }: CallCount): string =>
   JSON.stringify([id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms]);
 
 /** The calls outside of the conversation. Each has a record of its own, which names its purpose. */

@@ -2,7 +2,7 @@ import { CircleCheck, CircleHelp, Import, Loader } from 'lucide-react';
 import type { FoundSource } from '../../../core/contract/index.js';
 import { agentName, Button, ChipMenu, IconButton, SearchField, say } from '../../parts';
 import { notify, refreshProject, show, useImports } from '../../state';
-import { importPaths, importPathsOf } from './act';
+import { importPaths, pathsToImport } from './act';
 import { countValues, type Listed, type SessionFacet, type SessionNarrowing, spans } from './rows';
 
 interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
@@ -112,7 +112,7 @@ export function ImportButton({ listed }: { listed: readonly Listed[] }) {
       look="primary"
       icon={Import}
       title={`Reads ${[fresh.length > 0 && say.plural(fresh.length, 'new session'), grown.length > 0 && `${say.plural(grown.length, 'session')} that grew`].filter(Boolean).join(' and ')} of ${say.plural(agents, 'agent')}. It changes none of the agents' files.`}
-      onClick={() => void importPaths([...fresh, ...grown].flatMap(importPathsOf), false)}
+      onClick={() => void importPaths([...fresh, ...grown].flatMap(pathsToImport), false)}
     >
       {fresh.length > 0 ? `Import ${say.exact(fresh.length)} new` : `Update ${say.exact(grown.length)}`}
     </Button>

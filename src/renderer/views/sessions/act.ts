@@ -38,7 +38,7 @@ export async function importPaths(paths: readonly string[], thenShow: boolean, m
 }
 
 /** The paths to import for a session: its file, and the folders in which Claude Code and Cline store the files of its subagents. */
-export function importPathsOf({ path, subagents }: Pick<FoundSession, 'path' | 'subagents'>): string[] {
+export function pathsToImport({ path, subagents }: Pick<FoundSession, 'path' | 'subagents'>): string[] {
   if (subagents === 0) return [path];
   if (path.endsWith('.messages.json')) return [path, path.slice(0, path.search(/[^/\\]+$/))];
   return path.endsWith('.jsonl') ? [path, `${path.slice(0, -'.jsonl'.length)}/subagents`] : [path];

@@ -2,7 +2,7 @@ import { Archive, ArchiveRestore, BookOpen, GitFork, Import, Pencil, Pin, PinOff
 import { api } from '../../client';
 import { type MenuEntry, notifyProblem } from '../../parts';
 import { go, notify, refreshProject, show } from '../../state';
-import { importPaths, importPathsOf, showHit } from './act';
+import { importPaths, pathsToImport, showHit } from './act';
 import type { Listed } from './rows';
 
 /** Opens a session where it contains the `sought` words, else at its end. A history that is not imported is imported first. */
@@ -20,7 +20,7 @@ export function openSession(listed: Listed, view: 'chain' | 'context' = 'chain',
       entry: undefined,
       stop: undefined,
     });
-  } else if (found) void importPaths(importPathsOf(found), true, undefined, sought);
+  } else if (found) void importPaths(pathsToImport(found), true, undefined, sought);
 }
 
 const change = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
@@ -57,7 +57,7 @@ export function sessionActions(listed: Listed): readonly MenuEntry[] {
   return [
     { name: 'Open chain', icon: GitFork, keys: 'Enter', act: () => openSession(listed) },
     { name: 'Open context', icon: BookOpen, keys: 'o', act: () => openSession(listed, 'context') },
-    ...(found ? [{ name: 'Update from the agent’s file', icon: RefreshCw, act: () => void importPaths(importPathsOf(found), false) }] : []),
+    ...(found ? [{ name: 'Update from the agent’s file', icon: RefreshCw, act: () => void importPaths(pathsToImport(found), false) }] : []),
     { name: 'Repair & continue…', icon: Wrench, act: () => show({ kind: 'repair', session }) },
     'line',
     { name: 'Rename…', icon: Pencil, keys: 'F2', act: () => show({ kind: 'session', session, what: 'title' }) },

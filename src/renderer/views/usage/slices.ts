@@ -26,11 +26,11 @@ type Columns<Name extends string, Column> = Readonly<Record<Name, Column>>;
 interface Facts {
   /** The texts that the places name by number. What was not recorded is an empty text. */
   readonly names: readonly string[];
-  /** Where each row belongs. */
+  /** The day, model, repository and so on of each row, by their numbers in `names`. */
   readonly places: Columns<Place, Uint32Array>;
   /** The sums of each row, those of its tool calls included. */
   readonly counts: Columns<CountName, Float64Array>;
-  /** The sums of tool calls, by the rows that they belong to: those of a row begin at its number in `first`. */
+  /** The sums of tool calls. Those of row n begin at `first[n]`. */
   readonly tools: {
     readonly first: Uint32Array;
     readonly row: Uint32Array;
