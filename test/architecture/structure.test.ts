@@ -5,6 +5,9 @@ import { functionSizes, importCycles, typesDeclaredTwice, undocumentedExports } 
 const maxLinesOfFile = 400;
 const maxLinesOfFunction = 80;
 
+/** Code that asks which kind of work it has. */
+const tellsKinds = /'(?:turnId|runId|eventId|commit|caseId)' in (?:what|work)/;
+
 const sources = filesBelow('src', isSource).map((path) => parseSource(path));
 
 describe('structure', () => {
@@ -30,7 +33,13 @@ describe('structure', () => {
     expect(typesDeclaredTwice(sources)).toEqual([]);
   });
 
+  test('one table tells kinds of work apart, so that a new kind is one file and one row', () => {
+    const isRunner = ({ path }: { path: string }) => path.startsWith('src/core/runner/') && !path.endsWith('/kinds.ts');
+    expect(sources.filter((source) => isRunner(source) && tellsKinds.test(source.text)).map(({ path }) => path)).toEqual([]);
+  });
+
   test('these checks can fail', () => {
+    expect("if ('turnId' in what) return").toMatch(tellsKinds);
     const twice = ['export interface Place {}', 'export type Place = string;', 'interface Own {}', 'export class Own {}'];
     expect(typesDeclaredTwice(twice.map((text, at) => parseSource(`${at}.ts`, text)))).toEqual(['Place: 0.ts, 1.ts']);
     const body = '  call();\n'.repeat(maxLinesOfFunction);

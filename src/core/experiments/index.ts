@@ -11,4 +11,5 @@ export {
   runExperiment,
   saveExperiment,
 } from './experiments.js';
+export { newestVersion } from './rows.js';
 export { exportExperiment } from './table.js';

@@ -181,3 +181,11 @@ export function toRow(chain: ReadChain, stored: StoredExperiment): ExperimentRow
     failed: found.filter((one) => one === 'fail' || one === 'problem').length,
   };
 }
+
+/** The row of the newest version of an experiment; undefined if there is no such experiment. */
+export const newestVersion = ({ db, project }: ReadChain, experimentId: string): number | undefined =>
+  db.one<{ no: number | null }>(
+    'SELECT MAX(v.no) AS no FROM experimentVersion v JOIN experiment e ON e.no = v.experiment WHERE e.project = ? AND e.experimentId = ?',
+    project,
+    experimentId,
+  )?.no ?? undefined;

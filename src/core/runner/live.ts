@@ -1,16 +1,14 @@
 import { StemmaError } from '../base/index.js';
-import type { WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
-import { turnNamed } from '../handover/index.js';
-import { getRun } from '../timeline/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
 import { openDiary } from './diary.js';
 import { endJob, GivenBack, type JobTarget, jobNamed, leaseOf, lookMs, renewLease, renewMs, takeJob } from './jobs.js';
+import { kindOf } from './kinds.js';
 import { LimitReached } from './limits.js';
 import type { LiveJob, LiveJobs, Performing, RunnerParts, StartInput } from './parts.js';
 import { perform, performerOf } from './perform.js';
-import { findTarget } from './target.js';
+import { jobTitle } from './work-kind.js';
 
 /** Opens the set of live jobs of an engine. */
 export function openLiveJobs(): LiveJobs {
@@ -37,7 +35,8 @@ const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stop
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
   const { what, performer, limits = {}, rule = null } = input;
-  const target = tried(findTarget(chain, what, input.who), input.try);
+  const kind = kindOf(what);
+  const target = tried(kind.target(chain, what, input.who), input.try);
   const chosen = performerOf(parts, what, performer);
   const job = takeJob(chain, {
     ...target,
@@ -64,7 +63,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   // The time limit must also end a silent performer.
   const look = (): void => {
     diary.look();
-    if (isCanceled(chain, what)) abort.abort(new StemmaError('CONFLICT', 'The work was canceled.'));
+    if (kind.isCanceled(chain, what)) abort.abort(new StemmaError('CONFLICT', 'The work was canceled.'));
     try {
       diary.meter.check(0);
     } catch (error) {
@@ -75,17 +74,11 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   return job;
 }
 
-/** Whether a person or a deadline has canceled the work while a job carries it out. */
-function isCanceled(chain: WriteChain, what: StartInput['what']): boolean {
-  if ('turnId' in what) return turnNamed(chain, what.turnId).status === 'canceled';
-  return 'runId' in what && getRun(chain, what.runId).status === 'canceled';
-}
-
 /** The target of a try, which counts as separate work. */
 const tried = (target: JobTarget, number: number | undefined): JobTarget =>
   number === undefined
     ? target
-    : { ...target, holds: `${target.holds}#${number}`, work: `${target.work}#${number}`, title: `Try ${number}: ${target.title}`.slice(0, 200) };
+    : { ...target, holds: `${target.holds}#${number}`, work: `${target.work}#${number}`, title: jobTitle(`Try ${number}: ${target.title}`) };
 
 function endStatus(why: unknown, signal: AbortSignal): Exclude<JobStatus, 'running'> {
   if (why instanceof LimitReached) return 'limit';

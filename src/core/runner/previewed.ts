@@ -1,18 +1,17 @@
-import { StemmaError } from '../base/index.js';
 import { type ContextRow, findCommit, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import { requireFormat, type WritableEntry } from '../formats/index.js';
 import { type AgentTurnRow, makeTurnInput, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
-import { eventNamed } from '../tickets/index.js';
 import { composeContext, composedBody, stepBody } from '../turns/index.js';
 import { type Decided, decidedBy, givenOr, tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
-import { workOfStart, workOfTurnId } from './target.js';
+import { openFormat } from './report-log.js';
+import { findBeginning, openStart, startCall, startKey, whoStarts, writtenTask } from './start-work.js';
 import { conversationTools } from './tools.js';
 import { optionsOf } from './turn.js';
-import { findBeginning, openFormat, startCall, whoStarts, writtenTask } from './work.js';
+import { turnKey } from './turn-work.js';
 
 /** The input of a turn's model now (`agent.input`), with the body of the request if the call names a wire. @throws NOT_FOUND */
 export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], given: InputOf<'agent.input'>): OutputOf<'agent.input'> {
@@ -28,7 +27,7 @@ export function readTurnInput(chain: WriteChain, layers: RunnerParts['layers'], 
 
 /** What the job that carries out a turn decides about its calls: its own, or that of the turn which handed it out. */
 function decidedForTurn(chain: ReadChain, { agentTurnId, parentTurnId }: AgentTurnRow): Decided | undefined {
-  const own = decidedBy(chain, workOfTurnId(agentTurnId));
+  const own = decidedBy(chain, turnKey(agentTurnId));
   return own ?? (parentTurnId === null ? undefined : decidedForTurn(chain, turnNamed(chain, parentTurnId)));
 }
 
@@ -48,7 +47,7 @@ export function previewTicketStart(
   chain: ReadChain,
   { event: no, wire, model, tools: limit, enableShareContext }: InputOf<'ticket.preview'>,
 ): OutputOf<'ticket.preview'> {
-  const job = givenOr({ tools: limit, sharing: enableShareContext }, decidedBy(chain, workOfStart(no)));
+  const job = givenOr({ tools: limit, sharing: enableShareContext }, decidedBy(chain, startKey(no)));
   const { base, added, composed } = firstCall(chain, no, job.sharing);
   const tools = conversationTools(offeredTo(undefined, 'ticket', job.tools));
   const parameters = {};
@@ -64,14 +63,9 @@ export function previewTicketStart(
 }
 
 function firstCall(chain: ReadChain, no: number, sharing: boolean | undefined): FirstCall {
-  const event = eventNamed(chain, no);
-  if (event.state !== 'waiting' && event.state !== 'taken')
-    throw new StemmaError('CONFLICT', `The start ${no} is ${event.state}: only a waiting start makes a call.`, {
-      id: String(no),
-      state: event.state,
-    });
+  const event = openStart(chain, no, 'makes a call');
   const who = whoStarts(event);
-  const tip = tipOfWork(chain, workOfStart(no));
+  const tip = tipOfWork(chain, startKey(no));
   const { base: from, text } = tip === undefined ? findBeginning(chain, event, who) : { base: tip, text: undefined };
   const base = from === null ? undefined : findCommit(chain, from);
   const added = text === undefined ? [] : requireFormat(openFormat).parse(writtenTask(chain, text)).entries;

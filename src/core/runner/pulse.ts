@@ -1,17 +1,14 @@
 import { StemmaError } from '../base/index.js';
-import { profileNamed } from '../cards/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import type { ReadChain } from '../chain/index.js';
 import { defaultParallel, type PolicyRule, type RunPolicy, type Work } from '../contract/index.js';
-import { missingCases } from '../experiments/index.js';
-import { agentNamed, endDueBatches, openTurns } from '../handover/index.js';
-import { events, ticketOf } from '../tickets/index.js';
-import { isDue, listRuns, tick } from '../timeline/index.js';
+import { endDueBatches } from '../handover/index.js';
+import { isDue, tick } from '../timeline/index.js';
 import { interruptDeadJobs, isHeld, lastOfWork, renewExpired, runningBy } from './jobs.js';
+import { allKinds, kindOf } from './kinds.js';
 import { startJob } from './live.js';
 import type { RunnerParts, StartInput } from './parts.js';
 import { covers } from './received.js';
 import { rightsFor } from './rights.js';
-import { findTarget } from './target.js';
 
 /**
  * Carries out due work: ends expired waits, starts plans, applies batch deadlines, and then starts the turns, runs and ticket starts that the policy
@@ -63,7 +60,7 @@ function startWork(parts: RunnerParts, policy: RunPolicy): void {
   const { chain } = parts;
   for (const rule of policy.rules) {
     const key = JSON.stringify([rule.for, rule.who ?? null]);
-    for (const what of workFor(chain, rule)) {
+    for (const what of allKinds.flatMap((kind) => kind.open(chain, rule))) {
       const most = { all: policy.parallel ?? defaultParallel, rule: rule.parallel ?? defaultParallel };
       if (runningBy(chain, null) >= most.all) return;
       if (runningBy(chain, key) >= most.rule) break;
@@ -77,51 +74,15 @@ function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, how: Pic
   const { who } = rule;
   try {
     if (!covers(parts.chain, rule, what)) return;
-    const target = findTarget(parts.chain, what, who);
+    const kind = kindOf(what);
+    const target = kind.target(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
     // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
-    const { performer, tools, otherTools } = rightsFor(parts.chain, rule, what);
+    const { performer, tools, otherTools } = rightsFor(parts.chain, rule, kind.source(parts.chain, what));
     startJob(parts, { what, performer, tools: tools && [...tools], otherTools, who, ...how });
   } catch (error) {
     // Another process took the work, or the agent is not on this machine. The next pulse tries again.
     if (!(error instanceof StemmaError)) throw error;
   }
-}
-
-/** The open work that a rule covers, oldest first. */
-function workFor(chain: WriteChain, rule: PolicyRule): Work[] {
-  const of = rule.for;
-  const isFor = (who: string | null): boolean => rule.who === undefined || who === null || who === rule.who;
-  if ('agent' in of)
-    return openTurns(chain)
-      .filter(({ agentId }) => isOf(chain, agentId, of.agent))
-      .map(({ agentTurnId }) => ({ turnId: agentTurnId }));
-  if ('space' in of || 'plan' in of)
-    return listRuns(chain, { status: 'running' })
-      .filter(({ trigger, activeSpaceId, entityId }) => {
-        if (!isFor(entityId)) return false;
-        if ('plan' in of) return trigger.type === 'plan' && (trigger.plan.name === of.plan || trigger.plan.id === of.plan);
-        return trigger.type === 'space_message' ? trigger.space.id === of.space : activeSpaceId === of.space;
-      })
-      .toReversed()
-      .map(({ runId }) => ({ runId }));
-  if ('ticketType' in of)
-    return events(chain, { state: ['waiting', 'taken'] })
-      .filter(({ who, ticketId }) => isFor(who) && ticketOf(chain, ticketId).type === of.ticketType)
-      .map(({ event }) => ({ eventId: event }));
-  const { performer: by } = rule;
-  const isBy = (provider: string, model?: string): boolean =>
-    'provider' in by && by.provider === provider && (by.model === undefined || by.model === model);
-  return missingCases(chain, of.experiment)
-    .filter((each) => isBy(each.of.provider, each.of.model))
-    .map(({ experimentId, of: { caseId } }) => ({ experimentId, caseId }));
-}
-
-/** Whether an agent has this id, or the profile of this name. */
-function isOf(chain: ReadChain, agentId: string, name: string): boolean {
-  if (agentId === name) return true;
-  const agent = agentNamed(chain, agentId);
-  const profile = profileNamed(chain, name);
-  return agent !== undefined && profile !== undefined && (agent.profile === profile.boxNo || agent.displayName === profile.name);
 }

@@ -5,7 +5,9 @@ import { requireFormat, type WritableEntry } from '../formats/index.js';
 import { type AgentLog, type AgentSessionFile, commitsOf } from './agent-log.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece } from './programs.js';
-import { openFormat } from './work.js';
+
+/** A format in which a tool call can stay open between two commits. */
+export const openFormat = 'claude-code-v1';
 
 /** Commits the reports of an agent, for agents that do not write their session to a growing file. */
 export function recordReports(chain: WriteChain, begun: Begun, work: AgentWork): AgentLog {

@@ -1,9 +1,7 @@
 import { looksLikePerson, parseJson } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
-import type { Performer, PermissionMode, PolicyRule, permissionModes, Work } from '../contract/index.js';
-import { turnNamed } from '../handover/index.js';
-import { eventNamed } from '../tickets/index.js';
-import { getRun } from '../timeline/index.js';
+import type { Performer, PermissionMode, PolicyRule, permissionModes } from '../contract/index.js';
+import type { AskedBy } from './work-kind.js';
 
 /** What a performer may do. */
 export interface Rights {
@@ -14,21 +12,6 @@ export interface Rights {
 
 /** The permission modes from the least to the most rights. */
 const byRights: readonly PermissionMode[] = ['plan', 'default', 'acceptEdits', 'bypassPermissions'] satisfies (typeof permissionModes)[number][];
-
-/** Who asked for this work, and when; undefined if nobody is recorded. */
-function sourceOf(chain: ReadChain, what: Work): { readonly who: string; readonly at: number } | undefined {
-  if ('eventId' in what) {
-    const { by, at } = eventNamed(chain, what.eventId);
-    return by === null ? undefined : { who: by, at: Date.parse(at) };
-  }
-  if ('turnId' in what) {
-    const { source, createdAt } = turnNamed(chain, what.turnId);
-    return source === null ? undefined : { who: source, at: createdAt };
-  }
-  if (!('runId' in what)) return undefined;
-  const { trigger } = getRun(chain, what.runId);
-  return trigger.type === 'space_message' ? { who: trigger.sender.id, at: Date.parse(trigger.timestamp) } : undefined;
-}
 
 /** Whether a name is that of a person: of somebody at a machine, or of a member of a space. */
 const isPerson = ({ db, project }: ReadChain, name: string): boolean =>
@@ -44,7 +27,7 @@ export function actorOf(chain: ReadChain, who: string | null, performer: Perform
 }
 
 /** The rights of the jobs in which an agent worked at a time; undefined if it worked in none, as a person does. */
-function rightsAt(chain: ReadChain, { who, at }: { readonly who: string; readonly at: number }): Rights | undefined {
+function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undefined {
   const jobs = chain.db.all<{ who: string | null; performer: string; tools: string | null; otherTools: PolicyRule['otherTools'] | null }>(
     'SELECT who, performer, tools, otherTools FROM job WHERE project = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?) ORDER BY no DESC',
     chain.project,
@@ -64,9 +47,8 @@ function rightsAt(chain: ReadChain, { who, at }: { readonly who: string; readonl
     .reduce<Rights | undefined>((all, rights) => (all ? lesserOf(all, rights) : rights), undefined);
 }
 
-/** The rights of a rule for this work. Work that an agent's job asked for gets no more rights than that job has. */
-export function rightsFor(chain: ReadChain, rule: PolicyRule, what: Work): Rights {
-  const source = sourceOf(chain, what);
+/** The rights of a rule for work that `source` asked for. Work that an agent's job asked for gets no more rights than that job has. */
+export function rightsFor(chain: ReadChain, rule: PolicyRule, source: AskedBy | undefined): Rights {
   const held = source && rightsAt(chain, source);
   return held ? lesserOf(rule, held) : rule;
 }

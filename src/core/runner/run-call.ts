@@ -2,7 +2,7 @@ import { type ContextId, stringAt } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import { findCommit, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
-import type { Card, InputOf, OutputOf, Wire } from '../contract/index.js';
+import type { Card, InputOf, OutputOf, Run, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { dataOfProfile, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
 import { callMessages, getRun, lastRunCommit, nextCall, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
@@ -10,8 +10,10 @@ import { composeContext, stepBody } from '../turns/index.js';
 import { decidedBy, givenOr, tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
-import { workOfRunId } from './target.js';
 import { conversationTools } from './tools.js';
+
+/** The key of the work of one invocation of a run. */
+export const runKey = ({ runId, invokedAt }: Pick<Run, 'runId' | 'invokedAt'>): string => `run:${runId}:${invokedAt}`;
 
 /** The profile of an agent of spaces: the one with its name. */
 export const profileOfEntity = (chain: ReadChain, entityId: string): Card | undefined => {
@@ -64,7 +66,7 @@ export function composeRun(options: RunOptions, runId: string, tip: ContextId | 
 export function previewRun(given: RunOptions, runId: string): OutputOf<'run.timeline'> {
   const { chain } = given;
   const run = getRun(chain, runId);
-  const work = workOfRunId(run);
+  const work = runKey(run);
   const options = { ...given, ...givenOr(given, decidedBy(chain, work)) };
   const { profile, tools, budget } = shownRun(options, run.entityId);
   const timeline = runTimeline(chain, runId, { budget, tools });
