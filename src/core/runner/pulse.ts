@@ -3,12 +3,11 @@ import type { ReadChain } from '../chain/index.js';
 import { defaultParallel, type PolicyRule, type RunPolicy, type Work } from '../contract/index.js';
 import { endDueBatches } from '../handover/index.js';
 import { isDue, tick } from '../timeline/index.js';
+import { covers, rightsFor } from './allowed.js';
 import { interruptDeadJobs, isHeld, lastOfWork, renewExpired, runningBy } from './jobs.js';
 import { allKinds, kindOf } from './kinds.js';
 import { startJob } from './live.js';
 import type { RunnerParts, StartInput } from './parts.js';
-import { covers } from './received.js';
-import { rightsFor } from './rights.js';
 
 /**
  * Carries out due work: ends expired waits, starts plans, applies batch deadlines, and then starts the turns, runs and ticket starts that the policy
@@ -74,12 +73,11 @@ function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, how: Pic
   const { who } = rule;
   try {
     if (!covers(parts.chain, rule, what)) return;
-    const kind = kindOf(what);
-    const target = kind.target(parts.chain, what, who);
+    const target = kindOf(what).target(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
     // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
     if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
-    const { performer, tools, otherTools } = rightsFor(parts.chain, rule, kind.source(parts.chain, what));
+    const { performer, tools, otherTools } = rightsFor(parts.chain, rule, what);
     startJob(parts, { what, performer, tools: tools && [...tools], otherTools, who, ...how });
   } catch (error) {
     // Another process took the work, or the agent is not on this machine. The next pulse tries again.

@@ -27,7 +27,7 @@ export function actorOf(chain: ReadChain, who: string | null, performer: Perform
 }
 
 /** The rights of the jobs in which an agent worked at a time; undefined if it worked in none, as a person does. */
-function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undefined {
+export function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undefined {
   const jobs = chain.db.all<{ who: string | null; performer: string; tools: string | null; otherTools: PolicyRule['otherTools'] | null }>(
     'SELECT who, performer, tools, otherTools FROM job WHERE project = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?) ORDER BY no DESC',
     chain.project,
@@ -45,12 +45,6 @@ function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undefined {
     .filter((job) => actorOf(chain, job.who, job.performer) === who)
     .map(({ who: _, ...rights }): Rights => rights)
     .reduce<Rights | undefined>((all, rights) => (all ? lesserOf(all, rights) : rights), undefined);
-}
-
-/** The rights of a rule for work that `source` asked for. Work that an agent's job asked for gets no more rights than that job has. */
-export function rightsFor(chain: ReadChain, rule: PolicyRule, source: AskedBy | undefined): Rights {
-  const held = source && rightsAt(chain, source);
-  return held ? lesserOf(rule, held) : rule;
 }
 
 /** The lesser of two rights: the tools that both have, the stricter permission mode, and no tool of a stranger if one refuses it. */

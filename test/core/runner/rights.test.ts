@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { addCards, createBox } from '../../../src/core/cards/index.js';
 import type { Card } from '../../../src/core/contract/index.js';
-import { kindOf } from '../../../src/core/runner/kinds.js';
+import { rightsFor } from '../../../src/core/runner/allowed.js';
 import { offeredTo } from '../../../src/core/runner/offered.js';
-import { lesserOf, rightsFor } from '../../../src/core/runner/rights.js';
+import { lesserOf } from '../../../src/core/runner/rights.js';
 import { answered } from '../../../src/core/runner/tools.js';
 import { door } from '../../support/door.js';
 import { emptyChain } from '../../support/project.js';
@@ -32,7 +32,7 @@ test('[U10] a start that an agent gives from its job gets no more rights than th
     const { ticketId } = await client.ticket.create({ title: 'T', type: 'task', by });
     await client.ticket.transition({ ticketId, to: 'in_progress', assignee: 'other', by });
     const event = (await client.ticket.events({})).find((each) => each.ticketId === ticketId && each.task === 'work')?.event ?? 0;
-    return kindOf({ eventId: event }).source(chain, { eventId: event });
+    return { eventId: event };
   };
   const rule = { for: { ticketType: 'task' }, performer: agent('bypassPermissions') } as never;
   chain.db.run(
