@@ -15,8 +15,13 @@ export interface AnalystOrder {
   readonly ask: Ask;
 }
 
-/** Sends a question to a process that is killed after a time. @throws the StemmaError of the answer; UNAVAILABLE after the time */
-export type Analyst = (order: AnalystOrder, limits: AnalystLimits) => Promise<unknown>;
+/** Answers questions in processes of their own. */
+export interface Analyst {
+  /** Sends a question to a process that is killed after a time. @throws the StemmaError of the answer; UNAVAILABLE after the time */
+  (order: AnalystOrder, limits: AnalystLimits): Promise<unknown>;
+  /** Says that a question is likely to follow soon. */
+  readonly expect?: () => void;
+}
 
 export interface AnalystLimits {
   readonly ms: number;

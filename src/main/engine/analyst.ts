@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorData, StemmaError } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
-import { startPiped } from '../system/index.js';
+import { type Piped, startPiped } from '../system/index.js';
 
 /** The word that makes `stemma` answer a question from standard input. */
 export const questionWord = 'answer-question';
@@ -12,30 +12,76 @@ const maxAnswer = 256 * 1024 * 1024;
 
 type Answer = { readonly result: unknown } | { readonly refused: { readonly code: ErrorCode; readonly message: string; readonly data: ErrorData } };
 
+/** Milliseconds until a process is started ahead: what a person has just opened is answered first. */
+const aheadAfter = 1_000;
+/** Milliseconds that a process waits for its question. */
+const aheadFor = 5 * 60_000;
+
 /** Starts a process for each question, with a command that runs `stemma`. */
 export function openAnalyst([program, ...words]: readonly [program: string, ...args: string[]], env: NodeJS.ProcessEnv): Analyst {
   let running = 0;
   const waiting: (() => void)[] = [];
   const present = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-  return async (order, { ms, signal }) => {
+  const start = (): Piped => startPiped(program, [...words, questionWord], { cwd: process.cwd(), env: present });
+  const ahead = waitingProcess(start);
+  const answer: Analyst = async (order, { ms, signal }) => {
     while (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     running += 1;
     try {
       signal?.throwIfAborted();
-      return await ask(startPiped(program, [...words, questionWord], { cwd: process.cwd(), env: present }), order, ms, signal);
+      return await ask(ahead.take() ?? start(), order, ms, signal);
     } finally {
       running -= 1;
       waiting.shift()?.();
     }
   };
+  return Object.assign(answer, { expect: ahead.expect });
 }
 
-async function ask(
-  { child, kill }: ReturnType<typeof startPiped>,
-  order: AnalystOrder,
-  ms: number,
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
+/** One process that is started before its question, because the start takes longer than most answers. */
+function waitingProcess(start: () => Piped): { readonly expect: () => void; readonly take: () => Piped | undefined } {
+  let process: Piped | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const drop = (): void => {
+    const dropped = process;
+    process = undefined;
+    dropped?.kill();
+  };
+  const begin = (): void => {
+    timer = setTimeout(drop, aheadFor).unref();
+    if (process) return;
+    const started = start();
+    process = started;
+    hold(started, false);
+    const forget = (): void => {
+      if (process === started) process = undefined;
+    };
+    started.child.once('error', forget).once('exit', forget);
+  };
+  const expect = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(begin, process ? 0 : aheadAfter).unref();
+  };
+  return {
+    expect,
+    take: () => {
+      const taken = process;
+      process = undefined;
+      if (!taken) return undefined;
+      hold(taken, true);
+      // A second question is likely to follow.
+      expect();
+      return taken;
+    },
+  };
+}
+
+/** Whether a process keeps its starter running. */
+function hold({ child }: Piped, isHeld: boolean): void {
+  for (const handle of [child, ...child.stdio] as { ref?(): void; unref?(): void }[]) isHeld ? handle.ref?.() : handle.unref?.();
+}
+
+async function ask({ child, kill }: Piped, order: AnalystOrder, ms: number, signal: AbortSignal | undefined): Promise<unknown> {
   let problem: StemmaError | undefined;
   const stop = (error?: StemmaError): void => {
     problem ??= error;

@@ -92,6 +92,7 @@ export function writeForFront(): void {
         return undefined;
       case 'prepare':
         if (project) await prepare(project, question.derived);
+        if (question.derived === 'analysis') session?.engine.options.analyst?.expect?.();
         return undefined;
       case 'fetch': {
         const { code, message, data } = question.refusal;
