@@ -21,7 +21,7 @@ export interface ColumnValues {
   add(value: ParquetValue): void;
   /** Bytes of memory, about. */
   bytes(): number;
-  /** The values since the last call. */
+  /** The values since the last call. They are valid until the next value is added. */
   take(): TakenValues;
   /** The given kind, else the kind of the values so far. */
   kind(): ViewColumnKind;
@@ -145,7 +145,8 @@ function textStore(): Store {
   let numbers = new Int32Array(64);
   let count = 0;
   let size = 0;
-  let plain = plainTexts();
+  let last = { value: '', number: 0 };
+  const plain = plainTexts();
   const rarelyRepeats = (words: ReadonlyMap<string, number>): boolean => words.size * 2 > count;
   const write = (words: ReadonlyMap<string, number>): void => {
     const all = [...words.keys()];
@@ -158,14 +159,18 @@ function textStore(): Store {
         plain.add(value);
         return;
       }
-      let number = known.get(value);
-      if (number === undefined) {
-        number = known.size;
-        known.set(value, number);
-        size += value.length;
+      // Neighboring rows often have the same text, and comparing two takes less than finding one.
+      if (count === 0 || value !== last.value) {
+        let number = known.get(value);
+        if (number === undefined) {
+          number = known.size;
+          known.set(value, number);
+          size += value.length;
+        }
+        last = { value, number };
       }
       if (count === numbers.length) numbers = longer(numbers);
-      numbers[count++] = number;
+      numbers[count++] = last.number;
       if (count !== enoughToTell || !rarelyRepeats(known)) return;
       write(known);
       known = undefined;
@@ -181,7 +186,6 @@ function textStore(): Store {
           : { values: plain.take() };
       known = words && new Map();
       [count, size] = [0, 0];
-      plain = plainTexts();
       return taken;
     },
   };
@@ -193,20 +197,28 @@ function encodeWords(words: ReadonlyMap<string, number>): Uint8Array {
   return plain.take();
 }
 
-/** Texts in UTF-8, each after its length. */
+/** Texts in UTF-8, each after its length. What is taken is valid until the next text is added. */
 function plainTexts() {
-  let bytes = Buffer.allocUnsafe(256);
+  let bytes = Buffer.allocUnsafeSlow(256);
   let at = 0;
   return {
     add: (value: string): void => {
       const most = at + 4 + value.length * 3;
-      if (most > bytes.length) bytes = Buffer.concat([bytes.subarray(0, at)], Math.max(bytes.length * 2, most));
+      if (most > bytes.length) {
+        const longer = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, most));
+        bytes.copy(longer, 0, 0, at);
+        bytes = longer;
+      }
       const written = bytes.write(value, at + 4);
       bytes.writeUInt32LE(written, at);
       at += 4 + written;
     },
     size: () => at,
-    take: (): Uint8Array => bytes.subarray(0, at),
+    take: (): Uint8Array => {
+      const taken = bytes.subarray(0, at);
+      at = 0;
+      return taken;
+    },
   };
 }
 

@@ -187,7 +187,6 @@ function selectIn(
     const rest = sql.slice(sql.indexOf(prepared.sourceSQL) + prepared.sourceSQL.length);
     if (!/^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/.test(rest))
       throw badRequest('sql', `Give one statement. After it stands ${inWords(rest.trim())}.`);
-    prepared.setReadBigInts(!isRaw);
     (prepared as unknown as { setReturnArrays(enabled: boolean): void }).setReturnArrays(true);
     return prepared;
   });
@@ -196,9 +195,23 @@ function selectIn(
   return {
     columns,
     *rows() {
-      const found = guarded(() => statement.iterate(...values) as unknown as Iterator<Value[]>);
-      for (let next = guarded(() => found.next()); !next.done; next = guarded(() => found.next()))
-        yield isRaw ? (next.value as (string | number | null)[]) : next.value.map(plain);
+      let passed = 0;
+      try {
+        statement.setReadBigInts(false);
+        for (const row of statement.iterate(...values) as unknown as Iterable<Value[]>) {
+          yield isRaw ? (row as (string | number | null)[]) : row.map(plain);
+          passed += 1;
+        }
+        return;
+      } catch (error) {
+        if (isRaw || (error as NodeJS.ErrnoException).code !== 'ERR_OUT_OF_RANGE') throw refusal(error);
+      }
+      // Numbers are read in half the time of big integers, which only an integer that a number cannot hold needs. From there on, all are read so.
+      const again = guarded(() => {
+        statement.setReadBigInts(true);
+        return statement.iterate(...values) as unknown as Iterator<Value[]>;
+      });
+      for (let next = guarded(() => again.next()); !next.done; next = guarded(() => again.next())) if (passed-- <= 0) yield next.value.map(plain);
     },
   };
 }
