@@ -212,6 +212,8 @@ describe('[Q11] statements that list the calls of a bar or a row', () => {
     expect(sql).toContain("session_id IN (SELECT session_id FROM sessions WHERE ifnull(repository, '') IN ('/a'))");
     expect(sql).toContain('AND cost IS NULL');
     expect(toolCallsSql(january, {})).toContain("at >= '2026-01-01' AND at < '2026-01-31~'");
+    const days = { from: '2026-01-30', to: '2026-01-31' };
+    expect(callsSql(days, {})).toContain("at_ms >= unixepoch('2026-01-30') * 1000 AND at_ms < unixepoch('2026-02-01') * 1000");
   });
 });
 

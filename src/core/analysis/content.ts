@@ -1,10 +1,16 @@
 import { type ArtifactNo, type EntryKey, StemmaError } from '../base/index.js';
 import { encodedOutline, type ReadChain, readParsed } from '../chain/index.js';
-import { type ParsedEntry, recordOfKey } from '../formats/index.js';
+import { kinds } from '../contract/index.js';
+import { entryNumbers, type ParsedEntry, recordOfKey, type StoredEntry, storedEntries } from '../formats/index.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 
-type OutlineRow = readonly [key: string, role: number, kind: number, tokens: number, flags: number, ...texts: (string | 0)[]];
+/** Places in an entry of an outline. */
+const kindAt = 2;
+const headAt = 5;
+const callIdAt = 6;
+const toolCall = kinds.indexOf('tool_call');
+const toolResult = kinds.indexOf('tool_result');
 
 /** Functions of the views that read stored content. Content that is damaged, expired or elsewhere is null. */
 export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...values: Value[]) => Value>> {
@@ -15,26 +21,22 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
     if (last?.name !== name) last = { name, entries: new Map(readParsed(chain, artifact, format).entries.map((entry) => [entry.key, entry])) };
     return last.entries;
   };
-  let lastOutline: { readonly name: string; readonly rows: readonly OutlineRow[] } | undefined;
-  /** The outlines of the entries of a delta. */
-  const outlinesOf = (artifact: Value, format: Value): readonly OutlineRow[] => {
-    const name = `${artifact}:${format}`;
-    if (lastOutline?.name !== name) {
+  let outline: Outline | undefined;
+  /** The outline of a delta. Neighboring rows are of the same delta, so no name is made of both values. */
+  const outlineOf = (artifact: Value, format: Value): Outline => {
+    if (outline?.artifact !== artifact || outline.format !== format) {
       const encoded = unlessGone(() => encodedOutline(chain, Number(artifact) as ArtifactNo, String(format)));
-      lastOutline = { name, rows: encoded === undefined ? [] : (JSON.parse(encoded) as [OutlineRow[]])[0] };
+      outline = { artifact, format, entries: encoded === undefined ? [] : storedEntries(encoded) };
     }
-    return lastOutline.rows;
+    return outline;
   };
   const entryOf = (artifact: Value, format: Value, key: Value): ParsedEntry | undefined =>
     unlessGone(() => byKey(Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
   return {
     stemma_record: (key) => recordOfKey(String(key) as EntryKey),
-    // A number for each entry: its tokens, flags, role and kind. SQLite sorts and groups numbers in a tenth of the memory of texts.
-    stemma_outline: (artifact, format) =>
-      JSON.stringify(
-        outlinesOf(artifact, format).map(([, role, kind, tokens, flags]) => tokens * 65_536 + (flags & 255) * 256 + (role & 15) * 16 + (kind & 15)),
-      ),
-    stemma_part: (artifact, format, index, part) => outlinesOf(artifact, format)[Number(index)]?.[Number(part)] || null,
+    stemma_numbers: (artifact, format) => entryNumbers(outlineOf(artifact, format).entries),
+    stemma_part: (artifact, format, index, part) => outlineOf(artifact, format).entries[Number(index)]?.[Number(part)] || null,
+    stemma_tool: (artifact, format, index) => toolAt(outlineOf(artifact, format), Number(index)),
     stemma_text: (artifact, format, key) => searchedText(entryOf(artifact, format, key)),
     stemma_at: (artifact, format, key) => {
       const at = entryOf(artifact, format, key)?.at;
@@ -55,6 +57,25 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
             ),
       ) ?? null,
   };
+}
+
+interface Outline {
+  readonly artifact: Value;
+  readonly format: Value;
+  readonly entries: readonly StoredEntry[];
+  /** The tools of the calls, by the ids of the calls. */
+  tools?: ReadonlyMap<unknown, string>;
+}
+
+/** The tool of a call, or of a result in the delta of its call. */
+function toolAt(outline: Outline, index: number): string | null {
+  const entry = outline.entries[index];
+  if (entry?.[kindAt] === toolCall) return entry[headAt] || null;
+  if (entry?.[kindAt] !== toolResult || entry[callIdAt] === 0) return null;
+  outline.tools ??= new Map(
+    outline.entries.flatMap((one) => (one[kindAt] === toolCall && one[headAt] ? [[one[callIdAt], one[headAt]] as const] : [])),
+  );
+  return outline.tools.get(entry[callIdAt]) ?? null;
 }
 
 const searchedText = (entry: ParsedEntry | undefined): string | null =>

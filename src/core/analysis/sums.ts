@@ -1,7 +1,7 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs } from '../usage/index.js';
-import { agentOfTemplate, callsOfCommit, isShown, isTurnOfProject, sessionOfCommit } from './views.js';
+import { callsOfCommit, isShown, isTurnOfProject, sessionOfCommit, toolSums } from './views.js';
 
 /** The sums of all calls and tool calls by session, day, agent, model and tool: an `AnalysisSums` as JSON, stored or written now. */
 export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? writtenSums(chain);
@@ -58,15 +58,7 @@ function writtenSums({ db, project }: ReadChain): string {
        FROM usageSlice WHERE project = :project GROUP BY session, day, agent, model`,
     { project },
   );
-  const tools = db.rows<SumRow>(
-    `SELECT day, session, agent, model, name, calls, results, errors, ms FROM usageToolSlice WHERE project = :project
-     UNION ALL
-     SELECT t.at / ${dayMs}, k.session, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError), IFNULL(SUM(t.isError), 0),
-            IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
-       FROM usageCommit k JOIN context c ON c.seq = k.context JOIN usageTool t ON t.context = c.seq
-      WHERE c.project = :project AND k.session IS NOT NULL AND IFNULL(c.sessionId, '') = '' GROUP BY 1, 2, 3, 4, 5`,
-    { project },
-  );
+  const tools = db.rows<SumRow>(toolSums, { project });
   const [callColumns, toolColumns] = [columnsOf(16), columnsOf(6)];
   const rowOf = new Map<string, number>();
   /** The row of calls of a day, a session, an agent and a model. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
-import { type ReadChain, readParsed, type WriteChain } from '../chain/index.js';
-import { type ParsedEntry, recordOfKey, toolClassOf } from '../formats/index.js';
+import { outlineVersion, type ReadChain, readParsed, type WriteChain } from '../chain/index.js';
+import { type ParsedEntry, parsedNumbers, recordOfKey, toolClassOf } from '../formats/index.js';
 import { forgetClustersOf } from '../sessions/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs, forgetSums, pathIn } from '../usage/index.js';
@@ -93,6 +93,13 @@ function storeTools(chain: WriteChain, row: Row): boolean {
   storeBranch(chain, row, parsed?.branch);
   if (!parsed) return false;
   const { entries } = parsed;
+  chain.db.run(
+    'INSERT OR REPLACE INTO usageEntry (artifact, format, version, numbers) VALUES (?, ?, ?, ?)',
+    row.artifact,
+    row.format,
+    outlineVersion,
+    parsedNumbers(entries),
+  );
   const calls = new Map<string, number>();
   let hasAny = false;
   const models = modelsOf(chain, row.seq);

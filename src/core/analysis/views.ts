@@ -1,4 +1,6 @@
+import { outlineVersion } from '../chain/index.js';
 import { type AnalysisView, analysisViews, kinds as kindNames } from '../contract/index.js';
+import { dayMs } from '../usage/index.js';
 
 /** How a column is stored in a file. A time is text in ISO 8601 for SQL, and an instant in Parquet. */
 export type ViewColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
@@ -85,6 +87,7 @@ const calls = columns([
   ['subagent', 'text', "NULLIF(u.subagent, '')", 'The kind of the subagent that made it.'],
   ['model', 'text', 'u.model', 'The model; null if it was not recorded.'],
   ['at', 'time', 'u.at', 'When its reply began.'],
+  ['at_ms', 'count', 'u.at', 'The same in milliseconds since 1970, which is found and sorted faster.'],
   ['asked_at', 'time', 'u.askedAt', 'When it was sent.'],
   ['ended_at', 'time', 'u.endedAt', 'When its reply ended.'],
   ['wait_ms', 'count', 'l.waitMs', 'Milliseconds from the question to the end of the reply.'],
@@ -121,6 +124,7 @@ const toolCalls = columns([
   ['arguments_digest', 'count', 't.digest', 'Equal for calls with equal arguments.'],
   ['is_error', 'yes-no', 't.isError', 'Whether it failed; null without a result.'],
   ['at', 'time', 't.at', 'When it was called.'],
+  ['at_ms', 'count', 't.at', 'The same in milliseconds since 1970, which is sorted faster.'],
   ['ended_at', 'time', 't.endedAt', 'When its result arrived.'],
   ['duration_ms', 'count', 'MAX(t.endedAt - t.at, 0)', 'Milliseconds from the call to the result.'],
   ['tokens', 'count', 't.tokens', 'Estimated tokens of the call.'],
@@ -131,6 +135,9 @@ const toolCalls = columns([
 
 /** A text of an entry: its key (0), head (5) or id of a tool call (6). The other facts are in one number. */
 const entry = (part: 0 | 5 | 6): string => `stemma_part(c.artifact, c.format, e.key, ${part})`;
+/** The other facts of the entries of a commit. Those of deltas are stored (tools.ts). */
+const entryNumbers = `IFNULL((SELECT n.numbers FROM usageEntry n WHERE n.artifact = c.artifact AND n.format = c.format AND n.version = ${outlineVersion}),
+  stemma_numbers(c.artifact, c.format))`;
 const roles = `CASE e.value >> 4 & 15 WHEN 0 THEN 'system' WHEN 1 THEN 'user' WHEN 2 THEN 'assistant' WHEN 3 THEN 'tool' END`;
 const kindNumber = 'e.value & 15';
 const kinds = `CASE ${kindNumber} ${kindNames.map((name, at) => `WHEN ${at} THEN '${name}'`).join(' ')} END`;
@@ -144,8 +151,7 @@ const entries = columns([
   [
     'tool_name',
     'text',
-    `CASE ${kindNumber} WHEN :call THEN ${entry(5)}
-      WHEN :result THEN (SELECT t.name FROM usageTool t WHERE t.context = c.seq AND t.callId = ${entry(6)}) END`,
+    `IIF(${kindNumber} IN (:call, :result), stemma_tool(c.artifact, c.format, e.key), NULL)`,
     'The tool of a call, or of a result in the same commit.',
   ],
   ['tool_call_id', 'text', entry(6), 'The id that a call and its result share.'],
@@ -223,9 +229,31 @@ const costs = columns([
   ['wait_ms', 'count', 'q.waitMs', 'Milliseconds from the questions to the ends of the replies, where both are known.'],
 ]);
 
+/** The sums of tool calls. Those of commits that name no session themselves are added up now. */
+export const toolSums = `SELECT day, session, agent, model, name, calls, results, errors, ms FROM usageToolSlice WHERE project = :project
+     UNION ALL
+     SELECT t.at / ${dayMs}, k.session, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError), IFNULL(SUM(t.isError), 0),
+            IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
+       FROM usageCommit k JOIN context c ON c.seq = k.context JOIN usageTool t ON t.context = c.seq
+      WHERE c.project = :project AND k.session IS NOT NULL AND IFNULL(c.sessionId, '') = '' GROUP BY 1, 2, 3, 4, 5`;
+
+const tools = columns([
+  ['day', 'text', "strftime('%Y-%m-%d', q.day * 86400, 'unixepoch')", 'The day in UTC.'],
+  ['session_id', 'text', 'q.session', 'The session.'],
+  ['agent', 'text', 'q.agent', 'The agent.'],
+  ['model', 'text', "NULLIF(q.model, '')", 'The model that asked for them; null if it was not recorded.'],
+  ['name', 'text', 'q.name', 'The tool.'],
+  ['calls', 'count', 'q.calls', 'Calls of the tool.'],
+  ['results', 'count', 'q.results', 'Calls whose result was recorded.'],
+  ['errors', 'count', 'q.errors', 'Failed calls.'],
+  ['duration_ms', 'count', 'q.ms', 'Milliseconds from the calls to their results.'],
+]);
+
 const ofProject = (table: string): string => `${table}.project = :project`;
 /** The same, read in the order of the table. An index that begins with the project leads to the rows in an order that is slow to read. */
 const inOrder = (table: string): string => `+${ofProject(table)}`;
+/** The same for a table with such indexes that further columns make selective: nearly all rows are of the project. */
+const likely = (table: string): string => `likelihood(${ofProject(table)}, 0.999)`;
 
 const toolsOf = (within: Within): string =>
   `usageTool t JOIN context c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND ${isShown} AND ${within('t.context')}`;
@@ -252,7 +280,7 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     columns: calls,
     month: 'at',
     from: (within) =>
-      `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${inOrder('u')} AND u.replayed IS NULL AND ${within('u.context')}`,
+      `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${likely('u')} AND u.replayed IS NULL AND ${within('u.context')}`,
   },
   tool_calls: {
     name: 'tool_calls',
@@ -266,7 +294,7 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
     columns: entries,
     month: 'committed_at',
-    from: (within) => `context c JOIN json_each(stemma_outline(c.artifact, c.format)) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
+    from: (within) => `context c JOIN json_each(${entryNumbers}) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
   },
   files: {
     name: 'files',
@@ -282,6 +310,13 @@ export const views: Readonly<Record<AnalysisView, View>> = {
     columns: costs,
     month: 'day',
     from: () => `usageSlice q WHERE ${ofProject('q')}`,
+  },
+  tools: {
+    name: 'tools',
+    what: 'Sums of tool calls by day, session, agent, model and tool.',
+    columns: tools,
+    month: 'day',
+    from: () => `(${toolSums}) q WHERE q.session IN (SELECT s.session FROM usageSession s WHERE ${ofProject('s')})`,
   },
 };
 

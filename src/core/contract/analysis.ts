@@ -3,7 +3,7 @@ import { analysisFormats } from './kinds.js';
 import { contextId, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
 
 /** The views that questions over many sessions are asked of. */
-export const analysisViews = ['sessions', 'turns', 'calls', 'tool_calls', 'entries', 'files', 'tickets', 'costs'] as const;
+export const analysisViews = ['sessions', 'turns', 'calls', 'tool_calls', 'entries', 'files', 'tickets', 'costs', 'tools'] as const;
 export type AnalysisView = (typeof analysisViews)[number];
 
 /** The most rows that an answer may have. A file has no such limit. */

@@ -97,13 +97,17 @@ export {
   type DeltaOutline,
   decodeOutline,
   encodeOutline,
+  entryNumbers,
   isHidden,
   type OutlineCounts,
   type OutlineEntry,
   outlined,
   outlineOfParsed,
+  parsedNumbers,
   receivedOutline,
+  type StoredEntry,
   type StoredOutline,
+  storedEntries,
 } from './shared/outline.js';
 export { noResult, pairedCalls } from './shared/paired.js';
 export { patchedFiles } from './shared/patch.js';

@@ -11,7 +11,7 @@ async function imported() {
   for await (const _ of await opened.client.import.run({ paths: folders.map(fixture) }));
   const { client } = opened;
   const ask = async (sql: string): Promise<unknown[][]> => (await client.analysis.sql({ sql, limit: 100_000 })).rows;
-  return { client, ask, tips: await client.context.tips({}) };
+  return { client, chain: opened.chain, ask, tips: await client.context.tips({}) };
 }
 
 const sorted = (rows: Iterable<readonly unknown[]>): unknown[] => [...new Set([...rows].map((row) => JSON.stringify(row)))].sort();
@@ -112,6 +112,28 @@ test('[Q3] sessions have the numbers of session.list', { tags: 'long' }, async (
       ]),
     ),
   );
+});
+
+test('[Q3] tools by day, session, model and name are the tool calls', { tags: 'long' }, async () => {
+  const { ask } = await imported();
+  const columns = "session_id, agent, ifnull(model, ''), name";
+  const sums = await ask(`SELECT day, ${columns}, sum(calls), sum(results), sum(errors), sum(duration_ms) FROM tools GROUP BY 1, 2, 3, 4, 5`);
+  const calls = await ask(
+    `SELECT substr(at, 1, 10), ${columns}, count(*), count(is_error), ifnull(sum(is_error), 0), ifnull(sum(duration_ms), 0)
+       FROM tool_calls WHERE session_id IN (SELECT session_id FROM sessions) GROUP BY 1, 2, 3, 4, 5`,
+  );
+  expect(calls.length).toBeGreaterThan(10);
+  expect(sorted(sums)).toEqual(sorted(calls));
+});
+
+test('[Q3] the numbers of entries that are stored are those that are read from outlines', { tags: 'long' }, async () => {
+  const { chain, ask } = await imported();
+  const sql = 'SELECT commit_id, entry_index, kind, role, tokens, is_hidden, is_error, tool_name FROM entries';
+  const stored = await ask(sql);
+  expect(stored.length).toBeGreaterThan(100);
+  expect(stored.filter((row) => row[2] === 'tool_result' && row[7] !== null).length).toBeGreaterThan(5);
+  chain.db.run('DELETE FROM usageEntry');
+  expect(sorted(await ask(sql))).toEqual(sorted(stored));
 });
 
 test('[Q3] costs by day, model and agent are those of usage.sessions', { tags: 'long' }, async () => {

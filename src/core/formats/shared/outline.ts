@@ -53,7 +53,8 @@ export interface OutlinePart extends OutlineCounts {
   readonly call?: CallPart | undefined;
 }
 
-type StoredEntry = [
+/** An entry of an encoded outline. */
+export type StoredEntry = readonly [
   key: string,
   role: number,
   kind: number,
@@ -188,6 +189,19 @@ const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string
   entry.toolCallId || 0,
   entry.messageId || 0,
 ];
+
+/**
+ * A number for each entry, as a JSON list: its tokens, flags, role and kind. SQLite sorts and groups numbers in a tenth of the memory of texts.
+ */
+export const entryNumbers = (entries: readonly StoredEntry[]): string =>
+  JSON.stringify(entries.map(([, role, kind, tokens, flags]) => tokens * 65_536 + (flags & 255) * 256 + (role & 15) * 16 + (kind & 15)));
+
+/** The same for the entries of a parsed delta. */
+export const parsedNumbers = (entries: readonly ParsedEntry[]): string =>
+  entryNumbers(entries.map((entry) => stored(entry, isHidden(entry), undefined)));
+
+/** The entries of an encoded outline, as they are stored. */
+export const storedEntries = (data: string): readonly StoredEntry[] => (JSON.parse(data) as [StoredEntry[]])[0];
 
 /** Reads the stored form of an outline. */
 export function decodeOutline(data: string): DeltaOutline {

@@ -58,6 +58,7 @@ CREATE INDEX usageCallReplayed ON usageCall(project, session) WHERE replayed IS 
 CREATE INDEX usageCallUnpriced ON usageCall(project) WHERE priced IS NULL;
 CREATE UNIQUE INDEX usageCallId ON usageCall(project, call);
 CREATE INDEX usageCallContext ON usageCall(context);
+CREATE INDEX usageCallCost ON usageCall(cost);
 CREATE INDEX usageCallSession ON usageCall(project, session);
 CREATE INDEX usageCallTime ON usageCall(project, at, context, no);
 CREATE INDEX usageCallModel ON usageCall(project, model, at, context, no);
@@ -88,6 +89,16 @@ CREATE TABLE usageCopy (
   call    INTEGER NOT NULL,
   key     TEXT NOT NULL,
   PRIMARY KEY (context, call)
+) WITHOUT ROWID;
+
+-- A number for each entry of a delta, as a JSON list: its tokens, flags, role and kind (formats/shared/outline.ts).
+CREATE TABLE usageEntry (
+  artifact INTEGER NOT NULL,
+  format   TEXT NOT NULL,
+  -- The rules by which outlines were made.
+  version  INTEGER NOT NULL,
+  numbers  TEXT NOT NULL,
+  PRIMARY KEY (artifact, format)
 ) WITHOUT ROWID;
 
 -- Tokens per unit of a measure of content, for a model, when it had \`calls\` calls.
@@ -274,6 +285,7 @@ CREATE TABLE usageTool (
   model        TEXT
 );
 CREATE INDEX usageToolContext ON usageTool(context);
+CREATE INDEX usageToolError ON usageTool(isError, at);
 
 -- Sums of the tool calls of a session by day in UTC, agent, model and tool.
 CREATE TABLE usageToolSlice (

@@ -6,7 +6,7 @@ import { Cell, callColumns, toolColumns, type UsageColumn, type UsageTableRow } 
 import type { SessionFact } from './facts';
 import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
-import { type ChosenFacets, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
+import { type ChosenFacets, daysOf, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
 import { listSql } from './statements';
 import { addSlices, barHeight, isLowerBound, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
 import { changeWords, groupName, groupNames, measured } from './words';
@@ -21,10 +21,15 @@ interface TableProps {
   readonly sessions: ReadonlyMap<string, SessionFact>;
 }
 
-const rowOf = ({ by, range, chosen }: TableProps, key: string, sums: Sums, session?: string): UsageTableRow => ({
+const rowOf = ({ slices, by, range, chosen }: TableProps, key: string, sums: Sums, session?: string): UsageTableRow => ({
   key: session ?? key,
   sums,
-  list: (what) => listSql(what, { by, range, chosen }, key, session),
+  list: (what) => {
+    const own = ofGroup(slices, by, key);
+    // The calls of a session are found by its days.
+    const days = daysOf(session === undefined ? own : ofGroup(own, 'session', session)) ?? range;
+    return listSql(what, { by, range: days, chosen }, key, session);
+  },
 });
 
 const shownAtFirst = 50;

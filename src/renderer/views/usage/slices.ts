@@ -129,6 +129,13 @@ export const matching = (slices: Slices, chosen: ChosenFacets, except?: UsageFac
     return values.length === 0 ? left : where(left, facet, (name) => values.includes(name));
   }, slices);
 
+/** The days from the first to the last of the slices. */
+export function daysOf(slices: Slices): Range | undefined {
+  const days = [...namesOf(slices, 'day')].sort();
+  const [from, to] = [days[0], days.at(-1)];
+  return from === undefined || to === undefined ? undefined : { from, to };
+}
+
 /** The names of a place that the slices have. */
 export function namesOf({ facts: { names, places }, rows }: Slices, place: Place): ReadonlySet<string> {
   const of = places[place];
