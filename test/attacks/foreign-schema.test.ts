@@ -75,6 +75,14 @@ test('[T26] a foreign trigger in an older format does not run with the migration
   expect(rowsIn(dir)).toEqual(['kept']);
 });
 
+test('[T26] a name of a former derived table lets no view or trigger in', () => {
+  for (const foreign of ['VIEW usageCall AS SELECT 1', 'TRIGGER usageSum AFTER INSERT ON pack BEGIN SELECT 1; END'])
+    expect(refusal(() => openProject(changedOlder(47, `CREATE ${foreign}`), heldClock()))).toMatchObject({ code: 'CORRUPT' });
+  const project = openProject(changedOlder(47, 'CREATE TABLE usageCall (no); CREATE INDEX usageCallAny ON usageCall(no)'), heldClock());
+  expect(project.db.one("SELECT 1 FROM main.sqlite_schema WHERE name GLOB 'usageCall*'")).toBeUndefined();
+  project.close();
+});
+
 test('[T26] a former trigger with another body is dropped before the migration writes', () => {
   const dir = changedOlder(
     20,

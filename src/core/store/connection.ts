@@ -6,7 +6,7 @@ import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { type DamageWatch, watchDamage } from './damage.js';
 import { definitionError } from './definitions.js';
-import { changesDerived, type Derived, derivedFile, openDerived, readyToMove } from './derived/index.js';
+import { changesDerived, type Derived, derivedFile, openDerived } from './derived/index.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
 import { logPages } from './log.js';
 import { migrate } from './migrate.js';
@@ -52,7 +52,6 @@ export function connectTo(file: string | Buffer, options: ConnectionOptions): Co
       migrate(raw, {
         transaction: (work) => raw.transaction(work).immediate(),
         beforeMigration: (from) => copyBefore(raw, from, options.backupPath?.(from)),
-        ...(apart !== undefined && { readyToMove: () => readyToMove(raw, apart, options.mark) }),
       });
       if (!raw.readonly) watchRows(raw);
       if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);

@@ -16,19 +16,9 @@ export function makeFresh(raw: Database.Database): boolean {
 
 /** Remembers the definitions of a new database that the migration steps have just created, unless a step inserted rows into a table. */
 export function rememberFresh(raw: Database.Database): void {
-  const schema = schemaOf(raw);
-  const virtual = schema.filter(({ kind }) => kind === 'virtual table').map(({ name }) => name);
-  // SQLite creates the tables of a full-text index and its internal tables by itself.
-  const isOwn = (name: string): boolean => !name.startsWith('sqlite_') && !virtual.some((index) => name.startsWith(`${index}_`));
-  const own = schema.filter(({ name }) => isOwn(name));
+  const own = schemaOf(raw).filter(({ name }) => !name.startsWith('sqlite_'));
   const hasRows = ({ kind, name }: (typeof own)[number]): boolean => kind === 'table' && raw.prepare(`SELECT 1 FROM "${name}"`).get() !== undefined;
   if (own.some(hasRows)) return;
   const definition = raw.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck();
-  statements = [...own.map(({ name }) => definition.get(name) as string), ...virtual.flatMap((name) => readIndexSettings(raw, name))];
-}
-
-/** The statements that give a full-text index its settings. */
-function readIndexSettings(raw: Database.Database, index: string): string[] {
-  const settings = raw.prepare(`SELECT k, v FROM "${index}_config" WHERE k <> 'version'`).raw().all() as [string, string | number][];
-  return settings.map(([name, value]) => `INSERT INTO "${index}" ("${index}", rank) VALUES ('${name}', ${JSON.stringify(value)})`);
+  statements = own.map(({ name }) => definition.get(name) as string);
 }

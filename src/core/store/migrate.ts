@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { recountAreas } from './area-counts.js';
 import { makeFresh, rememberFresh } from './fresh.js';
-import { derivedApart, formatVersion, migrations } from './migrations/index.js';
+import { formatVersion, migrations } from './migrations/index.js';
 import { formerTrigger, refuseForeignObjects, schemaOf } from './schema.js';
 import { addSums, tablesOf, unwatchRows, watchRows } from './sums.js';
 
@@ -11,8 +11,6 @@ export interface MigrateOptions {
   readonly transaction: <T>(work: () => T) => T;
   /** Called before an existing database is changed. `from` is its format version. */
   readonly beforeMigration?: (from: number) => void;
-  /** Prepares to move derived data out of an existing database, and returns what moves it. */
-  readonly readyToMove?: () => (() => void) | undefined;
 }
 
 /**
@@ -20,7 +18,7 @@ export interface MigrateOptions {
  * @throws CONFLICT if the database is newer than this Stemma; UNAVAILABLE if it must be migrated but is read-only; CORRUPT
  * if its tables do not fit its version, or if it contains objects that Stemma did not create.
  */
-export function migrate(raw: Database.Database, { transaction, beforeMigration, readyToMove }: MigrateOptions): void {
+export function migrate(raw: Database.Database, { transaction, beforeMigration }: MigrateOptions): void {
   const from = versionOf(raw);
   refuseNewer(from);
   refuseForeignObjects(raw, from);
@@ -30,14 +28,13 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration, 
       reason: 'read-only',
     });
   if (from > 0) beforeMigration?.(from);
-  const moveDerived = from > 0 && from <= lastWithDerived ? readyToMove?.() : undefined;
   transaction(() => {
     // Another process may have migrated it while this one waited for the lock.
     const current = versionOf(raw);
     if (current === formatVersion) return;
     try {
       for (const { kind, name } of schemaOf(raw)) if (kind === 'trigger' && formerTrigger.test(name)) raw.exec(`DROP TRIGGER main."${name}"`);
-      if (current > 0 || !makeFresh(raw)) runSteps(raw, current, moveDerived);
+      if (current > 0 || !makeFresh(raw)) runSteps(raw, current);
     } catch (error) {
       // A table of a later step exists already: the version number is wrong.
       if (error instanceof Database.SqliteError && error.code === 'SQLITE_ERROR')
@@ -48,16 +45,10 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration, 
   });
 }
 
-/** The last format that kept derived data in the same database. */
-const lastWithDerived = migrations.indexOf(derivedApart);
-
-function runSteps(raw: Database.Database, from: number, moveDerived: (() => void) | undefined): void {
+function runSteps(raw: Database.Database, from: number): void {
   const before = tablesOf(raw);
   watchRows(raw);
-  for (const step of migrations.slice(from)) {
-    if (step === derivedApart) moveDerived?.();
-    raw.exec(step);
-  }
+  for (const step of migrations.slice(from)) raw.exec(step);
   unwatchRows(raw);
   addSums(raw, before);
   recountAreas(raw);

@@ -33,8 +33,8 @@ export interface RebuiltFile {
   readonly lostObjects: ReadonlyMap<number, number>;
 }
 
-/** Tables of caches and counts, and derived ones of earlier formats. A rebuilt database starts with empty ones. */
-const derived = /^(outline|materialized|principalCommit|runSum|search.*|usage.*|progress|areaCount)$/;
+/** Tables of caches and counts. A rebuilt database starts with empty ones. */
+const derived = /^(materialized|progress|areaCount)$/;
 
 /**
  * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { corrupt, inWords } from '../base/index.js';
-import { migrations } from './migrations/index.js';
+import { derivedApart, migrations } from './migrations/index.js';
 
 type Kind = 'table' | 'virtual table' | 'index' | 'view' | 'trigger';
 
@@ -10,36 +10,22 @@ export interface SchemaObject {
   readonly name: string;
 }
 
-/** Names of the internal tables of a full-text index. */
-const shadowTables = ['data', 'idx', 'content', 'docsize', 'config'];
 /** Objects of SQLite itself. No statement can create such a name. */
 const ofSqlite = /^sqlite_(autoindex_\w+|sequence|stat[1-4])$/;
 
-/** The tables and indexes that exist after the given migration steps. Stemma makes no views and no triggers. */
+/** The tables and indexes that exist after the given migration steps. Stemma makes no views, no triggers and no virtual tables in its record. */
 export function objectsAfter(steps: readonly string[]): SchemaObject[] {
   const known = new Map<string, Kind>();
-  const statements = /\b(CREATE|DROP|ALTER)\s+(?:(UNIQUE|VIRTUAL)\s+)?(TABLE|INDEX)\s+(\w+)(?:\s+RENAME\s+TO\s+(\w+))?/g;
+  const statements = /\b(CREATE|DROP|ALTER)\s+(?:UNIQUE\s+)?(TABLE|INDEX)\s+(?:IF EXISTS\s+)?(\w+)(?:\s+RENAME\s+TO\s+(\w+))?/g;
   for (const step of steps)
-    for (const [, verb, modifier, noun, name = '', renamed] of step.replaceAll(/--.*$/gm, '').matchAll(statements))
-      if (verb === 'CREATE') create(known, name, noun === 'INDEX' ? 'index' : modifier === 'VIRTUAL' ? 'virtual table' : 'table');
-      else if (verb === 'DROP') drop(known, name);
+    for (const [, verb, noun, name = '', renamed] of step.replaceAll(/--.*$/gm, '').matchAll(statements))
+      if (verb === 'CREATE') known.set(name, noun === 'INDEX' ? 'index' : 'table');
+      else if (verb === 'DROP') known.delete(name);
       else if (renamed !== undefined) {
-        drop(known, name);
-        create(known, renamed, 'table');
+        known.delete(name);
+        known.set(renamed, 'table');
       }
   return [...known].map(([name, kind]) => ({ name, kind }));
-}
-
-const shadowsOf = (name: string): readonly string[] => shadowTables.map((shadow) => `${name}_${shadow}`);
-
-function create(known: Map<string, Kind>, name: string, kind: Kind): void {
-  known.set(name, kind);
-  if (kind === 'virtual table') for (const shadow of shadowsOf(name)) known.set(shadow, 'table');
-}
-
-function drop(known: Map<string, Kind>, name: string): void {
-  if (known.get(name) === 'virtual table') for (const shadow of shadowsOf(name)) known.delete(shadow);
-  known.delete(name);
 }
 
 /** Objects that the given migration steps do not create. */
@@ -58,15 +44,22 @@ export const schemaOf = (raw: Database.Database): SchemaObject[] =>
 const lastWithTriggers = 20;
 export const formerTrigger = /^\w+Sum(Inserted|Updated)$/;
 
+/** Derived tables of earlier formats, with their indexes. One migration step drops them. */
+const formerDerived = /^(?:outline|principalCommit|runSum|search(?:Entry|State|Words(?:_[a-z]+)?)|usage[A-Z]\w*)$/;
+
+/** Whether an earlier version of Stemma made this object in databases of its time. */
+function isFormer({ kind, name }: SchemaObject, version: number): boolean {
+  if (kind === 'trigger') return version <= lastWithTriggers && formerTrigger.test(name);
+  return kind !== 'view' && version <= migrations.indexOf(derivedApart) && formerDerived.test(name);
+}
+
 /**
  * Refuses a database with objects that Stemma did not create. SQLite runs a trigger when a row changes and a view when it is read,
  * so call this before any row is read or changed. @throws CORRUPT with the names.
  */
 export function refuseForeignObjects(raw: Database.Database, version: number): void {
   if (version < 0) throw corrupt('stemma.db', `the database has the format version ${version}; run "stemma fsck --repair" to restore it`);
-  const foreign = foreignObjects(schemaOf(raw), migrations.slice(0, version)).filter(
-    ({ kind, name }) => !(kind === 'trigger' && version <= lastWithTriggers && formerTrigger.test(name)),
-  );
+  const foreign = foreignObjects(schemaOf(raw), migrations.slice(0, version)).filter((object) => !isFormer(object, version));
   if (foreign.length === 0) {
     refuseMissingTables(raw, version);
     return;
@@ -87,11 +80,5 @@ function refuseMissingTables(raw: Database.Database, version: number): void {
     throw corrupt('stemma.db', `stemma.db does not contain the table ${missing.join(', ')}; run "stemma fsck --repair" to restore it`);
 }
 
-/** The tables that exist after the given migration steps, without the internal ones of a full-text index. */
-export function tablesAfter(steps: readonly string[]): string[] {
-  const all = objectsAfter(steps);
-  const virtual = all.filter(({ kind }) => kind === 'virtual table').map(({ name }) => name);
-  return all
-    .filter(({ kind, name }) => kind !== 'index' && !virtual.some((table) => shadowTables.some((shadow) => name === `${table}_${shadow}`)))
-    .map(({ name }) => name);
-}
+/** The tables that exist after the given migration steps. */
+export const tablesAfter = (steps: readonly string[]): string[] => objectsAfter(steps).flatMap(({ kind, name }) => (kind === 'table' ? name : []));

@@ -4,5 +4,4 @@
 
 export { attachForReading, derivedFile, derivedName, isDerivedName, removeDerived, type SqliteDriver } from './attach.js';
 export { changesDerived, type Derived, openDerived } from './derived.js';
-export { readyToMove } from './move.js';
 export { derivedTables } from './tables.js';

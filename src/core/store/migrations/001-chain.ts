@@ -91,14 +91,6 @@ CREATE TABLE contextVersion (
 );
 CREATE INDEX contextVersionContext ON contextVersion(context);
 
--- The entries of a delta without their content, as the parser of its format read them. Derived from the object.
-CREATE TABLE outline (
-  artifact INTEGER PRIMARY KEY REFERENCES artifact(no),
-  format   TEXT NOT NULL,
-  parser   INTEGER NOT NULL,
-  data     TEXT NOT NULL
-);
-
 -- Which commit holds a runtime's record (a line's uuid, a tool call's id). Later imports attach their commits by it.
 CREATE TABLE record (
   project INTEGER NOT NULL,

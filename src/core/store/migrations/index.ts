@@ -6,7 +6,6 @@ import { requests } from './002-requests.js';
 import { spaces } from './003-spaces.js';
 import { cards } from './004-cards.js';
 import { tickets } from './005-tickets.js';
-import { search } from './006-search.js';
 import { storage } from './007-storage.js';
 import { tiers } from './008-tiers.js';
 import { templates } from './009-templates.js';
@@ -16,18 +15,12 @@ import { modelRuns } from './012-model-runs.js';
 import { captures } from './013-captures.js';
 import { experiments } from './014-experiments.js';
 import { ticketAnswers } from './015-ticket-answers.js';
-import { rowSums } from './016-row-sums.js';
 import { principals } from './017-principals.js';
-import { searchMemory } from './018-search-memory.js';
-import { resultSums } from './019-result-sums.js';
 import { replicas } from './020-replicas.js';
-import { noTriggers } from './021-no-triggers.js';
 import { firstParentRuns } from './022-first-parent-runs.js';
-import { searchSums } from './023-search-sums.js';
 import { turnInputs } from './024-turn-inputs.js';
-import { usage } from './025-usage.js';
+import { replyRecords } from './025-reply-records.js';
 import { sessions } from './026-sessions.js';
-import { usageFactors } from './027-usage-factors.js';
 import { waits } from './028-waits.js';
 import { jobs } from './029-jobs.js';
 import { runner } from './030-runner.js';
@@ -36,20 +29,21 @@ import { team } from './032-team.js';
 import { followed } from './033-followed.js';
 import { blackboard } from './034-blackboard.js';
 import { deletedProfiles } from './035-deleted-profiles.js';
-import { usageQuarters } from './036-usage-quarters.js';
-import { usageFirst } from './037-usage-first.js';
-import { usageRecorded } from './038-usage-recorded.js';
-import { usageTerms } from './039-usage-terms.js';
 import { received } from './040-received.js';
 import { rights } from './041-rights.js';
-import { usageSteps } from './042-usage-steps.js';
 import { areaCounts } from './043-area-counts.js';
-import { usageLedger } from './044-usage-ledger.js';
 import { openWork } from './045-open-work.js';
 import { followedHere } from './046-followed-here.js';
-import { pages } from './047-pages.js';
+import { forks } from './047-forks.js';
 import { derivedApart } from './048-derived-apart.js';
 import { sharing } from './049-sharing.js';
+
+/** Steps that changed tables which can be made again. Step 48 drops those that earlier versions of Stemma made here. */
+const derived = '-- see derived/tables.ts';
+/** From such a step on, rows of more tables carry a checksum. */
+const sums = '-- see sums.ts';
+/** From this step on, a database contains no triggers: each connection makes its own. */
+const unwatched = '-- see migrate.ts';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -60,7 +54,7 @@ export const migrations: readonly string[] = [
   spaces,
   cards,
   tickets,
-  search,
+  derived,
   storage,
   tiers,
   templates,
@@ -70,18 +64,18 @@ export const migrations: readonly string[] = [
   captures,
   experiments,
   ticketAnswers,
-  rowSums,
+  sums,
   principals,
-  searchMemory,
-  resultSums,
+  derived,
+  sums,
   replicas,
-  noTriggers,
+  unwatched,
   firstParentRuns,
-  searchSums,
+  sums,
   turnInputs,
-  usage,
+  replyRecords,
   sessions,
-  usageFactors,
+  derived,
   waits,
   jobs,
   runner,
@@ -90,18 +84,18 @@ export const migrations: readonly string[] = [
   followed,
   blackboard,
   deletedProfiles,
-  usageQuarters,
-  usageFirst,
-  usageRecorded,
-  usageTerms,
+  derived,
+  derived,
+  derived,
+  derived,
   received,
   rights,
-  usageSteps,
+  derived,
   areaCounts,
-  usageLedger,
+  derived,
   openWork,
   followedHere,
-  pages,
+  forks,
   derivedApart,
   sharing,
 ];

@@ -1,0 +1,4 @@
+/** Finds forks, which are few. */
+export const forks = /* sql */ `
+CREATE INDEX contextForked ON context(project) WHERE forked = 1;
+`;
