@@ -34,7 +34,7 @@ const table: Readonly<Record<string, { readonly role: Role; readonly check: Chec
   'task.result_fields': { role: 'system', check: (content) => (content.kind === 'fields' ? undefined : 'its content is {kind: "fields", fields}') },
 };
 
-/** Types that record a model call: its rendered prompt, tools and parameters. They are never sent to a model (B17). */
+/** Types that record a model call: its rendered prompt, tools and parameters. They are not sent to a model (B17). */
 const callRecords: ReadonlySet<string> = new Set(['sys.rendered_prompt', 'sys.tools', 'sys.parameters']);
 
 /** Whether a card records a model call and is therefore no message (B17). */

@@ -96,7 +96,7 @@ export const endStates = (chain: ReadChain): ReadonlyMap<number, string> => {
 
 /**
  * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
- * such an end, and nowhere else: it never moves the trunk of the session that it left.
+ * such an end, and nowhere else: it does not move the trunk of the session that it left (W30).
  */
 function currentTimes(nodes: readonly StoredNode[], ends: FileEnds): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));

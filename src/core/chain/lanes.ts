@@ -48,7 +48,7 @@ type Active = (CommitSeq | null)[];
  * Lays out commits newest first, children before parents. `nodes` must be in recorded order, a parent before its children.
  *
  * Every branch has one lane from its tip to the commit that it started from. Trunks get their lanes first, then subagents, then
- * the agent's own side branches, then forks. So a fork never moves a trunk. With `together`, a session, its forks and its
+ * the agent's own side branches, then forks. So a fork moves no trunk (W30). With `together`, a session, its forks and its
  * subagents occupy adjacent rows, and no lane passes another session.
  */
 export function layOut(nodes: readonly LaneNode[], options: { readonly together?: boolean } = {}): Lanes {

@@ -31,7 +31,7 @@ const provenance = {
   ticketId: name.optional().describe('The ticket that the commit belongs to.'),
   threadId: name.optional().describe("The thread of a ticket's discussion."),
 };
-/** Who makes a commit in Stemma. `context.resolve` never returns such a commit for the agent whose chain it extends. */
+/** Who makes a commit in Stemma. `context.resolve` does not return such a commit for the agent whose chain it extends (C25). */
 export const author = name.optional().describe('Who makes the commit. The default is `user@MACHINE`.');
 const summary = z.string().max(100_000).describe('A summary for people.');
 const tags = z.array(name).max(1_000).describe('Tags that replace the present ones.');

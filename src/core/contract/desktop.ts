@@ -69,7 +69,7 @@ const diagnostics = z.object({
   /** How this copy was installed: `checkout`, `npm`, `AppImage`, `deb` and so on. */
   installed: z.string(),
   at: timestamp,
-  /** The last lines of the application's log. It names events and codes, never content, titles or paths. */
+  /** The last lines of the application's log. It names events and codes, and no content, titles or paths (D11). */
   log: z.array(z.string()),
   /** What each thread keeps in memory of the open projects, its limit, and what it keeps by kind, in bytes. All limits together are at most 300 MB. */
   caches: z.array(z.object({ name: z.string(), bytes: count, limit: count, kinds: z.record(z.string(), count) })),

@@ -6,7 +6,7 @@ import { replyPart, rerunFields } from './turn.js';
 const words = z.string().min(1).max(10_000);
 const absent = z.boolean().optional().describe('Negate the check.');
 
-/** A condition on a reply. A check is never a command, because Stemma executes nothing that a transcript contains. */
+/** A condition on a reply. A check is no command, because Stemma executes nothing that a transcript contains (P5). */
 export const replyCheck = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('contains').describe('The reply contains a text.'),

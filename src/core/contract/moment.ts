@@ -19,7 +19,7 @@ export type ReplayStep = z.output<typeof replayStep>;
 const known = z.enum(['whole', 'part', 'unknown']);
 const touch = z.object({ key: entryKey, how: z.enum(['read', 'written', 'changed']), step: count });
 
-/** A file as the conversation has seen it: in its earlier reads, writes and changes, never on the disk. */
+/** A file as the conversation has seen it: in its earlier reads, writes and changes, not as it is on the disk. */
 export const knownFile = z.object({ path: z.string(), known, content: z.string().nullable(), touches: z.array(touch) });
 export type KnownFile = z.output<typeof knownFile>;
 

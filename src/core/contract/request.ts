@@ -159,7 +159,7 @@ export type PartDiff = z.output<typeof partDiff>;
 /** The largest recorded body in bytes: far more than any provider accepts. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
-/** A call as recorded on the wire. Its credentials are never stored. */
+/** A call as recorded on the wire. Its credentials are not stored (R5). */
 export const capturedCall = z.strictObject({
   provider: z.enum(providers).describe('The provider that was called.'),
   path: z.string().max(2_000).describe('The path of the request, without the query, which may contain a key.'),

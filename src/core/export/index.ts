@@ -1,5 +1,5 @@
 // export: writes contexts as files that agents resume, as message JSON, and as documents for people (`html/` is one of them).
-// It never overwrites a file, exports no data of another context, and removes known patterns of secrets on request (`redact/`).
+// It overwrites no file (F15), exports no data of another context, and removes known patterns of secrets on request (`redact/`).
 // `core/formats` writes the bytes; this folder decides what to write and where.
 export { exportComparison, exportRedactedComparison } from './comparison.js';
 export { type Exported, type ExportInput, exportContext, exportRedacted } from './context.js';

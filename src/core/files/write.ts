@@ -90,7 +90,7 @@ export function openNewFile(given: string): NewFile {
 }
 
 /**
- * Replaces a file, or creates it. After a power cut or a full disk the path holds the old bytes or the new ones, never a mix.
+ * Replaces a file, or creates it. After a power cut or a full disk the path holds the old bytes or the new ones and no mix of them (T34).
  * @param mode the new file's mode; by default it is for its owner alone.
  * @throws the error of the file system (ENOSPC, EACCES, EROFS ...); then the old file is unchanged.
  */

@@ -11,7 +11,7 @@ const endings = ['.jsonl', '.jsonl.zst'];
 
 /**
  * Finds the transcript of the session that this one continues: beside it or in the folder of another day, with a name that ends in `part`.
- * `part` comes from a transcript, so it is only compared with existing names and never used as a path.
+ * `part` comes from a transcript, so it is only compared with existing names and not used as a path (T13).
  */
 export function fileNear(path: string, part: string): LocatedFile | undefined {
   if (!/^[\w-]{8,64}$/.test(part)) return undefined;

@@ -41,7 +41,7 @@ export async function backUpNow({ dir, db, chain }: Store): Promise<BackupReport
 const dayMs = 86_400_000;
 
 /**
- * Claims the daily backup of a project that is only used by short commands, which have no idle time. Returns true at most once a day, if
+ * Claims the daily backup of a project that is only used by short commands, which have no idle time. Returns true at most once a day (T70), if
  * backups are on and the project has changed. The caller that receives true must make the backup.
  */
 export function claimBackup({ dir, createdAt }: Pick<ProjectFolder, 'dir' | 'createdAt'>, clock: Clock): boolean {

@@ -195,7 +195,7 @@ function nameReplica(chain: WriteChain, name: string, before: ReplicaSettings | 
   });
 }
 
-/** The former credentials, if the bucket is the same. Keys are never sent to another bucket. */
+/** The former credentials, if the bucket is the same. Keys are not sent to another bucket. */
 function keptCredentials(before: ReplicaSettings | undefined, place: ReplicaPlace): StoredCredentials | undefined {
   if (before?.place.kind !== 's3' || place.kind !== 's3') return undefined;
   return before.place.endpoint === place.endpoint && before.place.bucket === place.bucket ? before.credentials : undefined;

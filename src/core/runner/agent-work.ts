@@ -6,7 +6,7 @@ export interface AgentWork {
   readonly from: ContextId;
   /** Metadata of the commits. */
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** The agent or entity for whom Stemma's tools act. It is never a person. */
+  /** The agent or entity for whom Stemma's tools act. It is no person (U6). */
   readonly who: string;
   readonly runId: string | null;
   /** The tools of Stemma's MCP server that the profile of the agent permits; undefined if the work has no profile. */

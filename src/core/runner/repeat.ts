@@ -8,7 +8,7 @@ import { isAgent, type RunnerParts, type StartInput } from './parts.js';
 import { performerOf } from './perform.js';
 import type { Workshop } from './programs.js';
 
-/** `check` is a command that a person typed. It never comes from a transcript. */
+/** `check` is a command that a person typed. It does not come from a transcript (U3). */
 export type RepeatInput = InputOf<'runner.repeat'>;
 
 /**

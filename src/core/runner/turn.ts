@@ -54,7 +54,7 @@ const read = (chain: ReadChain, agentTurnId: string): AgentTurn => toTurn(turnNa
 
 /**
  * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left unfinished continues from its last
- * card. The turns that it hands out are also carried out, within the same limits. The turn always ends: `partial` at a limit, `canceled` when it is
+ * card. The turns that it hands out are also carried out, within the same limits. The turn ends (U1): `partial` at a limit, `canceled` when it is
  * stopped, `failed` at an error. @throws the error that ended it, unless the turn was ended from elsewhere
  */
 export async function performTurn(parts: TurnCallParts, agentTurnId: string): Promise<AgentTurn> {
@@ -101,7 +101,7 @@ async function chooseModel({ chain, provider, model }: TurnCallParts, agentTurnI
 
 /**
  * One model call of a running turn, and the answers to its tool calls. The reply is stored in the same transaction as its consequences: after its
- * last reply, a turn has ended. So after a kill, the state of the turn always matches its recorded replies.
+ * last reply, a turn has ended. So after a kill, the state of the turn matches its recorded replies (U4).
  */
 async function step(parts: TurnCallParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;

@@ -1,6 +1,6 @@
 // sessions: sessions and branches as people see them. A session is one row, even if it has many files or checkpoints.
 // It lists and names them, locates a commit in them, and stores a person's marks: name, pin, tags, archive, deletion.
-// A deletion hides. The content stays until a person frees it (release.ts); the file of an agent is never touched.
+// A deletion hides. The content stays until a person frees it (release.ts); the file of an agent stays as it is.
 
 export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';

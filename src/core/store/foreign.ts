@@ -72,7 +72,7 @@ const maxCopies = 5;
 
 /**
  * Opens another program's SQLite database for reading while `work` runs. It reads a copy of the database and its log, so that no file
- * appears beside the original and its owner never waits for a lock. A database that is too large to copy is read in place, in one read
+ * appears beside the original and its owner waits for no lock (F33). A database that is too large to copy is read in place, in one read
  * transaction. Its schema is not trusted: no view, trigger, computed column or extension runs.
  * @throws UNAVAILABLE if it is in use or changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
  * if it cannot be read.

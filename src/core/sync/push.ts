@@ -139,7 +139,7 @@ async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
   const missing = all.filter(({ size }) => size <= partSize);
   const items = namedBy(batch, lack.items).map(({ item }) => item);
   for (const item of items) refused.delete(itemName(item));
-  // The items are sent with the last group of their objects, so that the hub never holds an item without its objects.
+  // The items are sent with the last group of their objects, so that the hub holds no item without its objects.
   const groups = [...inGroups(missing)];
   for (const [i, group] of groups.entries()) await sendParcel(work, readObjects(chain, group), i === groups.length - 1 ? items : []);
   if (groups.length === 0 && items.length > 0) await sendParcel(work, [], items);

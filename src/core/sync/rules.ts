@@ -104,7 +104,7 @@ export const rules: readonly RowRule[] = [
   { kind: 'experimentVersion', refs: { experiment: 'experiment' } },
   { kind: 'experimentResult', key: ['resultId'], refs: { experiment: 'experiment', context: 'context' } },
   { kind: 'experimentVerdict', refs: { result: 'experimentResult' } },
-  // An agent never takes the name of a human member.
+  // An agent does not take the name of a human member (U6).
   { kind: 'entity', key: ['entityId'], fixed: ['type'] },
   { kind: 'space', key: ['spaceId'] },
   {

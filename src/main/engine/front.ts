@@ -21,7 +21,7 @@ interface Connection {
 
 /**
  * Answers the messages of a host on a thread that opens no database: it passes each call to a thread that reads or to the one that writes, and
- * the answers back. So it always answers, whatever an import or a long read is doing. `ended` is called once, after the writer has closed its
+ * the answers back. So it answers whatever an import or a long read is doing (S20, S25). `ended` is called once, after the writer has closed its
  * projects. Long because every message passes through the same connections.
  */
 export function frontBehind(say: (message: FromEngine) => void, ended: (code: number) => void): (message: ToEngine, port?: Port) => void {

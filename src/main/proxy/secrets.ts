@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Headers with credentials, which are never stored. */
+/** Headers with credentials, which are not stored (R5). */
 const credentialHeaders = ['authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie'];
 const credentialParameters = ['key', 'api_key', 'api-key', 'access_token', 'token'];
 

@@ -27,7 +27,7 @@ const ofAgents: Readonly<Record<Own, readonly RegExp[]>> = {
   none: [],
 };
 
-/** Names that are never passed, even if a person adds them: Stemma's own, and those that change which program runs. */
+/** Names that are not passed, even if a person adds them (U9): Stemma's own, and those that change which program runs. */
 const never =
   /^(STEMMA_.*|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|NODE_OPTIONS|BASH_ENV|BASH_FUNC_.*|ELECTRON_RUN_AS_NODE|GIT_(EXEC_PATH|CONFIG.*|DIR|WORK_TREE))$/i;
 

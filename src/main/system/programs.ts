@@ -118,7 +118,7 @@ function startedBy(
   return node === undefined ? undefined : { file: node, args: [...options.split(/\s+/).filter((word) => word !== ''), target] };
 }
 
-/** A program that comes with Windows, by its place: a program of the same name elsewhere is never started. */
+/** A program that comes with Windows, by its place: a program of the same name elsewhere is not started (O1). */
 export const systemProgram = (env: Environment, ...below: string[]): string =>
   pathRules('windows').join(variableOf(env, 'SystemRoot', 'windows') || 'C:\\Windows', 'System32', ...below);
 

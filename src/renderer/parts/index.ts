@@ -1,5 +1,5 @@
 // parts: components that views share: controls, states, entries, code, Markdown, token bars, and the format of numbers.
-// Text of a transcript is hostile: it is shown as text, never as markup, and no address in it is loaded.
+// Text of a transcript is hostile: it is shown as text and not as markup, and no address in it is loaded (test/attacks).
 // Parts do not know the view that uses them; they get values.
 import './layout.css';
 import './controls.css';

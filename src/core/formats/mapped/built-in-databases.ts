@@ -188,7 +188,7 @@ function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
 /** SQLite writes times in UTC without a time zone. */
 const utc = (text: string): string => (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text);
 
-/** Sessions of Google ADK. `actions` of older databases is a Python pickle, which is never read. A rewind begins a branch. */
+/** Sessions of Google ADK. `actions` of older databases is a Python pickle, which is not read. A rewind begins a branch. */
 export const adkDatabase: BuiltInDatabase = {
   mapping: adk,
   mayBe: (name) => /sessions?\.db$|agent_data\.db$/.test(name),

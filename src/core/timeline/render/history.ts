@@ -6,7 +6,7 @@ import { durationText, secondsOf } from './times.js';
 /** The default number of messages in a history. */
 export const defaultBudget = 50;
 
-/** The newest `limit` messages, oldest first. The trigger is always among them, even if it is older. */
+/** The newest `limit` messages, oldest first. The trigger is always among them, even if it is older (B-20). */
 export function newestMessages(
   messages: readonly TimelineMessage[],
   limit: number,

@@ -288,7 +288,7 @@ function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, res
   };
 }
 
-/** A summary of the messages before a position, without the trigger, which is always shown. */
+/** A summary of the messages before a position, without the trigger, which is always shown (B-20). */
 function earlierSummary(store: ReadStore, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summarizeEarlier> {
   const rows = (order: 'ASC' | 'DESC'): { name: string; text: string }[] =>
     store.db.all(

@@ -196,7 +196,7 @@ function onlyHuman(store: ReadStore, space: SpaceRow): EntityRow {
 }
 
 /**
- * A human's read receipt: it moves the human's mark to the message, never backward. Agents have no receipts, because their runs move
+ * A human's read receipt: it moves the human's mark to the message, and not backward (B-29). Agents have no receipts, because their runs move
  * their marks.
  * @throws BAD_REQUEST for an agent, for an entity that is not a member, and for a message of another space.
  */

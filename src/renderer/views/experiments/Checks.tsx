@@ -4,7 +4,7 @@ import type { ReplyCheck } from '../../../core/contract/index.js';
 import { Button, IconButton, Select } from '../../parts';
 import { checkFrom, checkKinds, checkText } from './checks';
 
-/** The checks that each reply must pass. A check reads the reply and never runs anything. */
+/** The checks that each reply must pass. A check reads the reply and runs nothing (P5). */
 export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; onChange: (checks: readonly ReplyCheck[]) => void }) {
   const [kind, setKind] = useState<ReplyCheck['kind']>('contains');
   const [text, setText] = useState('');

@@ -123,7 +123,7 @@ function Limit({ reason, until }: { reason: string; until: number }) {
   );
 }
 
-/** A tool call without a recorded result. The person enters the result or stops the run; the tool itself never runs. */
+/** A tool call without a recorded result. The person enters the result or stops the run; the tool itself does not run (P5). */
 function Question({ id, toolName, input }: { id: string; toolName: string; input: string }) {
   const [text, setText] = useState('');
   const [isError, setIsError] = useState(false);
