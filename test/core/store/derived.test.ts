@@ -214,7 +214,7 @@ test('[S27] a derived file that is ahead of its record is begun anew', { tags: '
   again.engine.close();
 });
 
-test('[S27] a project of an earlier format gives up its derived tables, and those of another layout', () => {
+test('[S27] a project of an earlier format gives up derived tables, and other layouts', () => {
   const dir = scratch();
   const file = join(dir, 'stemma.db');
   writeFileSync(file, olderDatabase(47));
