@@ -37,7 +37,7 @@ export {
   stepsEntries,
 } from './entries.js';
 export { type EntrySums, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
-export { dropRunSums, type Families, type Family, familiesAt, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
+export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
 export { commitAt, commonAncestor, findChildren, findCommit, isAncestor, isResetSince, placesTowardsRoot } from './find.js';
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
 export { graph } from './graph.js';

@@ -2,7 +2,7 @@
 // the state builder writes memory, and the compactor shortens memory. No other folder composes a prompt.
 // Pure: values in, values out. It reads no store, clock or file.
 export { requestBody } from './body.js';
-export { type Call, type ComposedCall, composeCall, type LayerSources, processOf } from './call.js';
+export { type Call, type ComposedCall, composeCall, type LayerSources } from './call.js';
 export { collectContexts, type RuntimeServices, servicesOf } from './collect.js';
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { shortenMemory } from './compaction.js';

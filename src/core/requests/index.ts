@@ -5,7 +5,6 @@
 export { diffRequests } from './compare/diff.js';
 export { diffParts, getPart, listParts } from './compare/library.js';
 export { requestSeries } from './compare/series.js';
-export { parseCardId } from './rebuild/cards.js';
 export {
   type LayerText,
   type OwnCall,
@@ -15,7 +14,6 @@ export {
   ownCallPrefix,
   ownId,
   ownSpans,
-  parseOwnId,
   printOf,
   recordOwnRun,
   type TextChange,

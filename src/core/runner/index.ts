@@ -6,7 +6,6 @@ export { allowWork } from './allowed.js';
 export { cleanUp } from './cleaning.js';
 export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
-export { offeredTo } from './offered.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
 export { previewTicketStart, readTurnInput } from './previewed.js';
 export type { AgentOrder, AgentPiece, AgentProgram, MadeFolder, Workshop } from './programs.js';

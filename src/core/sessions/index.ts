@@ -5,7 +5,7 @@
 export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';
 export { titledGraph } from './graph.js';
-export { mainTitles, namelessTitle, readSession, type SessionFacts } from './list.js';
+export { namelessTitle, readSession, type SessionFacts } from './list.js';
 export { listSessions, storedSessions } from './pages.js';
 export { findPlace } from './place.js';
 export { releaseDeleted } from './release.js';

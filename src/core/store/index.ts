@@ -8,7 +8,7 @@ export { type Confined, type ConfinedDatabase, missingDerived, openConfined } fr
 export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
 export type { Damage, DamageWatch } from './damage.js';
 export * from './database.js';
-export { derivedFile, derivedName, derivedTables, isDerivedName } from './derived/index.js';
+export { derivedFile, derivedName, isDerivedName } from './derived/index.js';
 export { databaseBytes, type ForeignRows, type Mirror, mirrorOf, RowTooLarge, withForeign } from './foreign.js';
 export { formatVersion } from './migrations/index.js';
 export type { OpenedPlace } from './place.js';

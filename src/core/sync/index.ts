@@ -13,6 +13,6 @@ export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { redactedCopies } from './redacted.js';
 export { objectsOf, type Sender, type SentItem } from './rows.js';
 export { findRule, isFixed, ticketKinds } from './rules.js';
-export { checkItem, checkMediaType, itemSchemas, validateItem } from './schemas.js';
+export { itemSchemas, validateItem } from './schemas.js';
 export { onlyCommits, selected, selectedCommits } from './select.js';
 export { type HubAddress, type MachineHubs, openMachineHubs } from './settings.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { badRequest, type JsonObject } from '../base/index.js';
 import { bodies, mediaType } from './bodies.js';
-import type { SentItem } from './rows.js';
 
 /** The schema of each kind of item. Unknown columns are refused. */
 export const itemSchemas: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(bodies).map(([kind, shape]) => [kind, z.strictObject(shape)]));
@@ -13,15 +12,9 @@ export function checkMediaType(given: string, hash: string): void {
 }
 
 /**
- * Checks an item before it is stored: its types, values, sizes, and that nothing but its columns is present. Both ends call it.
- * @throws BAD_REQUEST that names the kind, the column and the rule
+ * What is wrong with an item before it is stored: its types, values, sizes, and that nothing but its columns is present; undefined if it is valid. Both
+ * ends ask it.
  */
-export function checkItem({ kind, body }: Pick<SentItem, 'kind' | 'body'>): void {
-  const problem = validateItem(kind, body);
-  if (problem) throw badRequest(problem.field, `The item of the kind ${kind} is refused: ${problem.message}`, { kind });
-}
-
-/** What is wrong with an item; undefined if it is valid. Its kind must be known. */
 export function validateItem(kind: string, body: JsonObject): { readonly field: string; readonly message: string } | undefined {
   const schema = itemSchemas.get(kind);
   if (!schema) return { field: 'kind', message: `the kind ${kind.slice(0, 64)} is unknown.` };

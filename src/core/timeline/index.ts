@@ -4,7 +4,7 @@
 export { renderBlock, renderTimeline, timelineMessages } from './render/timeline.js';
 export { goalsOf, memoriesOf, plansOf, setGoals, setMemory, setPlan } from './spaces/agent.js';
 export { callMessages, commitTimeline, lastRunCommit, type RunShown, runMessages } from './spaces/commit.js';
-export { invokeRun, previewTimeline, runMessage, runTimeline, type TimelineChoices } from './spaces/input.js';
+export { invokeRun, previewTimeline, runTimeline, type TimelineChoices } from './spaces/input.js';
 export { nextCall } from './spaces/next.js';
 export { post, wouldTrigger } from './spaces/posting.js';
 export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, spaceLines, startByTrigger, tick } from './spaces/runs.js';

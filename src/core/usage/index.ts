@@ -11,7 +11,7 @@ export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext, usageOfFork } from './context.js';
 export { contextsAreDue, isTurn, type Lost, lossesSinceSums, turnSumsOf } from './context-sums.js';
 export { saveMeasure } from './delta-measures.js';
-export { type CountedCommit, dayMs, parseTemplate, sumSessions } from './facts.js';
+export { type CountedCommit, dayMs, sumSessions } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { type CountedGrowth, fitFactors, isUsable, sizeBy } from './fit.js';
 export { largestOf, usageLargest } from './largest.js';

@@ -1,6 +1,6 @@
-import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import { type ContextRow, commitAt, newestFirst, outlineRows, type ReadChain, readOutline, readParsed } from '../chain/index.js';
-import type { Kind, OutlineRow, PartKind, Role } from '../contract/index.js';
+import type { CommitSeq, EntryKey } from '../base/index.js';
+import { type ContextRow, commitAt, newestFirst, type ReadChain, readOutline, readParsed } from '../chain/index.js';
+import type { Kind, PartKind, Role } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
 import { type CallRow, callsIn } from './rows.js';
@@ -66,6 +66,3 @@ function textBefore(chain: ReadChain, row: ContextRow, key: EntryKey): string | 
   const at = entries.findIndex((entry) => entry.key === key);
   return at < 0 ? undefined : JSON.stringify(entries.slice(0, at).map(({ raw: _, ...entry }: ParsedEntry) => entry));
 }
-
-/** All entries of a context. */
-export const readRows = (chain: ReadChain, id: ContextId): readonly OutlineRow[] => outlineRows(chain, { id }).rows;
