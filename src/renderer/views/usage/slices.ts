@@ -59,27 +59,25 @@ export function slicesIn(
     numbers.set(name, names.length);
     return names.push(name) - 1;
   };
-  const column = (columns: readonly (readonly number[])[], at: number): Float64Array => Float64Array.from(columns[at] ?? []);
-  const [day, session, agent, model] = [0, 1, 2, 3].map((at) => Uint32Array.from(calls[at] ?? [])) as [
-    Uint32Array,
-    Uint32Array,
-    Uint32Array,
-    Uint32Array,
-  ];
+  const column = (columns: readonly (readonly number[])[], at: number): Float64Array => new Float64Array(columns[at] ?? []);
+  const numbersIn = (columns: readonly (readonly number[])[], at: number): Uint32Array => new Uint32Array(columns[at] ?? []);
+  const [day, session] = [numbersIn(calls, 0), numbersIn(calls, 1)];
   const ofSession = (place: 'repository' | 'person' | 'branch'): Uint32Array => {
-    const found = given.map((name) => numberOf(sessions.get(name)?.[place] ?? ''));
+    const found = new Uint32Array(given.map((name) => numberOf(sessions.get(name)?.[place] ?? '')));
     return session.map((one) => found[one] as number);
   };
-  const places = { day, session, agent, model, repository: ofSession('repository'), person: ofSession('person'), branch: ofSession('branch') };
-  // The tool calls of a row follow each other.
-  const [rowOf = []] = tools;
-  const order = Uint32Array.from(rowOf.keys()).sort((a, b) => (rowOf[a] as number) - (rowOf[b] as number));
-  const ordered = (at: number): Float64Array => Float64Array.from(order, (one) => tools[at]?.[one] ?? 0);
-  const row = Uint32Array.from(ordered(0));
-  const first = new Uint32Array(day.length + 1).fill(row.length);
-  for (let at = row.length - 1; at >= 0; at--) first[row[at] as number] = at;
-  for (let at = day.length - 1; at >= 0; at--) first[at] = Math.min(first[at] as number, first[at + 1] as number);
-  const toolCounts = Object.fromEntries(ofTools.map((name, at) => [name, ordered(at + 2)])) as Facts['tools']['counts'];
+  const places = {
+    ...{ day, session, agent: numbersIn(calls, 2), model: numbersIn(calls, 3) },
+    ...{ repository: ofSession('repository'), person: ofSession('person'), branch: ofSession('branch') },
+  };
+  const { first, order } = ordered(numbersIn(tools, 0), day.length);
+  const inOrder = <Numbers extends Uint32Array | Float64Array>(values: Numbers): Numbers => {
+    const found = values.slice() as Numbers;
+    for (let at = 0; at < order.length; at++) found[at] = values[order[at] as number] as number;
+    return found;
+  };
+  const row = inOrder(numbersIn(tools, 0));
+  const toolCounts = Object.fromEntries(ofTools.map((name, at) => [name, inOrder(column(tools, at + 2))])) as Facts['tools']['counts'];
   const summed = (values: Float64Array): Float64Array => {
     const sums = new Float64Array(day.length);
     for (let at = 0; at < row.length; at++) sums[row[at] as number] = (sums[row[at] as number] as number) + (values[at] as number);
@@ -90,9 +88,24 @@ export function slicesIn(
     ...ofTools.map((name) => [name, summed(toolCounts[name])]),
   ]) as Facts['counts'];
   return {
-    facts: { names, places, counts, tools: { first, row, tool: Uint32Array.from(ordered(1)), counts: toolCounts } },
+    facts: { names, places, counts, tools: { first, row, tool: inOrder(numbersIn(tools, 1)), counts: toolCounts } },
     rows: day.map((_, at) => at),
   };
+}
+
+/** The order in which the sums of the tools of each row of calls follow each other, and where those of each row begin. */
+function ordered(rowOf: Uint32Array, rows: number): { readonly first: Uint32Array; readonly order: Uint32Array } {
+  const first = new Uint32Array(rows + 1);
+  for (let at = 0; at < rowOf.length; at++) first[(rowOf[at] as number) + 1] = (first[(rowOf[at] as number) + 1] as number) + 1;
+  for (let row = 0; row < rows; row++) first[row + 1] = (first[row + 1] as number) + (first[row] as number);
+  const next = first.slice();
+  const order = new Uint32Array(rowOf.length);
+  for (let at = 0; at < rowOf.length; at++) {
+    const row = rowOf[at] as number;
+    order[next[row] as number] = at;
+    next[row] = (next[row] as number) + 1;
+  }
+  return { first, order };
 }
 
 /** The rows whose place has such a name. */
@@ -105,11 +118,12 @@ function where(slices: Slices, place: Place, isMeant: (name: string) => boolean)
 
 /** The sums of tool calls in the slices. */
 export function toolRowsOf({ facts: { tools }, rows, tool }: Slices): Uint32Array {
-  const found: number[] = [];
+  const found = new Uint32Array(tools.row.length);
+  let count = 0;
   for (const row of rows)
     for (let at = tools.first[row] as number; at < (tools.first[row + 1] as number); at++)
-      if (tool === undefined || tools.tool[at] === tool) found.push(at);
-  return Uint32Array.from(found);
+      if (tool === undefined || tools.tool[at] === tool) found[count++] = at;
+  return found.subarray(0, count);
 }
 
 /** Whether there is no row. */

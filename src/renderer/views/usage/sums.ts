@@ -9,8 +9,22 @@ export type Sums = Record<CountName, number> & { readonly sessions: Set<number> 
 
 /** Sums of nothing. A project has thousands of them, so they are written out. */
 export const noSums = (): Sums => ({
-  ...{ calls: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, cost: 0, unpriced: 0, uncountedInputs: 0, uncountedOutputs: 0 },
-  ...{ misses: 0, loss: 0, waitMs: 0, toolCalls: 0, results: 0, errors: 0, toolMs: 0 },
+  calls: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  cost: 0,
+  unpriced: 0,
+  uncountedInputs: 0,
+  uncountedOutputs: 0,
+  misses: 0,
+  loss: 0,
+  waitMs: 0,
+  toolCalls: 0,
+  results: 0,
+  errors: 0,
+  toolMs: 0,
   sessions: new Set<number>(),
 });
 
