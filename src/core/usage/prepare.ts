@@ -16,8 +16,9 @@ export function* catchUpUsage(chain: WriteChain): Generator<void> {
   yield* priceInPieces(chain);
 }
 
-/** The same, between other work of this thread. Loads the list of prices first. */
+/** The same, between other work of this thread. Loads the list of prices only for new calls, because that takes longer than most answers. */
 export async function prepareUsage(chain: WriteChain): Promise<void> {
+  if (!usageIsDue(chain)) return;
   await loadPrices();
   for (const _ of catchUpUsage(chain)) await new Promise((resolve) => setTimeout(resolve));
 }
