@@ -1,10 +1,12 @@
-import { useState } from 'react';
+import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, Empty, ProblemLine, Select, Switch, say } from '../../parts';
 import { go } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
+/** The rows that are drawn at once fill a screen. More follow when they are shown. */
+const drawnAtOnce = 40;
 const shownAtFirst = 200;
 
 /** The rows of an answer as a table or a chart. */
@@ -55,7 +57,8 @@ export function Result({ answer, project, sql }: { answer: AnalysisAnswer; proje
 }
 
 function Rows({ answer: { columns, rows } }: { answer: AnalysisAnswer }) {
-  const [most, setMost] = useState(shownAtFirst);
+  const [most, setMost] = useState(drawnAtOnce);
+  useEffect(() => startTransition(() => setMost(shownAtFirst)), []);
   return (
     <div className="sql-scroll">
       <table className="sql-table">
@@ -83,7 +86,7 @@ function Rows({ answer: { columns, rows } }: { answer: AnalysisAnswer }) {
           ))}
         </tbody>
       </table>
-      {rows.length > most && (
+      {most >= shownAtFirst && rows.length > most && (
         <p className="sql-more">
           <Button small onClick={() => setMost(most * 5)}>
             Show more rows
