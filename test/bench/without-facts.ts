@@ -4,7 +4,7 @@ import type { Plugin } from 'vite';
 const ofFacts: readonly (readonly [file: string, name: string, nothing: string])[] = [
   ['formats/claude-code/calls.ts', 'callPartOf', '() => undefined'],
   ['requests/runtimes/counts.ts', 'callsOfDelta', '() => []'],
-  ['usage/backfill.ts', 'openRecorder', '() => () => {}'],
+  ['usage/backfill.ts', 'openRecorder', '() => ({ add() {}, settle() {} })'],
 ];
 
 /** Builds the engine without the facts of usage: a comparison with it says what they add to an import. */

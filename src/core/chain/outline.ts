@@ -123,7 +123,12 @@ export const unpacked = (stored: string | Uint8Array): string =>
   typeof stored === 'string' ? stored : decodeText(zstdDecompressSync(stored, { maxOutputLength: maxOutlineBytes }));
 
 /** A derived text as a column stores it: compressed if it is long. */
-export const packed = (text: string): string | Uint8Array => (text.length < compressedFrom ? text : zstdCompressSync(text, compression));
+export function packed(text: string): string | Uint8Array {
+  if (text.length < compressedFrom) return text;
+  const bytes = Buffer.from(text);
+  // With the size, zstd takes only as much memory as that needs.
+  return zstdCompressSync(bytes, { ...compression, pledgedSrcSize: bytes.length });
+}
 
 /** The checksum before the outline, as it is stored, also covers the artifact and format that the outline belongs to. */
 const sumLength = 8;

@@ -118,7 +118,7 @@ export function readOpened({ fd, stat }: OpenedFile): Buffer {
  */
 export function statInside(root: string, path: string): Stats | undefined {
   const file = pathInside(root, path);
-  const stat = unlessMissing(() => entryInside(root, file));
+  const stat = unlessMissing(() => entryIfExists(root, file));
   if (stat) requireRegular(file, stat);
   return stat;
 }
@@ -204,6 +204,14 @@ function pathInside(root: string, path: string): string {
 
 /** The `lstat` result of a path below `root`. First checks that no folder between the two is a link. */
 function entryInside(root: string, file: string): Stats {
+  return lstatSync(beforeLinks(root, file));
+}
+
+/** As `entryInside`; undefined if nothing exists at the path. An error for each missing file would cost more than the rest. */
+const entryIfExists = (root: string, file: string): Stats | undefined => lstatSync(beforeLinks(root, file), { throwIfNoEntry: false });
+
+/** The absolute path, if no folder between it and the root is a link. */
+function beforeLinks(root: string, file: string): string {
   let at = resolve(root);
   const names = relative(at, file).split(sep);
   const last = names.pop() as string;
@@ -211,7 +219,7 @@ function entryInside(root: string, file: string): Stats {
     at = join(at, name);
     requireNoLink(at, lstatSync(at));
   }
-  return lstatSync(join(at, last));
+  return join(at, last);
 }
 
 function requireNoLink(path: string, stat: Stats): void {

@@ -5,7 +5,7 @@ import type { ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOu
 import { importableFormats, outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, type OpenFile, openFile, openMember } from './files.js';
-import { mainDocumentOf, withHolding } from './members.js';
+import { holdsConversations, mainDocumentOf } from './members.js';
 import { formatOfFile } from './recognize.js';
 
 /** A file to read ahead. */
@@ -57,8 +57,8 @@ export function readAhead({ root, path, format: named, granularity }: AheadOrder
   const located = { root, path };
   let file: OpenFile | undefined;
   try {
-    if (mainDocumentOf(located) !== undefined || withHolding(located, asked, () => true)) return undefined;
     file = openFile(located);
+    if (mainDocumentOf(located) !== undefined || holdsConversations(located, file.bytes, asked)) return undefined;
     const format = asked ?? formatOfFile(file.bytes, path);
     if (!format) return undefined;
     const unknown: string[] = [];
@@ -101,10 +101,14 @@ function planNew(file: NewFile, format: ImportableFormat, given: Pick<PlanContex
 function factsOf(planned: PlannedCommit): PlannedFacts {
   const { entries: _, elisions: __, outline: ___, ...facts } = Object.getOwnPropertyDescriptors(planned);
   const outline = planned.outline ?? outlined(planned);
-  return { ...(Object.defineProperties({}, facts) as Omit<PlannedFacts, 'outline'>), outline: { ...outline, data: packed(outline.data) } };
+  const data = packed(outline.data);
+  return {
+    ...(Object.defineProperties({}, facts) as Omit<PlannedFacts, 'outline'>),
+    outline: { ...outline, data: typeof data === 'string' ? data : ownBytes(data) },
+  };
 }
 
-/** The bytes in a buffer of their own, which another thread can take over. */
+/** The bytes in a buffer of their own. A message to another thread contains the whole buffer of bytes. */
 const ownBytes = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes));
 
 /** The file that was read ahead, opened again if it is large; undefined if it changed since. The caller closes it. */

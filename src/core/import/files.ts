@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { blake3OfParts, blake3Parts } from '../artifacts/index.js';
+import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import { absolutePath, FileRefused, type LocatedFile, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
@@ -256,6 +256,11 @@ function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = n
   const of = (bytes: FileBytes, end: number): Buffer => {
     const before = state.known.get(end);
     if (before) return before;
+    if (bytes instanceof Uint8Array && state.at === 0 && end === bytes.length) {
+      const all = blake3Of(bytes);
+      state.known.set(end, all);
+      return all;
+    }
     if (end < state.at) Object.assign(state, { hasher: undefined, at: 0 });
     limit = end;
     for (let start = state.at; start < end; start = state.at) pass(bytes.subarray(start, Math.min(start + hashedAtOnce, end)), start);
@@ -316,7 +321,7 @@ function roomFor(length: number): Buffer {
 }
 
 function readFully(fd: number, start: number, end: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(end - start);
+  const bytes = Buffer.allocUnsafeSlow(end - start);
   fill(fd, bytes, start);
   return bytes;
 }

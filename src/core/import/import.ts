@@ -14,7 +14,7 @@ import {
   TooManyLines,
 } from '../formats/index.js';
 import { readCalls } from '../requests/index.js';
-import type { openRecorder } from '../usage/index.js';
+import type { CallRecorder } from '../usage/index.js';
 import { openAhead, planAhead, type ReadAhead } from './ahead.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, ioReason, isUnchanged, type OpenFile, openFile, openMember, readSize, Unreadable } from './files.js';
@@ -270,7 +270,7 @@ type Transaction = <T>(work: () => T) => T;
 /** Files that share a transaction. */
 export interface Group {
   /** Stores the calls of their commits. */
-  readonly recorder: ReturnType<typeof openRecorder>;
+  readonly recorder: CallRecorder;
 }
 
 /** A file of a group could not be stored. Nothing of the group is stored then, because a part of the transaction cannot be undone. */

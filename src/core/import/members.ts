@@ -18,7 +18,7 @@ import { withForeign } from '../store/index.js';
 import { findStateFolder, folderOf } from './beside.js';
 import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
 import { measuredMembers } from './measured.js';
-import { headLength, recognized, sortedHead } from './recognize.js';
+import { certainFormat, headLength, readHead, recognized, sortedHead } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
 
@@ -113,6 +113,7 @@ export function withHolding<T>(
   const head = folder ? folder.bytes.subarray(0, documentHead) : readEnds(file, documentHead).head;
   const readers = asked ? [asked] : importableFormats;
   if (isDatabase(head)) return inDatabase(file, readers, work);
+  if (!asked && !folder && certainFormat(head, path)) return undefined;
   const readersOf = (beginning: Uint8Array): ImportableFormat[] =>
     readers.filter(({ exports }) => exports?.recognize(beginning, folder?.path ?? path));
   const own = readersOf(head);
@@ -133,6 +134,10 @@ export function withHolding<T>(
   }
   return undefined;
 }
+
+/** Whether a file of lines holds conversations, as `withHolding` says. A file whose first bytes make its format certain is not opened again. */
+export const holdsConversations = (file: LocatedFile, bytes: FileBytes, asked: ImportableFormat | undefined): boolean =>
+  (asked !== undefined || certainFormat(readHead(bytes), file.path) === undefined) && withHolding(file, asked, () => true) !== undefined;
 
 /** Runs `work` on the conversations of a document, or finds a result for it in `known`. Undefined if the format does not read the document. */
 function inDocument<T>(

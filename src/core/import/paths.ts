@@ -48,11 +48,10 @@ export function* importPaths(chain: WriteChain, input: ImportInput, threads?: St
   const ahead = input.mapping ? undefined : readingAhead(chain, files, threads, { format: asked?.id, granularity });
   const importOne = (file: FoundFile, group?: Group): FileResult => {
     const read = ahead?.take(file);
-    return (
-      (read && importRead(chain, file, read, granularity, group)) ??
-      importHolding(chain, file, asked, granularity) ??
-      importFile(chain, file, asked, granularity)
-    );
+    const stored = read && importRead(chain, file, read, granularity, group);
+    if (stored) return stored;
+    group?.recorder.settle();
+    return importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
   };
   try {
     for (let done = 0; done < files.length; ) {
@@ -146,6 +145,7 @@ function importSome(
         if (chain.clock() >= until) break;
         results.push(importOne(next, shared));
       }
+      shared.recorder.settle();
       return results;
     });
   } catch (error) {

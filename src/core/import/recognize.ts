@@ -1,15 +1,20 @@
 import { decodeText, encodeText } from '../base/index.js';
-import { type FileBytes, importableFormats, scalarsFirst } from '../formats/index.js';
+import { type FileBytes, type ImportableFormat, importableFormats, scalarsFirst } from '../formats/index.js';
 
 /** The number of bytes that are enough to detect a format. */
 export const headLength = 64 * 1024;
 /** The beginning of a file, for detecting its format. */
 export const readHead = (bytes: FileBytes): Uint8Array => bytes.subarray(0, Math.min(headLength, bytes.length));
 
+/** The format that is certain by the first few lines. Such a file is no document. */
+export function certainFormat(head: Uint8Array, path: string): ImportableFormat | undefined {
+  const few = head.subarray(0, head.subarray(0, fewBytes).lastIndexOf(newline) + 1);
+  return few.length > 0 ? importableFormats.find((format) => format.recognize(few, path) === 1) : undefined;
+}
+
 /** The format with the highest confidence, if any recognizes the file. The first few lines are enough for most files. */
 export function recognized(head: Uint8Array, path: string): Recognized | undefined {
-  const few = head.subarray(0, head.subarray(0, fewBytes).lastIndexOf(newline) + 1);
-  const certain = few.length > 0 ? importableFormats.find((format) => format.recognize(few, path) === 1) : undefined;
+  const certain = certainFormat(head, path);
   if (certain) return { format: certain, confidence: 1 };
   const [best] = importableFormats
     .map((format) => ({ format, confidence: format.recognize(head, path) }))
@@ -18,7 +23,7 @@ export function recognized(head: Uint8Array, path: string): Recognized | undefin
   return best;
 }
 /** The format of a file by its first bytes, or else by the members of its first record in another order. */
-export function formatOfFile(bytes: FileBytes, path: string): Recognized['format'] | undefined {
+export function formatOfFile(bytes: FileBytes, path: string): ImportableFormat | undefined {
   const known = recognized(readHead(bytes), path);
   if (known) return known.format;
   const sorted = sortedHead(bytes);
@@ -40,6 +45,6 @@ const fewBytes = 4 * 1024;
 const newline = 0x0a;
 
 interface Recognized {
-  readonly format: (typeof importableFormats)[number];
+  readonly format: ImportableFormat;
   readonly confidence: number;
 }

@@ -13,7 +13,7 @@ import {
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, outlined, requireFormat, type StoredOutline, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
-import { type CountedCommit, openRecorder } from '../usage/index.js';
+import { type CallRecorder, openRecorder } from '../usage/index.js';
 import type { PackedOutline, StorableCommit, StorablePlan } from './ahead.js';
 import type { FoundFile, OpenFile } from './files.js';
 import { joinFork } from './join-fork.js';
@@ -43,7 +43,7 @@ interface Storing {
   /** The commits of sessions that wait for this file. */
   readonly waiting: ReadonlySet<CommitSeq>;
   /** Stores the calls of the commits, if several files share it. */
-  readonly recorder?: ReturnType<typeof openRecorder> | undefined;
+  readonly recorder?: CallRecorder | undefined;
 }
 
 /** The bytes that one transaction stores before their commits. The files of most sessions are smaller and are stored by one transaction. */
@@ -51,9 +51,6 @@ const bytesAtOnce = 4 * 1024 * 1024;
 /** Milliseconds after which a transaction that adds commits ends, and the time that others then have to write. */
 const commitMs = 25;
 const pauseMs = 10;
-
-/** The number of commits whose calls are stored together. */
-const countedAtOnce = 1_000;
 
 /** Runs work in a transaction of the import. It throws if another process changed what the plan is based on. `made` are the commits so far. */
 export type InTransaction = <T>(made: readonly CommitSeq[], work: () => T) => T;
@@ -142,7 +139,7 @@ class Storer {
   readonly #sides: PlacedPiece[] = [];
   readonly #own: Signed & { readonly machine?: string | undefined };
   readonly #problem: string | undefined;
-  readonly #recordCalls: ReturnType<typeof openRecorder>;
+  readonly #recorder: CallRecorder;
   #commits = 0;
   #entries = 0;
   #opening: Pick<StorableCommit, 'summary'> | undefined;
@@ -155,7 +152,7 @@ class Storer {
     const { problem, machine = plan.machine, ...signer } = signedFor(chain, { signed, plan, grown });
     this.#own = { ...signer, machine };
     this.#problem = problem;
-    this.#recordCalls = storing.recorder ?? openRecorder(chain);
+    this.#recorder = storing.recorder ?? openRecorder(chain);
     this.made = new MadeCommits(chain);
   }
 
@@ -176,16 +173,11 @@ class Storer {
 
   /** Adds commits whose content is stored, in the same transaction if `isFresh`, until all are there or the time has come; at least one. */
   addCommits(until: number, isFresh = false): void {
-    const counted: CountedCommit[] = [];
-    rememberAll(this.chain, this.#commitsUntil(until, isFresh, counted));
-    this.#recordCalls(counted);
+    rememberAll(this.chain, this.#commitsUntil(until, isFresh));
+    if (!this.storing.recorder) this.#recorder.settle();
   }
 
-  *#commitsUntil(
-    until: number,
-    isFresh: boolean,
-    counted: CountedCommit[],
-  ): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
+  *#commitsUntil(until: number, isFresh: boolean): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     const { chain, made } = this;
     let highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
     const { found, file, plan, last, waiting } = this.storing;
@@ -207,14 +199,13 @@ class Storer {
       made.add(stored.row);
       takeRecordsBack(chain, stored.row.seq, planned.records, waiting);
       if (number === 0 && plan.awaits !== undefined) rememberWaiting(chain, stored.row.seq, plan.awaits);
-      counted.push(stored);
+      this.#recorder.add([stored]);
       if (planned.type === 'delta') this.#opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
       this.#pieces.push(...stored.pieces);
       this.#commits += stored.row.seq > highest ? 1 : 0;
       highest = Math.max(highest, stored.row.seq);
       this.#entries += content.counts.entries;
       yield { seq: stored.row.seq, records: planned.records };
-      if (counted.length >= countedAtOnce) this.#recordCalls(counted.splice(0));
       if (chain.clock() >= until) return;
     }
   }
@@ -263,7 +254,7 @@ class Storer {
     });
     requests?.save(source);
     joinAnswers(chain, made.seqs);
-    const attached = attachWaiting(chain, found.path, replaceStored(chain));
+    const attached = attachWaiting(chain, found.path, replaceStored(chain), this.#recorder);
     contentIsRead();
     const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
     return {
@@ -339,7 +330,7 @@ interface Addition {
 function addPlanned(
   chain: WriteChain,
   { file, bytes, format, planned, content, made, signed = {} }: Addition,
-): CountedCommit & { row: ContextRow; pieces: PlacedPiece[] } {
+): Parameters<CallRecorder['add']>[0][number] & { row: ContextRow; pieces: PlacedPiece[] } {
   const parent = findParent(chain, planned, made);
   const { no, ref, counts, calls } = content;
   const row = addCommit(chain, {

@@ -3,6 +3,7 @@ import type { CommitSeq, EntryKey } from '../base/index.js';
 import { commitAt, holderOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type ImportPlan, importableFormats, type KnownRecords, recordOfKey } from '../formats/index.js';
+import type { CallRecorder } from '../usage/index.js';
 import { metaBeside } from './beside.js';
 import { type TrackedRecords, trackedRecords } from './known.js';
 import type { Until } from './regroup.js';
@@ -101,8 +102,11 @@ export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: read
  * Imports the sessions that wait for the file at the path again, from their stored bytes, now as its continuation. From then on, their
  * records and calls belong to the new commits. The earlier commits stay, because commits never change, but they are hidden like a deleted branch.
  */
-export const attachWaiting = (chain: WriteChain, path: string, store: StoreContinuation): Skip[] =>
-  waitingFor(chain, path).flatMap((one) => attach(chain, one, store));
+export function attachWaiting(chain: WriteChain, path: string, store: StoreContinuation, recorder: CallRecorder): Skip[] {
+  const waiting = waitingFor(chain, path);
+  if (waiting.length > 0) recorder.settle();
+  return waiting.flatMap((one) => attach(chain, one, store));
+}
 
 /** Attaches a session, and then those that continue it. */
 function attach(chain: WriteChain, { record, context }: Waiting, store: StoreContinuation): Skip[] {

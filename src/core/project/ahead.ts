@@ -45,6 +45,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 16 };
 
 /**
  * Threads that read files before their turn. The writer is synchronous: it waits for answers without returning to its event loop. So do the threads.
+ * The writer waits only for files that are being read: before that, it reads the next ones itself.
  * @param script the built `main/engine/work.ts`.
  */
 export function filesAhead(script: string, orders: readonly AheadOrder[]): FilesAhead {
@@ -81,14 +82,22 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
         read.set(answer.path, answer.read);
       }
   };
+  /** Reads the next file that no thread has begun. Returns false if there is none. */
+  const readNext = (): boolean => {
+    const place = Atomics.load(shared, nextOrder);
+    const order = place < room && Atomics.compareExchange(shared, nextOrder, place, place + 1) === place ? orders[place] : undefined;
+    if (order) read.set(order.path, readAhead(order));
+    return order !== undefined;
+  };
   const isAsked = ({ path }: FoundFile): boolean => !taken.has(path) && (places.get(path) ?? room) < room;
-  /** Waits for the answer to a file that was asked for. If none comes, the threads are given up. */
+  /** Waits for the answer to a file that was asked for, and reads others meanwhile. If none comes, the threads are given up. */
   const wait = (file: FoundFile): void => {
     const until = systemClock() + patienceMs + file.bytes / bytesPerMs;
     while (isAsked(file) && !isBroken && !read.has(file.path)) {
       const before = Atomics.load(shared, answers);
       receive();
       if (read.has(file.path)) return;
+      if (readNext()) continue;
       const left = (Atomics.load(shared, begun) === 0 ? startsUntil : until) - systemClock();
       if (left <= 0) isBroken = true;
       else Atomics.wait(shared, answers, before, Math.min(left, 1_000));

@@ -23,13 +23,12 @@ const highest = (chain: ReadChain): number => chain.db.one<{ seq: number | null 
 const readUpTo = (chain: ReadChain): number =>
   readDerivedProgress(chain, versionName) === readerVersion ? readDerivedProgress(chain, progressName) : 0;
 
-/** The number of commits whose calls are not stored yet, at most `limit`. */
+/** The number of commits whose calls are not stored yet, at most `limit`. SQLite would plan the statement again for each value of a bound limit. */
 export const pendingCommits = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
   chain.db.one<{ pending: number }>(
-    'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
+    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ${limit})`,
     readUpTo(chain),
     chain.project,
-    limit,
   )?.pending ?? 0;
 
 interface Row extends Pick<ContextRow, 'seq' | 'id' | 'parent' | 'sessionId' | 'template' | 'createdAt' | 'type' | 'format'> {
@@ -140,18 +139,39 @@ function callsIn(chain: ReadChain, { seq, artifact, format, type, ...row }: Row)
   }
 }
 
+/** Stores the calls of new commits inside a transaction. */
+export interface CallRecorder {
+  /** Takes commits, which are stored once they are many. */
+  add(commits: readonly CountedCommit[]): void;
+  /** Stores what was taken. Call it before the transaction ends, and before a question about calls. */
+  settle(): void;
+}
+
+/** The commits that a recorder stores together. */
+const recordedAtOnce = 1_000;
+
 /**
- * Returns a function that stores the calls of new commits inside a transaction. Reads the calls of earlier commits first if they are few; otherwise
- * they stay pending, and the new commits are read again with them.
+ * Opens a recorder. Reads the calls of earlier commits first if they are few; otherwise they stay pending, and the new commits are read again with
+ * them.
  */
-export function openRecorder(chain: WriteChain): (commits: readonly CountedCommit[]) => void {
+export function openRecorder(chain: WriteChain): CallRecorder {
   const pending = pendingCommits(chain, fewCommits);
   if (pending > 0 && pending < fewCommits) backfillBatch(chain);
   const isCurrent = pending < fewCommits;
-  return (commits) => {
-    recordCalls(chain, commits);
+  let taken: CountedCommit[] = [];
+  const settle = (): void => {
+    if (taken.length === 0) return;
+    recordCalls(chain, taken);
+    taken = [];
     if (!isCurrent) return;
     setDerivedProgress(chain, versionName, readerVersion);
     setDerivedProgress(chain, progressName, highest(chain));
+  };
+  return {
+    add: (commits) => {
+      taken.push(...commits);
+      if (taken.length >= recordedAtOnce) settle();
+    },
+    settle,
   };
 }

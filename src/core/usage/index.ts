@@ -2,7 +2,7 @@
 // its own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
 // It keeps the rules of test/spec/usage.md.
 
-export { backfillBatch, countCalls, openRecorder, pendingAmong, pendingCommits } from './backfill.js';
+export { backfillBatch, type CallRecorder, countCalls, openRecorder, pendingAmong, pendingCommits } from './backfill.js';
 export { growthsOf, saveFactors } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { cardCallPrefix } from './card-calls.js';

@@ -20,6 +20,14 @@ const log = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping
  * The first record of a file of lines, or of a list. What a terminal printed before lines is skipped. Undefined if the record is longer than the beginning.
  */
 function firstRecord(head: string): Json | undefined {
+  if (head !== lastRead.head) lastRead = { head, record: readFirstRecord(head) };
+  return lastRead.record;
+}
+
+/** The last beginning and its first record: each mapping asks about the same file. */
+let lastRead: { readonly head: string; readonly record: Json | undefined } = { head: '', record: undefined };
+
+function readFirstRecord(head: string): Json | undefined {
   if (/^\s*\[\s*\{/.test(head)) {
     const start = head.indexOf('{');
     for (let end = head.indexOf('}'); end >= 0; end = head.indexOf('}', end + 1)) {

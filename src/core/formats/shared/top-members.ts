@@ -12,6 +12,15 @@ interface Begun {
  * it contains of it.
  */
 function topMembers(text: string): ReadonlyMap<string, Json | Begun> {
+  if (text === lastRead.text) return lastRead.members;
+  lastRead = { text, members: readTopMembers(text) };
+  return lastRead.members;
+}
+
+/** The last text and its members: each format asks about the beginning of the same file. */
+let lastRead: { readonly text: string; readonly members: ReadonlyMap<string, Json | Begun> } = { text: '', members: new Map() };
+
+function readTopMembers(text: string): ReadonlyMap<string, Json | Begun> {
   const found = new Map<string, Json | Begun>();
   const opening = /^\ufeff?\s*\{/.exec(text);
   const member = /\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*/y;
@@ -44,7 +53,7 @@ function endAfter(text: string, start: number): number {
 
 /** Whether a text begins with an object that has these members, each with a value whose text matches the pattern. A list or object may be cut off. */
 export function hasMembers(text: string, members: Readonly<Record<string, RegExp>>): boolean {
-  if (!/^\ufeff?\s*\{/.test(text) || !Object.keys(members).every((name) => text.includes(`"${name}"`))) return false;
+  if (!/^\ufeff?\s*\{/.test(text)) return false;
   const found = topMembers(text);
   return Object.entries(members).every(([name, pattern]) => {
     const value = found.get(name);

@@ -31,10 +31,12 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
   let isStored = false;
   let count = 0;
   let known: ReturnType<typeof identityAt>;
+  let following: Database.Statement | undefined;
   const open = (): void => {
     isStored = raw.readonly ? attachForReading(raw, file, mark) : attachForWriting(raw, file, mark);
     known = file === undefined ? undefined : identityAt(file);
     count += 1;
+    following = undefined;
   };
   const reopen = (): boolean => {
     try {
@@ -74,7 +76,9 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
       if (file !== undefined && isStored && !raw.readonly && place.isSame()) seal(file);
     },
     follow: () => {
-      if (isStored) raw.prepare(writeFromSql).run(mark ?? null);
+      if (!isStored) return;
+      following ??= raw.prepare(writeFromSql);
+      following.run(mark ?? null);
     },
   };
 }
