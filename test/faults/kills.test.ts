@@ -1,12 +1,14 @@
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { refOf } from '../../src/core/artifacts/index.js';
 import { type ArtifactRef, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { digestCommit, materializedBytes, show } from '../../src/core/chain/index.js';
+import { listSources, proveSource } from '../../src/core/import/index.js';
 import { atOnce, checkProject, createProject, openProject } from '../../src/core/project/index.js';
 import { migrations } from '../../src/core/store/migrations/index.js';
+import { largeSession } from '../bench/material.js';
 import { root } from '../support/machine.js';
 import { scratch } from '../support/project.js';
 import { delta, machineOf } from './material.js';
@@ -113,6 +115,37 @@ describe('killed', () => {
     expect(acknowledged.length).toBeGreaterThan(kills);
   });
 
+  test('[S7, S19] kills during an import that reads ahead leave every file whole or absent', async () => {
+    const next = chance(19);
+    const dir = join(scratch(), 'ahead.stemma');
+    createProject({ dir }, systemClock).close();
+    const folder = scratch();
+    const perRound = 80;
+    const rounds = isShort ? 3 : 40;
+    for (let round = 0; round < rounds; round++) {
+      for (let at = 0; at < perRound; at++) {
+        const number = round * perRound + at;
+        const name = `${String(number).padStart(8, '0')}-0000-4000-8000-000000000019.jsonl`;
+        // Some are large: their content is stored by many transactions.
+        const size = at % 40 === 39 ? { turns: 40, calls: 60 } : { turns: 2, calls: 3 };
+        writeFileSync(join(folder, name), largeSession(size, number));
+      }
+      const worker = startWorker(['importAhead', dir, folder]);
+      await worker.said('open');
+      await pause(next() * 800);
+      await worker.kill();
+      expect(complaints(worker)).toEqual([]);
+      const project = openProject(dir, systemClock, machineOf(dir));
+      expect(atOnce(checkProject(project)).problems).toEqual([]);
+      for (const { sourceId } of listSources(project.chain)) proveSource(project.chain, sourceId);
+      project.close();
+    }
+    const last = startWorker(['importAhead', dir, folder]);
+    await last.ended;
+    expect(last.lines()).toContain(`imported ${rounds * perRound}`);
+    expect(countsOf(dir)).toEqual(await countsAlone(folder));
+  });
+
   test('[S7, S8] a kill during a migration leaves the old or the new format, intact', async () => {
     const next = chance(11);
     for (let round = 0; round < (isShort ? 2 : 30); round++) {
@@ -127,6 +160,27 @@ describe('killed', () => {
     }
   });
 });
+
+/** What a project has of its sessions. */
+function countsOf(dir: string): unknown {
+  const { chain, close } = openProject(dir, systemClock, machineOf(dir));
+  const counts = chain.db.one(
+    `SELECT (SELECT COUNT(*) FROM source) AS sources, (SELECT COUNT(*) FROM context) AS commits, (SELECT COUNT(*) FROM record) AS records,
+            (SELECT COUNT(*) FROM usageCall) AS calls, (SELECT SUM(calls) FROM usageSum) AS summed`,
+  );
+  close();
+  return counts;
+}
+
+/** The same of a project into which one thread imports the folder without being killed. */
+async function countsAlone(folder: string): Promise<unknown> {
+  const dir = join(scratch(), 'alone.stemma');
+  createProject({ dir }, systemClock).close();
+  const worker = startWorker(['import', dir, folder]);
+  await worker.ended;
+  expect(complaints(worker)).toEqual([]);
+  return countsOf(dir);
+}
 
 /** A project in the first format, with a chain. */
 function olderProject(dir: string, count: number): Acknowledged[] {

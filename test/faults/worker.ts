@@ -3,11 +3,12 @@
  * exactly these.
  */
 import { writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../src/core/base/index.js';
 import { checkpoint, snapshot } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
-import { atOnce, createProject, openProject, type Project, roots } from '../../src/core/project/index.js';
+import { atOnce, createProject, filesAhead, openProject, type Project, roots } from '../../src/core/project/index.js';
 import { delta, machineOf } from './material.js';
 import { writeSampleStory } from './story.js';
 
@@ -52,6 +53,12 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
   async import(project) {
     const result = await fetching(project, () => atOnce(importPaths(project.chain, { paths: rest })));
     for (const tip of result.tips) say(`tip ${tip}`);
+  },
+  /** Imports with threads that read ahead. */
+  importAhead({ chain }) {
+    const threads = join(dirname(dirname(fileURLToPath(import.meta.url))), 'faults-threads', 'script.js');
+    const result = atOnce(importPaths(chain, { paths: rest }, (orders) => filesAhead(threads, orders)));
+    say(`imported ${result.sessions}`);
   },
   /** Makes and collects garbage forever. */
   collect({ chain }) {

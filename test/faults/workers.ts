@@ -6,9 +6,10 @@ import { bundle } from '../support/bundle.ts';
 
 const script = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'out', 'faults', 'script.js');
 
-/** Builds the worker script once for all tests. */
+/** Builds the worker script, and that of its threads, once for all tests. */
 export async function setup(): Promise<void> {
   await bundle('test/faults/worker.ts', 'faults');
+  await bundle('src/main/engine/work.ts', 'faults-threads');
 }
 
 export interface Worker {
