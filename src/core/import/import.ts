@@ -285,11 +285,18 @@ const inGroup: Transaction = (work) => {
   }
 };
 
+interface AskRead {
+  readonly granularity: Granularity;
+  readonly group?: Group | undefined;
+  /** Reads another file between two transactions of a large one. Returns false if there is none. */
+  readonly meanwhile?: () => boolean;
+}
+
 /**
  * Imports a new file that was read ahead. Undefined if the project has something that its plan did not know: then the file is planned again.
  * @throws GroupFailed if it shares the transaction of a group.
  */
-export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead, granularity: Granularity, group?: Group): FileResult | undefined {
+export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead, { granularity, group, meanwhile }: AskRead): FileResult | undefined {
   const { path } = found;
   const format = importableFormats.find(({ id }) => id === read.format);
   if (!format || read.plan.awaits !== undefined) return undefined;
@@ -303,7 +310,7 @@ export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead,
     const { bytes, whole } = file;
     const calls = read.plan.side.length === 0 ? undefined : readCalls({ bytes, whole, format: format.id });
     const plan = planAhead(file, path, format, read, { granularity });
-    const about = { plan, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder };
+    const about = { plan, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder, meanwhile };
     const hash = Buffer.from(read.hash);
     const contentIsRead = (): void => {
       if (file?.hasChanged(hash)) throw new Outdated();

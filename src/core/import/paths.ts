@@ -48,7 +48,7 @@ export function* importPaths(chain: WriteChain, input: ImportInput, threads?: St
   const ahead = input.mapping ? undefined : readingAhead(chain, files, threads, { format: asked?.id, granularity });
   const importOne = (file: FoundFile, group?: Group): FileResult => {
     const read = ahead?.take(file);
-    const stored = read && importRead(chain, file, read, granularity, group);
+    const stored = read && importRead(chain, file, read, { granularity, group, meanwhile: () => ahead?.readNext() ?? false });
     if (stored) return stored;
     group?.recorder.settle();
     return importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);

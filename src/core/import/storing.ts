@@ -44,6 +44,8 @@ interface Storing {
   readonly waiting: ReadonlySet<CommitSeq>;
   /** Stores the calls of the commits, if several files share it. */
   readonly recorder?: CallRecorder | undefined;
+  /** Does a part of other work while others may write. Returns false if there is none. */
+  readonly meanwhile?: (() => boolean) | undefined;
 }
 
 /** The bytes that one transaction stores before their commits. The files of most sessions are smaller and are stored by one transaction. */
@@ -82,7 +84,7 @@ export function store(chain: WriteChain, given: Storing, inTransaction: InTransa
   contentIsRead();
   while (!storer.hasAll) {
     inTransaction(storer.made.seqs, () => storer.addCommits(chain.clock() + commitMs));
-    pause(pauseMs);
+    if (!given.meanwhile?.()) pause(pauseMs);
   }
   return inTransaction(storer.made.seqs, () => storer.finish(() => {}));
 }

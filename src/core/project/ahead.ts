@@ -82,7 +82,6 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
         read.set(answer.path, answer.read);
       }
   };
-  /** Reads the next file that no thread has begun. Returns false if there is none. */
   const readNext = (): boolean => {
     const place = Atomics.load(shared, nextOrder);
     const order = place < room && Atomics.compareExchange(shared, nextOrder, place, place + 1) === place ? orders[place] : undefined;
@@ -105,6 +104,7 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
   };
   return {
     wait: (files) => files.forEach(wait),
+    readNext,
     take(file) {
       if (!isAsked(file)) return undefined;
       wait(file);
