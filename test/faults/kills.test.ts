@@ -8,10 +8,9 @@ import { digestCommit, materializedBytes, show } from '../../src/core/chain/inde
 import { listSources, proveSource } from '../../src/core/import/index.js';
 import { atOnce, checkProject, createProject, openProject } from '../../src/core/project/index.js';
 import { migrations } from '../../src/core/store/migrations/index.js';
-import { largeSession } from '../bench/material.js';
 import { root } from '../support/machine.js';
 import { scratch } from '../support/project.js';
-import { delta, machineOf } from './material.js';
+import { delta, machineOf, sessionOf } from './material.js';
 import { startWorker, type Worker } from './workers.js';
 
 const isShort = process.env.STEMMA_FAULTS === 'short';
@@ -127,8 +126,8 @@ describe('killed', () => {
         const number = round * perRound + at;
         const name = `${String(number).padStart(8, '0')}-0000-4000-8000-000000000019.jsonl`;
         // Some are large: their content is stored by many transactions.
-        const size = at % 40 === 39 ? { turns: 40, calls: 60 } : { turns: 2, calls: 3 };
-        writeFileSync(join(folder, name), largeSession(size, number));
+        const [prompts, characters] = at % 40 === 39 ? [260, 20_000] : [20, 1_000];
+        writeFileSync(join(folder, name), sessionOf(number, prompts, characters));
       }
       const worker = startWorker(['importAhead', dir, folder]);
       await worker.said('open');

@@ -40,7 +40,7 @@ export interface ReadAhead {
 export interface FilesAhead {
   /** Waits until these files are read, as far as they are in memory at once. */
   wait(files: readonly FoundFile[]): void;
-  /** Reads the next file that no thread has begun. Returns false if there is none. */
+  /** Reads the next file that no thread has begun. Returns whether there was one. */
   readNext(): boolean;
   /** What was read of a file, once; undefined if it must be read in the usual way. */
   take(file: FoundFile): ReadAhead | undefined;

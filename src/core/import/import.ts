@@ -288,7 +288,7 @@ const inGroup: Transaction = (work) => {
 interface AskRead {
   readonly granularity: Granularity;
   readonly group?: Group | undefined;
-  /** Reads another file between two transactions of a large one. Returns false if there is none. */
+  /** Reads another file between two transactions of a large one. Returns whether there was one. */
   readonly meanwhile?: () => boolean;
 }
 

@@ -44,7 +44,7 @@ interface Storing {
   readonly waiting: ReadonlySet<CommitSeq>;
   /** Stores the calls of the commits, if several files share it. */
   readonly recorder?: CallRecorder | undefined;
-  /** Does a part of other work while others may write. Returns false if there is none. */
+  /** Does a part of other work while others may write. Returns whether it did anything. */
   readonly meanwhile?: (() => boolean) | undefined;
 }
 
