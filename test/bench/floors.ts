@@ -72,7 +72,7 @@ export const floorCommits = (folder: string, deltas: readonly string[]): Timed =
  * The rows of a commit in the tables and indexes of a project, written by a bare script: it hashes nothing, checks nothing and keeps no checksums. What
  * it takes more than floor D is the price of the layout, and what Stemma takes more than it is the price of the program.
  */
-export const bareCommits = (folder: string, deltas: readonly string[]): Timed =>
+export const bareCommits = (folder: string, deltas: readonly string[], perTransaction = 1): Timed =>
   timed({
     prepare: () => {
       const { dir, ...project } = scratchEngine(folder);
@@ -98,7 +98,7 @@ export const bareCommits = (folder: string, deltas: readonly string[]): Timed =>
       );
       const run = db.prepare('INSERT INTO firstParentRun (project, origin) VALUES (1, NULL)').run().lastInsertRowid;
       let parent: number | bigint | null = null;
-      const add = db.transaction((place: number, delta: string) => {
+      const add = (place: number, delta: string): void => {
         // Hashes are spread over their indexes, as real ones are.
         const hash = Buffer.alloc(32);
         hash.writeUInt32BE(Math.imul(place + 1, 2_654_435_761) >>> 0);
@@ -109,8 +109,11 @@ export const bareCommits = (folder: string, deltas: readonly string[]): Timed =>
         before.get(`ctx-${name}`);
         parent = commit.run(`ctx-${name}`, hash, parent, run, place, no, place).lastInsertRowid;
         for (const area of ['objects', 'bytes', 'commits', 'entries']) count.run(area);
+      };
+      const addSome = db.transaction((from: number) => {
+        for (const [place, delta] of deltas.slice(from, from + perTransaction).entries()) add(from + place, delta);
       }).immediate;
-      for (const [place, delta] of deltas.entries()) add(place, delta);
+      for (let from = 0; from < deltas.length; from += perTransaction) addSome(from);
     },
     clean: ({ dir, db }) => {
       db.close();

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
-import { holds, measureOnce, type Row, shown } from './measure.js';
+import Database from 'better-sqlite3';
+import { asideOf, holds, measureOnce, type Row, shown } from './measure.js';
 import { report } from './report.js';
-import { besideParts } from './rows/beside.js';
+import { besideParts, ccusage } from './rows/beside.js';
 import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
@@ -42,8 +44,8 @@ const parts = [
   ...memoryParts,
   ...documentParts,
   ...engineParts,
-  ...largeParts,
   ...scaleParts,
+  ...largeParts,
   ...exportParts,
   ...langGraphParts,
   ...readingParts,
@@ -77,14 +79,13 @@ const failed: { readonly id: string; readonly why: string }[] = [];
 function print(row: Row): void {
   const ratio = row.ratio === undefined ? '–' : shown(row.ratio);
   console.log(cells([row.id, row.what, ratio, limit(row, row.must), limit(row, row.stretch), verdict(row)]));
-  const figures = Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`);
-  const aside = [row.note, figures.join(', ')].filter(Boolean).join('; ');
+  const aside = asideOf(row);
   if (aside) console.log(`${' '.repeat(12)}${aside}`);
 }
 
 if (named.length === 0)
   console.log(
-    `${quick ? 'Smaller material and one round, for a look.' : 'All rows: an hour and more.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
+    `${quick ? 'Smaller material and one round, for a look.' : 'All rows: about twenty minutes.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
   );
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
 const from = performance.now();
@@ -110,15 +111,30 @@ try {
 }
 
 const machine = { node: process.version, platform: process.platform, cores: availableParallelism(), cpu: cpus()[0]?.model.trim() ?? 'not recorded' };
+/** The versions of Stemma and of the programs that the rows compare it with. */
+function readVersions(): Readonly<Record<string, string>> {
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as { version: string; dependencies?: Record<string, string> };
+  const peers = read(join('test', 'peers', 'package.json')).dependencies ?? {};
+  const { stdout } = spawnSync('git', ['--version'], { encoding: 'utf8' });
+  return {
+    Stemma: read('package.json').version,
+    SQLite: new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get() as string,
+    ...Object.fromEntries(['@langchain/langgraph', 'claude-replay', 'cbor-x'].flatMap((name) => (peers[name] ? [[name, peers[name]]] : []))),
+    ccusage,
+    ...(stdout && { git: stdout.trim().replace('git version ', '') }),
+  };
+}
+
 const at = new Date().toISOString();
+const versions = readVersions();
 const minutes = (performance.now() - from) / 60_000;
 writeFileSync(
   join(out, '..', 'bench.json'),
-  `${JSON.stringify({ at, machine, rows: rows.map((row) => ({ ...row, holdsMust: holds(row, row.must), holdsStretch: holds(row, row.stretch) })), failed }, null, 2)}\n`,
+  `${JSON.stringify({ at, machine, versions, rows: rows.map((row) => ({ ...row, holdsMust: holds(row, row.must), holdsStretch: holds(row, row.stretch) })), failed }, null, 2)}\n`,
 );
 // The page tells of whole runs only.
 const isWhole = named.length === 0 && !quick;
-if (isWhole) writeFileSync(join(out, '..', '..', 'docs', 'performance.md'), report({ at, machine, minutes, rows, failed }));
+if (isWhole) writeFileSync(join(out, '..', '..', 'docs', 'performance.md'), report({ at, machine, versions, minutes, rows, failed }));
 const missed = rows.filter((row) => holds(row, row.must) === false);
 const names = (all: readonly { readonly id: string }[]): string => (all.length > 0 ? `: ${all.map((row) => row.id).join(', ')}` : '');
 console.log(

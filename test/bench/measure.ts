@@ -58,6 +58,8 @@ export interface Row {
   readonly stretch: number;
   readonly better: 'less' | 'more';
   readonly note?: string;
+  /** The same ratio for a bare program that does the least that is needed, in the same run: nothing of this kind comes nearer to the limit. */
+  readonly floor?: { readonly of: string; readonly ratio: number };
   /** The measured values of the ratio. Their names have the units. */
   readonly figures?: Readonly<Record<string, number>>;
 }
@@ -75,6 +77,16 @@ export interface Run {
 
 export const holds = (row: Row, limit: number): boolean | undefined =>
   row.ratio === undefined ? undefined : row.better === 'less' ? row.ratio <= limit : row.ratio >= limit;
+
+/** What a row says beside its ratio. */
+export const asideOf = ({ floor, note, figures }: Row): string =>
+  [
+    floor && `the floor, ${floor.of}: ${shown(floor.ratio)}`,
+    note,
+    ...Object.entries(figures ?? {}).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`),
+  ]
+    .filter(Boolean)
+    .join('; ');
 
 /** A ratio as texts show it: small ones as a part of one. */
 export const shown = (value: number): string =>

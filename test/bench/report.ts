@@ -1,10 +1,12 @@
-import { holds, type Row, shown } from './measure.js';
+import { asideOf, holds, type Row, shown } from './measure.js';
 
 /** A whole run of the bench. */
 export interface BenchRun {
   /** ISO 8601. */
   readonly at: string;
   readonly machine: { readonly node: string; readonly platform: string; readonly cores: number; readonly cpu: string };
+  /** By the name of the program. */
+  readonly versions: Readonly<Record<string, string>>;
   readonly minutes: number;
   readonly rows: readonly Row[];
   readonly failed: readonly { readonly id: string; readonly why: string }[];
@@ -14,18 +16,20 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
 /** The page docs/performance.md: what the last whole run measured, and what misses its limit. */
-export function report({ at, machine, minutes, rows, failed }: BenchRun): string {
+export function report({ at, machine, versions, minutes, rows, failed }: BenchRun): string {
   const limit = (row: Row, value: number): string => `${row.better === 'less' ? '≤' : '≥'} ${shown(value)}`;
   const verdict = (row: Row): string => (row.ratio === undefined ? 'not measured' : holds(row, row.must) ? 'yes' : 'no');
   const missed = rows.filter((row) => holds(row, row.must) === false);
-  const figures = (row: Row): string =>
-    [row.note, ...Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`)].filter(Boolean).join('; ');
   return [
     '# Performance',
     '',
     'Written by `npm run bench`. Every value is a ratio to a floor or to another program that was measured in the same run, or has its unit in its name.',
     '',
-    `Last whole run: ${at.slice(0, 10)}, ${Math.round(minutes)} minutes, Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores of ${machine.cpu}.`,
+    `Last whole run: ${at.slice(0, 10)}, ${Math.round(minutes)} minutes, Node ${machine.node.slice(1)}, ${machine.platform}, ${machine.cores} cores of ${machine.cpu}. ${Object.entries(
+      versions,
+    )
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', ')}.`,
     '',
     missed.length === 0 ? 'Every row holds its limit.' : `These rows miss their limit: ${missed.map(({ id }) => id).join(', ')}.`,
     ...(failed.length > 0 ? ['', `These rows failed: ${failed.map(({ id, why }) => `${id} (${why})`).join(', ')}.`] : []),
@@ -38,7 +42,7 @@ export function report({ at, machine, minutes, rows, failed }: BenchRun): string
     '',
     '## Figures',
     '',
-    ...rows.flatMap((row) => (figures(row) ? [`- ${row.id}: ${figures(row)}`] : [])),
+    ...rows.flatMap((row) => (asideOf(row) ? [`- ${row.id}: ${asideOf(row)}`] : [])),
     '',
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import { openProject } from '../../../src/core/project/index.js';
 import { builtRoot } from '../built.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile, turns } from '../material.js';
-import { medians, type Part, plain, type Row, timed } from '../measure.js';
+import { medians, type Part, plain, type Row, type Run, timed } from '../measure.js';
 
 /** A temporary machine with one imported Claude Code session and later turns. */
 function machine(folder: string, session: string, next: readonly string[]) {
@@ -91,8 +91,9 @@ interface Idle {
   readonly turns: number;
 }
 
-/** `stemma capture` over idle sessions, for a minute. */
-function idle(folder: string, { row, files, turns: size }: Idle): Row[] {
+/** `stemma capture` over idle sessions, for a minute; for ten seconds with `quick`. */
+function idle(folder: string, { row, files, turns: size }: Idle, { quick }: Run): Row[] {
+  const seconds = quick ? 10 : minute;
   if (process.platform !== 'linux') return [{ ...row, ratio: undefined, note: 'it is read from /proc, which only Linux has' }];
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'idle-'));
@@ -109,20 +110,20 @@ function idle(folder: string, { row, files, turns: size }: Idle): Row[] {
     const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]);
   };
-  sleep(8_000);
+  sleep(quick ? 3_000 : 8_000);
   // It has read the files, and has done the work that waits for idle time.
   for (let quiet = 0, last = ticks(), tries = 0; quiet < 3 && tries < maxTries; tries++) {
-    sleep(5_000);
+    sleep(quick ? 1_000 : 5_000);
     quiet = ticks() - last < ticksPerSecond / 10 ? quiet + 1 : 0;
     last = ticks();
   }
   const before = ticks();
-  sleep(minute * 1_000);
+  sleep(seconds * 1_000);
   const used = (ticks() - before) / ticksPerSecond;
   child.kill('SIGKILL');
   sleep(500);
   rmSync(at, { recursive: true, force: true });
-  return [{ ...row, ratio: used / minute, note: `${files} sessions of ${size.toLocaleString('en')} turns`, figures: { cpuMs: used * 1_000 } }];
+  return [{ ...row, ratio: used / seconds, note: `${files} sessions of ${size.toLocaleString('en')} turns`, figures: { cpuMs: used * 1_000 } }];
 }
 
 /** Waits of five seconds for an idle program. */
@@ -138,6 +139,6 @@ const long = (quick: boolean): Idle => ({
 
 export const captureParts: readonly Part[] = [
   { rows: ['W4'], run: hook },
-  { rows: ['W7'], run: (folder) => idle(folder, many) },
-  { rows: ['T37'], run: (folder, { quick }) => idle(folder, long(quick)) },
+  { rows: ['W7'], run: (folder, how) => idle(folder, many, how) },
+  { rows: ['T37'], run: (folder, how) => idle(folder, long(how.quick), how) },
 ];

@@ -143,7 +143,7 @@ async function importing(folder: string, files: { readonly count: number; readon
 const inMegabytes = (bytes: number): string => `${Math.round(bytes / megabyte)} MB`;
 
 async function library(folder: string, { quick }: Run): Promise<Row[]> {
-  const { bytes, atOnce, stored, ...times } = await importing(folder, { count: quick ? 4 : 35, size: 20 * megabyte }, 60_000);
+  const { bytes, atOnce, stored, ...times } = await importing(folder, { count: quick ? 4 : 35, size: 20 * megabyte }, quick ? 10_000 : 60_000);
   const { importMs, cpuGapMs, readMs, writeMs, idleGapMs } = times;
   const size = inMegabytes(bytes);
   return [

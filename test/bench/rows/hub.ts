@@ -9,12 +9,10 @@ import { sql } from 'kysely';
 import type { ContextId } from '../../../src/core/base/index.js';
 import type { WriteChain } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { openStore } from '../../../src/core/replicas/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
 import { push } from '../../../src/core/sync/index.js';
-import { usageSessions } from '../../../src/core/usage/index.js';
 import { loadPrices } from '../../../src/core/usage/prices.js';
-import { openHubDatabase, writeFacts } from '../../../src/main/hub/index.js';
+import { openHubDatabase } from '../../../src/main/hub/index.js';
 import { hubAt, hubClient } from '../../../src/main/team/index.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
@@ -142,41 +140,6 @@ async function firstScreens(folder: string): Promise<Row[]> {
   return rows;
 }
 
-/** W16: milliseconds to write a million calls of 5,000 sessions and one year as Parquet. Their prices are known, as after a first question. */
-async function parquet(folder: string, { quick }: { readonly quick: boolean }): Promise<Row[]> {
-  const at = mkdtempSync(join(folder, 'parquet-'));
-  const calls = quick ? 50_000 : 1_000_000;
-  const engine = openEngine(join(at, 'p'));
-  const { chain } = engine;
-  chain.db.transaction(() =>
-    chain.db.run(
-      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
-       INSERT INTO usageCall (project, call, context, key, session, subagent, agent, model, at, endedAt, askedAt, input, cacheRead, cacheWrite,
-                              cacheWrite1h, output, reasoning, flaw, prompt, does, cost, priced)
-       SELECT ?, 'msg_' || i, 0, 'k' || i, 'session-' || (i % 5000), '', 'claude-code', CASE WHEN i % 5 = 0 THEN 'claude-haiku-4-5' ELSE 'claude-opus-4-5' END, 1735689600000 + i * 31536, NULL, NULL,
-              i % 900, i % 90000, i % 4000, 0, i % 1200, NULL, NULL, NULL, NULL, NULL, NULL FROM n`,
-      calls,
-      chain.project,
-    ),
-  );
-  const pricing = performance.now();
-  usageSessions(chain, { groupBy: null });
-  const pricingMs = performance.now() - pricing;
-  mkdirSync(join(at, 'out'));
-  const store = openStore('facts', { kind: 'folder', dir: join(at, 'out') });
-  const began = performance.now();
-  const cpu = process.cpuUsage();
-  const written = await writeFacts(chain, 'bench', store);
-  const ms = performance.now() - began;
-  const cpuMs = process.cpuUsage(cpu).user / 1_000;
-  const bytes = bytesBelow(join(at, 'out'));
-  engine.close();
-  rmSync(at, { recursive: true, force: true });
-  if (written.calls?.rows !== calls) throw new Error(`wrote ${written.calls?.rows} calls`);
-  const figures = { ms, cpuMs, pricingMs, files: written.calls.files, bytesPerCall: bytes / calls };
-  return [{ id: 'W16', what: `milliseconds to write ${calls} calls as Parquet`, ratio: ms, must: 15_000, stretch: 8_000, better: 'less', figures }];
-}
-
 /** What one hub process takes in, and what the hub stores over what the project stores. */
 async function capacity(folder: string, { quick }: { readonly quick: boolean }): Promise<Row[]> {
   const at = mkdtempSync(join(folder, 'capacity-'));
@@ -272,6 +235,5 @@ async function answering(port: number): Promise<void> {
 export const hubParts: readonly Part[] = [
   { rows: ['T31'], run: pushOverGit },
   { rows: ['T32', 'T32 large'], run: firstScreens },
-  { rows: ['W16'], run: parquet },
   { rows: ['hub-ingest', 'hub-size'], run: capacity },
 ];
