@@ -1,4 +1,4 @@
-import { badRequest } from '../base/index.js';
+import { badRequest, defined } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type AnalysisAnswer, kinds } from '../contract/index.js';
 import { besidePrefix } from '../formats/index.js';
@@ -39,12 +39,15 @@ export async function openScopedViews(chain: ReadChain, place: ViewsPlace): Prom
 }
 
 /** Opens the views of a project for statements that a person or an agent wrote. With `isRaw`, times are numbers. */
-export const openViews = (chain: ReadChain, place: ViewsPlace, isRaw = false): Promise<ConfinedDatabase> => openWith(chain, place, { isRaw });
+export const openViews = (chain: ReadChain, place: ViewsPlace, options: Pick<OpenOptions, 'isRaw' | 'isSpilling'> = {}): Promise<ConfinedDatabase> =>
+  openWith(chain, place, options);
+
+type OpenOptions = ViewOptions & Pick<Parameters<typeof openConfined>[0], 'isSpilling'>;
 
 function openWith(
   chain: ReadChain,
   { file, mark }: ViewsPlace,
-  options: ViewOptions,
+  options: OpenOptions,
   functions: ReturnType<typeof contentFunctions> = {},
 ): Promise<ConfinedDatabase> {
   const words = {
@@ -58,7 +61,7 @@ function openWith(
     file,
     mark,
     views: Object.fromEntries(viewList.map((view) => [view.name, viewSql(view, words, options)])),
-    isRaw: options.isRaw,
+    ...defined({ isRaw: options.isRaw, isSpilling: options.isSpilling }),
     functions: { ...contentFunctions(chain), ...functions },
   });
 }

@@ -26,7 +26,7 @@ export function writeAnswer(db: ConfinedDatabase, statement: Statement, format: 
     return writeRows(db, statement, path, (columns) => encoderOf(format, columns));
   } catch (error) {
     if (!(error instanceof KindChanged)) throw error;
-    // Rare: the first 65,536 values of a column are integers, and a later one is not.
+    // Rare: the first 16,384 values of a column are integers, and a later one is not.
     return writeRows(db, statement, path, (columns) => encoderOf(format, columns, kindsOf(db, statement, columns.length)));
   }
 }
@@ -121,7 +121,7 @@ function kindsOf(db: ConfinedDatabase, { sql, values }: Statement, columns: numb
 }
 
 /** Bytes of the rows of all open files that wait for their group at most. More need more memory. */
-const mostWaiting = 48 * 1024 * 1024;
+const mostWaiting = 16 * 1024 * 1024;
 /** Rows after which these bytes are counted. */
 const countEvery = 4_096;
 

@@ -21,7 +21,7 @@ const zstd = 6;
 const magic = encodeText('PAR1');
 
 /** The rows of a group at most, and the bytes of their values, about. More need more memory, fewer compress worse. */
-const most = { rows: 65_536, bytes: 16 * 1024 * 1024 } as const;
+const most = { rows: 16_384, bytes: 4 * 1024 * 1024 } as const;
 /** Rows after which the bytes are counted. */
 const countEvery = 64;
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -141,10 +141,24 @@ function chunkOfPages(pages: readonly Page[], dictionaries: number): Chunk {
   };
 }
 
+/** Pages are put together in one place, because each is written before the next: new memory for each would be freed later than it is needed. */
+let scratch = Buffer.alloc(0);
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(length * 2);
+  let at = 0;
+  for (const part of parts) {
+    scratch.set(part, at);
+    at += part.length;
+  }
+  return scratch.subarray(0, length);
+}
+
 const dataPage = (rows: number, coding: number, parts: readonly Uint8Array[]): Page =>
   makePage(
     page.data,
-    Buffer.concat(parts),
+    joined(parts),
     (header) => [5, struct([1, i32(rows)], [2, i32(header)], [3, i32(encoding.rle)], [4, i32(encoding.rle)])],
     coding,
   );

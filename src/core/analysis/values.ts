@@ -1,5 +1,5 @@
 // The values of one column of a group of rows, as the pages of a Parquet file hold them. Values are encoded as they arrive, so that a group
-// of 65,536 rows needs few objects.
+// of 16,384 rows needs few objects.
 import type { ViewColumnKind } from './views.js';
 
 export type ParquetValue = string | number | null;
@@ -231,7 +231,7 @@ function packed(numbers: Int32Array, count: number): Uint8Array {
   const bytes = new Uint8Array(1 + head.length + groups * width);
   bytes[0] = width;
   bytes.set(head, 1);
-  // A group has at most 65,536 rows, so at most 7 + 16 bits wait here.
+  // A group has at most 16,384 rows, so at most 7 + 14 bits wait here.
   let [place, waiting, bits] = [1 + head.length, 0, 0];
   for (let at = 0; at < numbers.length; at++) {
     waiting |= (numbers[at] as number) << bits;

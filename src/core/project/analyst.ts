@@ -29,7 +29,7 @@ export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000
 /** Answers a question in this process. The process that a question may not block calls it elsewhere. */
 export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
   const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, live: () => new Set() });
-  const db = await openViews(opened.project.chain, place, ask.kind === 'dataset');
+  const db = await openViews(opened.project.chain, place, { isRaw: ask.kind === 'dataset', isSpilling: 'path' in ask });
   try {
     switch (ask.kind) {
       case 'rows':

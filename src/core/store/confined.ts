@@ -23,6 +23,8 @@ interface ConfinedOptions {
   readonly functions: Readonly<Record<string, (...values: Value[]) => Value>>;
   /** Whether integers are read as numbers, which is faster and fails for integers that a number cannot hold. */
   readonly isRaw?: boolean;
+  /** Whether what does not fit in memory while rows are sorted goes to files without names. Else such a statement fails. */
+  readonly isSpilling?: boolean;
 }
 
 /** Opens a database read-only, for statements that a person or an agent wrote. */
@@ -42,10 +44,11 @@ const maxValue = 16 * 1024 * 1024;
  * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says. Versions of Node
  * without an authorizer use a guard (guard.ts).
  */
-export async function openConfined({ file, mark, views, functions, isRaw = false }: ConfinedOptions): Promise<ConfinedDatabase> {
+export async function openConfined({ file, mark, views, functions, isRaw = false, isSpilling = false }: ConfinedOptions): Promise<ConfinedDatabase> {
   const { DatabaseSync, constants } = await import('node:sqlite');
   const db = new DatabaseSync(file, { readOnly: true, allowExtension: false, timeout: 5_000 });
-  db.exec('PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16384');
+  db.exec('PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA cache_size = -16384');
+  db.exec(`PRAGMA temp_store = ${isSpilling ? 'FILE' : 'MEMORY'}`);
   const derived = derivedFile(file);
   if (!attachForReading(db, derived, mark)) {
     db.close();

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { StemmaError } from '../../core/base/index.js';
 import { type AnalystOrder, answerOrder } from '../../core/project/index.js';
 import { readStandardInput } from '../launch/index.js';
@@ -17,6 +18,8 @@ export async function answerQuestion(): Promise<void> {
 }
 
 async function answered(order: AnalystOrder): Promise<unknown> {
+  // What SQLite sorts for a file and cannot hold in memory is beside the file, on the same disk.
+  if ('path' in order.ask) process.env.SQLITE_TMPDIR = dirname(order.ask.path);
   try {
     return { result: await answerOrder(order) };
   } catch (error) {

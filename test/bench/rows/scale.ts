@@ -10,7 +10,9 @@ const script = join(dirname(fileURLToPath(import.meta.url)), 'scale.js');
 
 /** Runs the program of `scale.ts` and returns what it printed. */
 function scale(...words: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--max-old-space-size=8192', script, ...words], { encoding: 'utf8' });
+  // Questions have the options of the process that the engine starts for them.
+  const option = words[2]?.startsWith('analysis.') ? '--max-semi-space-size=8' : '--max-old-space-size=8192';
+  const { status, stdout, stderr } = spawnSync(process.execPath, [option, script, ...words], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return stdout;
 }
