@@ -191,7 +191,11 @@ const law: readonly Row[] = [
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
   // The process that answers SQL.
-  { folder: 'src/main/analyst', folders: [core('base'), core('project'), 'src/main/launch', 'src/main/system', 'src/main/terminal'], packages: [] },
+  {
+    folder: 'src/main/analyst',
+    folders: [core('base'), core('project'), 'src/main/launch', 'src/main/system', 'src/main/terminal'],
+    packages: ['node:path'],
+  },
   // Starting an engine never loads it: the shell's Node may be too old.
   {
     folder: 'src/main/launch',

@@ -125,7 +125,7 @@ function countCallsIn(chain: ReadChain, scope: CallScope): number {
   if (scope.from !== undefined || scope.to !== undefined)
     return chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0;
   const row = chain.db.one<{ total: number }>(
-    `SELECT (SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u WHERE ${sql} AND u.replayed IS NOT NULL) AS total`,
+    `SELECT (SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u INDEXED BY usageCallReplayed WHERE ${sql} AND u.replayed IS NOT NULL) AS total`,
     ...values,
     ...values,
   );

@@ -9,8 +9,16 @@ import { barsIn, cellText, numberColumns } from './statement';
 const drawnAtOnce = 40;
 const shownAtFirst = 200;
 
+interface ResultProps {
+  readonly answer: AnalysisAnswer;
+  readonly project: string;
+  readonly sql: string;
+  /** Reads more rows; undefined if there are none, or too many. */
+  readonly onMore?: (() => void) | undefined;
+}
+
 /** The rows of an answer as a table or a chart. */
-export function Result({ answer, project, sql }: { answer: AnalysisAnswer; project: string; sql: string }) {
+export function Result({ answer, project, sql, onMore }: ResultProps) {
   const { rows, columns, truncated, ms } = answer;
   const [as, setAs] = useState<'table' | 'chart'>('table');
   const [column, setColumn] = useState<string>();
@@ -21,7 +29,12 @@ export function Result({ answer, project, sql }: { answer: AnalysisAnswer; proje
       <div className="row wrap sql-head">
         <span className="grow" role="status">
           {say.plural(rows.length, 'row')}
-          {truncated && ' shown. There are more: add a LIMIT or a condition, or write them to a file'}
+          {truncated && (onMore ? ' shown. ' : ' shown. There are more: add a LIMIT or a condition, or write them to a file')}
+          {onMore && (
+            <button type="button" className="link-button" onClick={onMore}>
+              Read more
+            </button>
+          )}
           {ms !== undefined && <span className="muted"> in {say.duration(ms)}</span>}
         </span>
         {chart && as === 'chart' && numbers.length > 1 && (

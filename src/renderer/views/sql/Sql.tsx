@@ -2,11 +2,12 @@ import { useEffect, useRef, useState } from 'react';
 import type { AnalysisSchema } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, SearchField } from '../../parts';
-import { move, useNavigation, useProject, useQuery } from '../../state';
+import { move, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { Editor } from './Editor';
 import { Result } from './Result';
 
-const limit = 2_000;
+/** The rows of the first answer, and the most. */
+const limits = { first: 200, most: 2_000 } as const;
 const examples: readonly (readonly [title: string, sql: string])[] = [
   ['Cost by model', 'SELECT model, sum(calls) AS calls, round(sum(cost), 2) AS cost\nFROM costs\nGROUP BY model\nORDER BY cost DESC'],
   ['Tools that fail most', 'SELECT name, count(*) AS calls, sum(is_error) AS errors\nFROM tool_calls\nGROUP BY name\nORDER BY errors DESC\nLIMIT 20'],
@@ -26,7 +27,7 @@ export function SqlView({ project }: { project: string }) {
   const isHere = useNavigation(({ route }) => route.view === 'sql');
   const schema = useQuery(project, () => api.analysis.schema({}));
   const [text, setText] = useState(address ?? lastRun.get(project) ?? examples[0]?.[1] ?? '');
-  const [ran, setRan] = useState<{ readonly sql: string; readonly round: number }>();
+  const [ran, setRan] = useState<{ readonly sql: string; readonly round: number; readonly limit: number }>();
   const revision = useProject((state) => state.revision);
   const asked = useRef(address);
   const run = (sql: string): void => {
@@ -34,31 +35,40 @@ export function SqlView({ project }: { project: string }) {
     setText(sql);
     asked.current = sql;
     move({ sql });
-    setRan((old) => ({ sql, round: (old?.round ?? 0) + 1 }));
+    setRan((old) => ({ sql, round: (old?.round ?? 0) + 1, limit: limits.first }));
   };
   // The back button leads to an earlier statement.
   useEffect(() => {
     if (!isHere || address === undefined || address === asked.current) return;
     asked.current = address;
     setText(address);
-    setRan((old) => ({ sql: address, round: (old?.round ?? 0) + 1 }));
+    setRan((old) => ({ sql: address, round: (old?.round ?? 0) + 1, limit: limits.first }));
   }, [address, isHere]);
   // A statement of Usage runs at once. It only reads, in a process with limits.
   const first = useRef(address);
   useEffect(() => {
-    if (first.current !== undefined) setRan({ sql: first.current, round: 1 });
+    if (first.current !== undefined) setRan({ sql: first.current, round: 1, limit: limits.first });
   }, []);
-  const answer = useQuery(ran ? `${project} ${revision} ${ran.round} ${ran.sql}` : null, (signal) =>
-    api.analysis.sql({ sql: ran?.sql ?? '', limit }, { signal }),
+  const asking = useQuery(ran ? `${project} ${revision} ${ran.round} ${ran.limit} ${ran.sql}` : null, (signal) =>
+    api.analysis.sql({ sql: ran?.sql ?? '', limit: ran?.limit ?? limits.first }, { signal }),
   );
+  // The first rows stay while more are read.
+  const answer = useKept(asking, `${project} ${ran?.round} ${ran?.sql}`);
   const views = schema.status === 'done' ? schema.data.views : [];
   return (
     <section className="sql" aria-label="SQL">
       <div className="sql-main">
-        <Editor text={text} views={views} isRunning={answer.status === 'loading'} onText={setText} onRun={() => run(text)} />
+        <Editor text={text} views={views} isRunning={asking.status === 'loading'} onText={setText} onRun={() => run(text)} />
         {ran ? (
           <Answer query={answer} what="The statement has no answer" loading="Running the statement" stillWorks="Nothing was changed.">
-            {(data) => <Result answer={data} project={project} sql={ran.sql} />}
+            {(data) => (
+              <Result
+                answer={data}
+                project={project}
+                sql={ran.sql}
+                onMore={data.truncated && ran.limit < limits.most ? () => setRan({ ...ran, limit: limits.most }) : undefined}
+              />
+            )}
           </Answer>
         ) : (
           <Empty title="Ask about all sessions">
