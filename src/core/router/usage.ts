@@ -1,7 +1,6 @@
 import { judgeCompaction } from '../assist/index.js';
 import {
   loadPrices,
-  loadTokenizer,
   usageCalls,
   usageCompaction,
   usageFillers,
@@ -11,15 +10,13 @@ import {
   usageSeries,
   usageSessions,
   usageSides,
+  withTokenizer,
 } from '../usage/index.js';
 import { acts, counts } from './procedure.js';
 
 /** The procedures of `usage`. The list of prices is large, so it is loaded at the first call. */
 export const usageRouter = {
-  context: counts.usage.context.handler(async ({ input, context }) => {
-    await loadTokenizer();
-    return usageOfContext(context.chain, input.id);
-  }),
+  context: counts.usage.context.handler(({ input, context }) => withTokenizer(() => usageOfContext(context.chain, input.id))),
   fork: counts.usage.fork.handler(({ input, context }) => usageOfFork(context.chain, input)),
   calls: counts.usage.calls.handler(async ({ input, context }) => {
     await loadPrices();
@@ -29,15 +26,11 @@ export const usageRouter = {
     return packed ? { ...found, calls: [], packed: JSON.stringify(found.calls) } : found;
   }),
   series: counts.usage.series.handler(async ({ input, context }) => {
-    await loadTokenizer();
-    const series = usageSeries(context.chain, input.id, input.last);
+    const series = await withTokenizer(() => usageSeries(context.chain, input.id, input.last));
     return input.packed ? { ...series, calls: [], packed: JSON.stringify(series.calls) } : series;
   }),
   fillers: counts.usage.fillers.handler(({ input, context }) => usageFillers(context.chain, input.id)),
-  largest: counts.usage.largest.handler(async ({ input, context }) => {
-    await loadTokenizer();
-    return usageLargest(context.chain, input.id, input.limit);
-  }),
+  largest: counts.usage.largest.handler(({ input, context }) => usageLargest(context.chain, input.id, input.limit)),
   sides: counts.usage.sides.handler(async ({ input, context }) => {
     await loadPrices();
     return usageSides(context.chain, input.ids);

@@ -142,11 +142,16 @@ function windowOver(
     if (isRead) for (const entry of seenIn(chain, step, elided)) window.add(entry);
     else window.addDelta(measureOf(step));
   }
-  for (const entry of last ? seenIn(chain, last, elided) : []) {
-    if (entry.key === call?.key) break;
-    window.add(entry);
-  }
+  if (!last) return window;
+  const measured = elided.size === 0 ? window.measuredBefore(measuresAlong(chain, [last])(last), call.key) : undefined;
+  if (measured) window.addMeasured(measured);
+  else for (const entry of beforeReply(seenIn(chain, last, elided), call.key)) window.add(entry);
   return window;
+}
+
+function beforeReply(entries: readonly ParsedEntry[], reply: EntryKey): readonly ParsedEntry[] {
+  const end = entries.findIndex(({ key }) => key === reply);
+  return end < 0 ? entries : entries.slice(0, end);
 }
 
 /** The texts that replace results, by call id. */

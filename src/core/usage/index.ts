@@ -28,6 +28,6 @@ export { type OwnPrices, settingsState, withPrices } from './settings.js';
 export { pricesShown } from './shown-prices.js';
 export { usageSides } from './sides.js';
 export { type FactPartition, factPartitions } from './tables.js';
-export { loadTokenizer } from './tokenizer.js';
+export { loadTokenizer, withTokenizer } from './tokenizer.js';
 export { driftsOf } from './totals.js';
 export { lossesAlong, readTurns, saveTurn, storedTurns, type TurnEntries, type TurnFacts, turnEntriesIn } from './turn-facts.js';

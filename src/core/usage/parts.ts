@@ -1,5 +1,5 @@
 // The parts of a window: what its entries measure, by kind. A call has the same parts from whichever branch it is seen.
-import { type ArtifactNo, decodeText } from '../base/index.js';
+import { type ArtifactNo, decodeText, type EntryKey } from '../base/index.js';
 import { kept, type ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
@@ -31,8 +31,10 @@ export interface MeasuredWindow {
   add(entry: ParsedEntry): void;
   /** Adds the entries of a whole delta. */
   addDelta(delta: DeltaMeasure): void;
-  /** Whether the last message of the assistant is this one. */
-  saysLast(message: string | null): boolean;
+  /** What the entries of a delta before a reply add. Undefined if no reply with this key was measured. */
+  measuredBefore(delta: DeltaMeasure, reply: EntryKey): readonly Measured[] | undefined;
+  /** Adds measures. */
+  addMeasured(measured: readonly Measured[]): void;
   /** Replaces the results of calls by a shorter text. */
   elide(toolCallIds: readonly string[], text: string): void;
   /** Empties the window, as a compaction does. */
@@ -67,7 +69,18 @@ export function openWindow({ kinds, message: said }: WindowState = { kinds: {}, 
       if (said.first === (message ?? null)) addTo(sums, said.kind, { replies: 1 }, -1);
       message = said.last ?? undefined;
     },
-    saysLast: (one) => one === (message ?? null),
+    measuredBefore({ before = [], said }, reply) {
+      const number = before.findIndex(({ key }) => key === reply);
+      const found = before[number];
+      if (!found) return undefined;
+      const measured = (Object.entries(found.kinds) as [PartKind, Measures][]).map(([kind, measures]): Measured => ({ kind, measures }));
+      // The framing of the first reply counts once, also if it began in the delta before.
+      const goesOn = number > 0 && said?.first === (message ?? null);
+      return goesOn ? [...measured, { kind: said.kind, measures: { replies: -1 } }] : measured;
+    },
+    addMeasured(measured) {
+      for (const { kind, measures } of measured) addTo(sums, kind, measures, 1);
+    },
     elide(toolCallIds, text) {
       for (const id of toolCallIds) {
         const shortened = (results.get(id) ?? []).map((entry): ParsedEntry => {

@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
 import { backwards, type ContextRow, commitAt, findCommit, lineage, parsedAlong, type ReadChain, readParsed, type Step } from '../chain/index.js';
-import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
+import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
 import { factorsOf } from './calibrate.js';
@@ -12,7 +12,6 @@ import { windowOfCall } from './limits.js';
 import { type Measured, type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
 import { placedAlong, placedCalls } from './placed.js';
 import { type CallRow, isBeside, requestIds } from './rows.js';
-import type { Measures } from './tokenizer.js';
 
 /** A call, the tokens before it by kind, and the number of earlier compactions. */
 interface Point {
@@ -120,15 +119,10 @@ function addAlong(chain: ReadChain, steps: readonly Step[], { measureOf, callsIn
       cuts += 1;
     }
     const measure = measureOf(step);
-    const { before = [], said } = measure;
+    const { before = [] } = measure;
     const places = new Set(before.map(({ key }) => key));
     if (!(callsIn.get(step.seq) ?? []).every(({ key }) => places.has(key))) readOne(chain, step, openWindow(window.state()), cuts, add);
-    for (const [number, { key, kinds }] of before.entries()) {
-      const more = (Object.entries(kinds) as [PartKind, Measures][]).map(([kind, measures]): Measured => ({ kind, measures }));
-      // The framing of the first reply counts once, also if it began in the delta before.
-      const goesOn = number > 0 && said !== undefined && window.saysLast(said.first);
-      add(key, window, cuts, goesOn ? [...more, { kind: said.kind, measures: { replies: -1 } }] : more);
-    }
+    for (const { key } of before) add(key, window, cuts, window.measuredBefore(measure, key));
     window.addDelta(measure);
   }
 }

@@ -2,14 +2,34 @@ import type { ParsedEntry } from '../formats/index.js';
 
 type CountTokens = (text: string, options: { disallowedSpecial: Set<string> }) => number;
 let countText: CountTokens | undefined;
+/** Whether a question is tried that can wait for the tokenizer. */
+let canWait = false;
 
-/** Loads the tokenizer of OpenAI's models, which is large. Call it before a question that divides a window into parts. */
+class TokenizerNeeded extends Error {
+  override readonly name = 'TokenizerNeeded';
+}
+
+/** Loads the tokenizer of OpenAI's models, which is large. Call it before work that measures contents. */
 export async function loadTokenizer(): Promise<void> {
   countText ??= (await import('gpt-tokenizer/encoding/o200k_base')).countTokens;
 }
 
-/** Whether the tokenizer is loaded. */
-export const hasTokenizer = (): boolean => countText !== undefined;
+/** Answers a question that divides a window into parts. The tokenizer is loaded only if not all parts are measured yet. */
+export async function withTokenizer<Answer>(answer: () => Answer): Promise<Answer> {
+  canWait = true;
+  try {
+    return answer();
+  } catch (error) {
+    if (!(error instanceof TokenizerNeeded)) throw error;
+  } finally {
+    canWait = false;
+  }
+  await loadTokenizer();
+  return answer();
+}
+
+/** Whether contents are measured with the tokenizer: it is loaded, or will be if one must be measured. */
+export const hasTokenizer = (): boolean => countText !== undefined || canWait;
 
 /** Longer texts are counted in pieces, because the time of one piece grows faster than its length. */
 const pieceLength = 20_000;
@@ -26,6 +46,7 @@ function endOfPiece(text: string, from: number): number {
 
 /** The tokens of a text by the tokenizer of OpenAI's models: exact for their plain text, and a measure of size for others. */
 function countTokensExactly(text: string): number {
+  if (!countText && canWait) throw new TokenizerNeeded('a content is not measured yet');
   if (!countText) return Math.ceil(Buffer.byteLength(text) / 4);
   let tokens = 0;
   for (let from = 0; from < text.length; ) {
