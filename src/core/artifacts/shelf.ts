@@ -74,7 +74,7 @@ export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NO
 export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
 
 /** The derived tables that hold parts of an object's content, or measures of it. */
-const ofContent = ['outline', 'usageEntry', 'usageFiller', 'usageMeasure', 'usageTurn'];
+const ofContent = ['outline', 'deltaFact', 'usageEntry'];
 
 /** Deletes what was derived from content that goes. `which` is SQL after the column with the number of the object, with a `?` for each value. */
 export function forgetContent({ db }: Shelf, which: string, ...values: readonly number[]): void {

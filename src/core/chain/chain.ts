@@ -43,12 +43,20 @@ export interface ReadChain {
  */
 export type Offer =
   | { readonly kind: 'outline'; readonly artifact: ArtifactNo; readonly format: string; readonly data: string }
-  | { readonly kind: 'measure'; readonly artifact: ArtifactNo; readonly format: string; readonly version: number; readonly data: string }
-  | { readonly kind: 'turn'; readonly artifact: ArtifactNo; readonly format: string; readonly turn: string; readonly losses: string }
+  | ({ readonly kind: 'fact' } & NewFact)
   | { readonly kind: 'object'; readonly content: Cached | Uint8Array; readonly contentType: string }
   | ({ readonly kind: 'result' } & NewResult)
   | { readonly kind: 'proofs'; readonly findings: readonly { readonly no: number; readonly proved: boolean; readonly problem: string | undefined }[] }
   | { readonly kind: 'factors'; readonly model: string; readonly factors: Readonly<Record<string, number>>; readonly calls: number };
+
+/** A value of a delta that is not stored yet (delta-facts.ts). */
+export interface NewFact {
+  readonly name: string;
+  readonly artifact: ArtifactNo;
+  readonly format: string;
+  readonly version: number;
+  readonly data: string | Uint8Array;
+}
 
 /** A materialized conversation that is not stored yet. */
 export interface NewResult {

@@ -347,7 +347,13 @@ export const usageContract = {
   fillers: procedure(
     'Lists the content that filled the window of a context: entries, and the system prompt and tools of a recorded request. Sorted by tokens times the number of calls that contained the content, largest first.',
   )
-    .input(z.strictObject({ id: contextPrefix }))
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        offset,
+        limit: count.min(1).max(most.list).optional().describe('The maximum number of fillers. The default is 1,000.'),
+      }),
+    )
     .output(z.array(usageFiller)),
   largest: procedure(
     'Sums the content that filled the window of a context by file and by group: the rows of `usage.fillers` with the most tokens times calls.',

@@ -1,7 +1,7 @@
 import type { Cached } from '../artifacts/index.js';
-import { type Offer, saveOutline, saveResult, type WriteChain } from '../chain/index.js';
+import { type Offer, saveFact, saveOutline, saveResult, type WriteChain } from '../chain/index.js';
 import { saveProofs } from '../requests/index.js';
-import { saveFactors, saveMeasure, saveTurn } from '../usage/index.js';
+import { saveFactors } from '../usage/index.js';
 import type { Access } from './access.js';
 
 /** Stores the derived data that reads offer. */
@@ -48,11 +48,8 @@ function keep(chain: WriteChain, offer: Offer): void {
     case 'outline':
       saveOutline(chain, offer.artifact, offer.format, offer.data);
       return;
-    case 'measure':
-      saveMeasure(chain, offer);
-      return;
-    case 'turn':
-      saveTurn(chain, offer);
+    case 'fact':
+      saveFact(chain, offer);
       return;
     case 'object':
       chain.artifacts.putCache(own(offer.content), offer.contentType);

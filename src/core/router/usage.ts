@@ -29,7 +29,7 @@ export const usageRouter = {
     const series = await withTokenizer(() => usageSeries(context.chain, input.id, input.last));
     return input.packed ? { ...series, calls: [], packed: JSON.stringify(series.calls) } : series;
   }),
-  fillers: counts.usage.fillers.handler(({ input, context }) => usageFillers(context.chain, input.id)),
+  fillers: counts.usage.fillers.handler(({ input, context }) => usageFillers(context.chain, input)),
   largest: counts.usage.largest.handler(({ input, context }) => usageLargest(context.chain, input.id, input.limit)),
   sides: counts.usage.sides.handler(async ({ input, context }) => {
     await loadPrices();

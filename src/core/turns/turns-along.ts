@@ -1,7 +1,18 @@
 // The turns of a chain from stored facts about its deltas, without the steps of a recording.
-import { backwards, type ContextRow, lineage, outlinesOf, type ReadChain, readOutline, type Step } from '../chain/index.js';
+import {
+  backwards,
+  type ContextRow,
+  deltaKey,
+  factsAlong,
+  lineage,
+  outlinesOf,
+  type ReadChain,
+  readOutline,
+  type Step,
+  storedFacts,
+} from '../chain/index.js';
 import type { OutlineEntry } from '../formats/index.js';
-import { isTurn, type Lasted, readTurns, storedTurns, type TurnEntries, type TurnFacts, turnEntriesIn, turnSumsOf } from '../usage/index.js';
+import { isTurn, type Lasted, type TurnEntries, type TurnFacts, turnEntriesIn, turnFacts, turnSumsOf } from '../usage/index.js';
 import type { RecordedTurn as Recorded } from './recorder.js';
 
 /** A commit that is a turn, with the number of steps before it. */
@@ -25,7 +36,7 @@ export const turnsTo = (chain: ReadChain, tip: ContextRow): readonly CountedTurn
 /** Those commits among some that are turns. `before`: the number of steps before them. */
 export function turnsIn(chain: ReadChain, commits: readonly Step[], before: number): readonly CountedTurn[] {
   const steps = commits.filter(isTurn);
-  const stored = storedTurns(chain, steps);
+  const stored = storedFacts(chain, turnFacts, steps);
   const missing = steps.filter((step) => !stored.has(deltaKey(step)));
   const outlines = outlinesOf(chain, missing);
   const counted = new Map(missing.map((step, at) => [step.seq, turnEntriesIn(outlines[at] ?? { entries: [] })] as const));
@@ -37,8 +48,6 @@ export function turnsIn(chain: ReadChain, commits: readonly Step[], before: numb
     return turn;
   });
 }
-
-const deltaKey = ({ artifact, format }: Step): string => `${artifact}:${format}`;
 
 function turnIn(step: Step, said: TurnEntries, stored: TurnFacts | undefined, first: number): CountedTurn {
   const { seq, id: turnId, type, tokenCount: tokens } = step;
@@ -58,12 +67,13 @@ export function lastTurn(chain: ReadChain, tip: ContextRow): { readonly turn: Co
 
 /** Turns with their durations. Those that are not stored are read from the contents. */
 export function timed(chain: ReadChain, turns: readonly CountedTurn[]): TimedTurn[] {
-  const read = readTurns(
+  const read = factsAlong(
     chain,
+    turnFacts,
     turns.flatMap(({ step, stored }) => (stored ? [] : [step])),
   );
   return turns.map((turn) => {
-    const { startedAt, endedAt, ms } = (turn.stored ?? read.get(deltaKey(turn.step))) as TurnFacts;
+    const { startedAt, endedAt, ms } = turn.stored ?? read(turn.step);
     return { ...turn, startedAt, endedAt, ms };
   });
 }

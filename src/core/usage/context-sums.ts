@@ -2,6 +2,8 @@
 import { type ContextId, parseJson, StemmaError } from '../base/index.js';
 import {
   backwards,
+  deltaKey,
+  encodedFact,
   hasSums,
   isResetPoint,
   outlineVersion,
@@ -9,16 +11,19 @@ import {
   readOutline,
   type Step,
   saveEntrySums,
+  saveFact,
+  storedFacts,
   sumsEvery,
   type WriteChain,
 } from '../chain/index.js';
-import { type DeltaLosses, lossSum, type OutlineEntry } from '../formats/index.js';
+import { type DeltaLosses, lossSum, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
-import { type DeltaMeasure, deltaKey, measureDelta, measureRules, measureVersion, saveMeasure, storedMeasures } from './delta-measures.js';
-import { type FillerFact, fillerFacts, saveFacts } from './filler-facts.js';
+import { measureFacts, measureRules } from './delta-measures.js';
+import { fillerColumns } from './filler-columns.js';
+import { fillerFacts } from './filler-facts.js';
 import { openWindow, type WindowState } from './parts.js';
 import { hasTokenizer } from './tokenizer.js';
-import { encodedTurn, lossesAlong, saveTurn, storedLosses } from './turn-facts.js';
+import { lossesAlong, lossFacts, turnFacts } from './turn-facts.js';
 
 /** What is known at a commit. */
 interface Sums {
@@ -135,14 +140,6 @@ interface Row extends Step {
   readonly size: number | null;
 }
 
-/** What is stored of a delta. Its measure is stored already if a question needed it. Missing content is left out: a question about it says so. */
-interface Fresh {
-  readonly step: Step;
-  readonly measure: DeltaMeasure | undefined;
-  readonly facts: readonly FillerFact[] | undefined;
-  readonly turn: ReturnType<typeof encodedTurn>;
-}
-
 function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   const { db, project } = chain;
   const rows = db.all<Row>(
@@ -183,22 +180,20 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   yield;
 }
 
-/** Measures deltas, and returns what stores their measures: nobody else can write during a transaction. */
+/** What is stored of each delta of a long conversation. */
+const kinds = [measureFacts, fillerFacts, fillerColumns, turnFacts, lossFacts];
+
+/** Makes the values of deltas, and returns what stores them: nobody else can write during a transaction. Missing content is left out. */
 function storing(chain: WriteChain, steps: readonly Step[]): () => void {
-  const known = storedMeasures(chain, steps);
-  const fresh = steps.flatMap((step): Fresh[] => {
+  // Measuring takes longest, and a question may have done it.
+  const known = storedFacts(chain, measureFacts, steps);
+  const fresh = steps.flatMap((step) => {
     const parsed = ifReadable(() => chain.reader(step.format).parse(chain.artifacts.read(step.artifact)));
-    if (!parsed) return [];
-    const measure = known.has(deltaKey(step)) ? undefined : measureDelta(parsed);
-    return [{ step, measure, facts: parsed.elisions.length > 0 ? undefined : fillerFacts(parsed), turn: encodedTurn(parsed) }];
+    const wanted = parsed ? kinds.filter((facts) => facts !== measureFacts || !known.has(deltaKey(step))) : [];
+    return wanted.map((facts) => encodedFact<unknown>(facts, step, facts.make(parsed as ParsedDelta, step.format)));
   });
   return () => {
-    for (const { step, measure, facts, turn } of fresh) {
-      const { artifact, format } = step;
-      if (measure) saveMeasure(chain, { artifact, format, version: measureVersion(), data: JSON.stringify(measure) });
-      if (facts) saveFacts(chain, step, facts);
-      saveTurn(chain, { artifact, format, ...turn });
-    }
+    for (const fact of fresh) saveFact(chain, fact);
   };
 }
 
@@ -237,7 +232,7 @@ function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
   const first = rest[0];
   const isWhole = before !== undefined || first === undefined || isResetPoint(first) || first.parent === null;
   if (!isWhole || rest.length > gapAt(step, from)) return undefined;
-  const measures = storedMeasures(chain, rest);
+  const measures = storedFacts(chain, measureFacts, rest);
   const window = openWindow(before?.measured);
   for (const each of rest) {
     const measure = measures.get(deltaKey(each));
@@ -251,7 +246,9 @@ function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
 /** The losses of a window that goes on from an earlier one. Undefined if its deltas have several formats. */
 function lostUpTo(chain: ReadChain, before: Sums['window'], rest: readonly Step[]): NonNullable<Sums['window']>['lost'] {
   const format = before ? before.lost?.format : rest[0]?.format;
-  const losses = format !== undefined && rest.every((step) => step.format === format) ? storedLosses(chain, rest) : undefined;
+  const known = storedFacts(chain, lossFacts, rest);
+  const stored = rest.map((step) => (step.format === format ? known.get(deltaKey(step)) : undefined));
+  const losses = stored.every((each) => each != null) ? stored : undefined;
   if (format === undefined || !losses) return undefined;
   const sum = lossSum();
   for (const each of before?.lost ? [before.lost.sum, ...losses] : losses) sum.add(each);

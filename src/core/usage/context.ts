@@ -1,5 +1,5 @@
 import { type ContextId, type EntryKey, inWords, notFound } from '../base/index.js';
-import { type ContextRow, findCommit, kept, outlineRows, type ReadChain, readOutline, readParsed, type Step, walk } from '../chain/index.js';
+import { type ContextRow, factsAlong, findCommit, kept, outlineRows, type ReadChain, readOutline, readParsed, type Step, walk } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsageFork } from '../contract/index.js';
 import { countTokens, isHidden, type OutlineEntry, type ParsedEntry } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
@@ -7,7 +7,7 @@ import { requireContents } from './backfill.js';
 import { factorsOf } from './calibrate.js';
 import { windowBefore } from './context-sums.js';
 import { type Continued, continuedFrom, continuedWith } from './continued.js';
-import { measuresAlong } from './delta-measures.js';
+import { measureFacts } from './delta-measures.js';
 import { windowOfCall } from './limits.js';
 import { type MeasuredWindow, openWindow, partsOf, statedMeasures, type WindowState } from './parts.js';
 import { type CallRow, requestIds } from './rows.js';
@@ -131,7 +131,7 @@ function windowOver(
 ): MeasuredWindow | undefined {
   const last = call && steps.at(-1);
   const whole = last ? steps.slice(0, -1) : steps;
-  const measureOf = measuresAlong(chain, whole);
+  const measureOf = factsAlong(chain, measureFacts, whole);
   const elided = elidedIn(chain, [...whole.filter((step) => measureOf(step).elides), ...(last ? [last] : [])]);
   if (before && elided.size > 0) return undefined;
   const isElided = ({ kind, toolCallId }: Pick<OutlineEntry, 'kind' | 'toolCallId'>): boolean =>
@@ -143,7 +143,7 @@ function windowOver(
     else window.addDelta(measureOf(step));
   }
   if (!last) return window;
-  const measured = elided.size === 0 ? window.measuredBefore(measuresAlong(chain, [last])(last), call.key) : undefined;
+  const measured = elided.size === 0 ? window.measuredBefore(factsAlong(chain, measureFacts, [last])(last), call.key) : undefined;
   if (measured) window.addMeasured(measured);
   else for (const entry of beforeReply(seenIn(chain, last, elided), call.key)) window.add(entry);
   return window;

@@ -1,21 +1,10 @@
 // What the list of fillers needs of each entry of a delta. Deltas never change, so the facts are stored, and the list reads no content.
 import { sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, defined, type EntryKey, parseJson } from '../base/index.js';
-import {
-  type ContextRow,
-  contextEntriesInTurn,
-  outlineRows,
-  outlinesOf,
-  packed,
-  parsedAlong,
-  type ReadChain,
-  type Step,
-  unpacked,
-  type WriteChain,
-} from '../chain/index.js';
-import type { PartKind } from '../contract/index.js';
+import { defined, type EntryKey, parseJson } from '../base/index.js';
+import { type ContextRow, contextEntriesInTurn, type DeltaFacts, outlineRows, type ReadChain } from '../chain/index.js';
+import type { PartKind, UsageFiller } from '../contract/index.js';
 import { askedLine, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
-import { deltaKey } from './delta-measures.js';
+import { serverOf } from './offered.js';
 import { pathIn } from './paths.js';
 import { partKindOf } from './window.js';
 
@@ -83,59 +72,77 @@ function doneBy(entry: ParsedEntry): NonNullable<FillerFact['does']> {
 }
 
 /** The facts of the visible entries of a delta. */
-export function fillerFacts(parsed: ParsedDelta): FillerFact[] {
+function factsOf(parsed: ParsedDelta): FillerFact[] {
   const outline = outlineOfParsed(parsed).entries;
   return parsed.entries.flatMap((entry, at) => (isHidden(entry) ? [] : [factOf(entry, outline[at]?.head, entry.tokens)]));
 }
 
-/** The facts of the visible entries of a context and its commits, in order. Replaced results are read as the model sees them. */
-export function factsAlong(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): readonly FillerFact[] {
-  const known = storedFacts(chain, steps);
-  // Deltas that replace results have no stored facts.
-  const missing = steps.filter((step) => !known.has(deltaKey(step)));
-  if (outlinesOf(chain, missing).some(({ elisions }) => elisions.length > 0)) {
-    const { rows } = outlineRows(chain, { id: tip.id });
-    return [...contextEntriesInTurn(chain, { id: tip.id })].map(({ entry }, at) => factOf(entry, rows[at]?.head, rows[at]?.tokens ?? entry.tokens));
-  }
-  for (const { step, parsed } of parsedAlong(chain, missing)) known.set(deltaKey(step), fillerFacts(parsed));
-  return steps.flatMap((step) => known.get(deltaKey(step)) ?? []);
+/** The facts of the entries of deltas. */
+export const fillerFacts: DeltaFacts<FillerFact[]> = { name: 'filler', version: () => version, make: factsOf, isPacked: true };
+
+/** The facts of the visible entries of a context, in order. Replaced results are read as the model sees them. */
+export function shownFacts(chain: ReadChain, tip: ContextRow): FillerFact[] {
+  const { rows } = outlineRows(chain, { id: tip.id });
+  return [...contextEntriesInTurn(chain, { id: tip.id })].map(({ entry }, at) => factOf(entry, rows[at]?.head, rows[at]?.tokens ?? entry.tokens));
 }
 
-/** Deltas whose facts one query reads. */
-const deltasAtOnce = 500;
+/** An entry as the list of fillers shows it. */
+export type Described = Pick<UsageFiller, 'key' | 'kind' | 'tokens' | 'tool' | 'path' | 'head' | 'group'>;
 
-function storedFacts({ db }: ReadChain, steps: readonly Step[]): Map<string, readonly FillerFact[]> {
-  const known = new Map<string, readonly FillerFact[]>();
-  for (let from = 0; from < steps.length; from += deltasAtOnce)
-    for (const { data, ...at } of db.all<{ artifact: ArtifactNo; format: string; data: string | Uint8Array }>(
-      'SELECT artifact, format, data FROM usageFiller WHERE artifact IN (SELECT value FROM json_each(?)) AND version = ?',
-      JSON.stringify(steps.slice(from, from + deltasAtOnce).map(({ artifact }) => artifact)),
-      version,
-    )) {
-      const facts = factsIn(data);
-      if (Array.isArray(facts)) known.set(deltaKey(at), facts as FillerFact[]);
-    }
-  return known;
+/** Describes entries in a row. What a result is about is in the entries before it. */
+export function describe(facts: readonly FillerFact[]): Described[] {
+  const calls = callNotes();
+  return facts.map((fact) => {
+    calls.add(fact);
+    const { key, kind, tokens } = fact;
+    const { path, tool, input } = calls.of(fact);
+    const head = input || fact.head;
+    const group = groupOf(fact, tool);
+    // Assigned one by one: spreading parts of a hundred thousand fillers takes most of the time.
+    const filler: Described = { key, kind, tokens };
+    if (tool !== undefined) filler.tool = tool;
+    if (path !== undefined) filler.path = path;
+    if (head !== undefined) filler.head = head;
+    if (group !== undefined) filler.group = group;
+    return filler;
+  });
 }
 
-/** The stored facts. Damaged ones count as missing. */
-function factsIn(stored: string | Uint8Array): unknown {
-  try {
-    return parseJson(unpacked(stored));
-  } catch {
-    return undefined;
-  }
+/** The name of the row in which a filler counts with others: a group or a file. Undefined if it counts alone. */
+export const rowName = ({ path, kind, group }: Pick<UsageFiller, 'path' | 'kind' | 'group'>): string | undefined =>
+  group ?? (path !== undefined && kind !== 'tool_call' ? `file ${path}` : undefined);
+
+/** Collects the facts about tool calls that their results need. Add each entry in order. */
+function callNotes() {
+  const byCall = new Map<string, { path?: string; tool?: string; input?: string }>();
+  /** Files that Claude Code attached, by message. */
+  const attached = new Map<string, string>();
+  return {
+    add: ({ tool, call, does, message, attached: path }: FillerFact): void => {
+      if (does && call !== undefined) {
+        const noted = byCall.get(call) ?? {};
+        if (does.path !== undefined) noted.path = does.path;
+        if (tool !== undefined) noted.tool = tool;
+        if (does.input !== undefined) noted.input = does.input;
+        byCall.set(call, noted);
+      }
+      if (path !== undefined && message !== undefined) attached.set(message, path);
+    },
+    /** The file, the tool and the input that an entry is about. */
+    of: ({ call: id, tool, message }: FillerFact) => {
+      const call = id === undefined ? undefined : byCall.get(id);
+      const path = id === undefined && message !== undefined ? attached.get(message) : call?.path;
+      return { path, tool: tool ?? call?.tool, input: call?.input };
+    },
+  };
 }
 
-/** Stores the facts of a delta. Call it inside a transaction. */
-export const saveFacts = ({ db }: WriteChain, { artifact, format }: Step, facts: readonly FillerFact[]): void =>
-  void db.run(
-    'INSERT OR REPLACE INTO usageFiller (artifact, format, version, data) VALUES (?, ?, ?, ?)',
-    artifact,
-    format,
-    version,
-    packed(JSON.stringify(facts)),
-  );
+/** The group of an entry: an MCP server with its calls and results, or the reminders that the agent added itself. */
+function groupOf({ reminds }: FillerFact, tool: string | undefined): string | undefined {
+  const server = serverOf(tool);
+  if (server !== undefined) return `MCP server ${server}`;
+  return reminds ? 'Reminders of the agent' : undefined;
+}
 
 /**
  * The file that Claude Code attaches itself, for instance after a compaction. Before the content, it writes the call that would have read the file.

@@ -1,135 +1,215 @@
 import type { ContextId, EntryKey } from '../base/index.js';
-import { findCommit, type ReadChain, walk } from '../chain/index.js';
-import type { UsageFiller } from '../contract/index.js';
+import { type ContextRow, factsAlong, findCommit, type ReadChain, type Step, walk } from '../chain/index.js';
+import type { InputOf, PartKind, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
-import { type FillerFact, factsAlong } from './filler-facts.js';
+import { columnsOf, type FillerColumns, fillerColumns, numberOf } from './filler-columns.js';
+import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
 import { offeredIn, serverOf } from './offered.js';
 import { replyKeysIn } from './rows.js';
 import { lastCallOf } from './window.js';
 
+/** The fillers of a context, in order, as columns of numbers, and what describes one of them. */
+export interface FillerSizes {
+  readonly count: number;
+  /** The number of those that are entries, which come first. */
+  readonly entries: number;
+  /** 0 for content that does not count. */
+  readonly tokens: ArrayLike<number>;
+  /** The calls whose input contained it. */
+  readonly calls: ArrayLike<number>;
+  /** The row of `usage.largest` that it belongs to. */
+  readonly rows: ArrayLike<number>;
+  /** 1 if it repeats earlier content. */
+  readonly repeats: ArrayLike<number>;
+  /** 1 if it is a tool that no reply called. */
+  readonly unused: ArrayLike<number>;
+  readonly describe: (place: number) => UsageFiller;
+}
+
+/** The default number of fillers. */
+const fewFillers = 1_000;
+
 /**
  * Lists the content that fills the window of a context, sorted by tokens times the calls that contained it. @throws NOT_FOUND for an unknown commit.
  */
-export function usageFillers(chain: ReadChain, id: ContextId): UsageFiller[] {
+export function usageFillers(chain: ReadChain, { id, offset = 0, limit = fewFillers }: InputOf<'usage.fillers'>): UsageFiller[] {
+  const sizes = fillerSizes(chain, id);
+  return largestPlaces(sizes, offset + limit).slice(offset).map(sizes.describe);
+}
+
+/** The places of the fillers with the most tokens times calls, largest first. */
+function largestPlaces(sizes: FillerSizes, most: number): number[] {
+  const tokenCalls = Float64Array.from({ length: sizes.count }, (_, place) => tokenCallsAt(sizes, place));
+  return placesFrom(tokenCalls, most)
+    .filter((place) => (sizes.tokens[place] as number) > 0)
+    .sort((a, b) => compareFillers(sizes, a, b))
+    .slice(0, most);
+}
+
+const tokenCallsAt = ({ tokens, calls }: FillerSizes, place: number): number => (tokens[place] as number) * (calls[place] as number);
+
+/** Sorts the fillers with the most tokens times calls first. */
+export const compareFillers = (sizes: FillerSizes, a: number, b: number): number =>
+  tokenCallsAt(sizes, b) - tokenCallsAt(sizes, a) || (sizes.tokens[b] as number) - (sizes.tokens[a] as number) || a - b;
+
+/** The places of the largest numbers, and of those that equal the least of them. Numbers are sorted much faster than places by a function. */
+export function placesFrom(numbers: Float64Array, most: number): number[] {
+  const least = numbers.toSorted()[Math.max(0, numbers.length - most)] ?? 0;
+  const found: number[] = [];
+  for (let place = 0; place < numbers.length; place++) if ((numbers[place] as number) >= least) found.push(place);
+  return found;
+}
+
+/** A delta, or the whole context, and the place of its first entry. */
+interface Part {
+  readonly columns: FillerColumns;
+  readonly facts: () => readonly FillerFact[];
+  readonly from: number;
+}
+
+/** The sizes of all fillers of a context. */
+export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
   requireContents(chain, id);
   const tip = findCommit(chain, id);
   const steps = walk(chain, tip).contributing;
-  const facts = factsAlong(chain, tip, steps);
-  const replies = repliesIn(
-    facts,
-    replyKeysIn(
-      chain,
-      steps.map(({ seq }) => seq),
-    ),
-  );
-  const calls = callNotes();
-  const first = new Map<string, EntryKey>();
-  const prompts = systemPrompts(facts);
-  const entryFillers = facts.map((fact, place): UsageFiller => {
-    calls.add(fact);
-    const { key, kind, digest, tokens } = fact;
-    const { path, tool, input } = calls.of(fact);
-    const earlier = digest === undefined ? undefined : first.get(digest);
-    if (digest !== undefined && earlier === undefined) first.set(digest, key);
-    const stayed = replies.length - firstAfter(replies, prompts.get(place)?.first ?? place);
-    const head = input || fact.head;
-    const group = groupOf(fact, tool);
-    // Assigned one by one: spreading parts of a hundred thousand fillers takes most of the time.
-    const filler: UsageFiller = { key, kind, tokens, calls: stayed, tokenCalls: tokens * stayed };
-    if (tool !== undefined) filler.tool = tool;
-    if (path !== undefined) filler.path = path;
-    if (head !== undefined) filler.head = head;
-    if (earlier !== undefined) filler.duplicateOf = earlier;
-    if (group !== undefined) filler.group = group;
-    return filler;
-  });
-  const fillers = entryFillers.filter((_, place) => prompts.get(place)?.isLast !== false);
+  const parts = partsOf(chain, tip, steps);
   const last = lastCallOf(chain, tip);
-  for (const { kind, tool, tokens } of last ? offeredIn(chain, last) : []) {
-    const server = serverOf(tool);
-    const isUnused = tool !== undefined && !calls.used.has(tool);
-    fillers.push({
-      ...(tool !== undefined && { tool }),
-      kind,
-      tokens,
-      calls: replies.length,
-      tokenCalls: tokens * replies.length,
-      ...(tool !== undefined && { group: server === undefined ? (isUnused ? 'Tools never used' : 'Tools that were used') : `MCP server ${server}` }),
-      ...(isUnused && { unused: true }),
-    });
+  const offered = last ? offeredIn(chain, last) : [];
+  const entries = parts.reduce((sum, { columns }) => sum + columns.keys.length, 0);
+  const count = entries + offered.length;
+  const columns = { keys: new Float64Array(entries), tokens: new Float64Array(count), rows: new Float64Array(count), digests: new Float64Array(entries) };
+  for (const { columns: own, from } of parts) {
+    columns.keys.set(own.keys, from);
+    columns.tokens.set(own.tokens, from);
+    columns.digests.set(own.digests, from);
+    for (const [at, row] of own.rows.entries()) columns.rows[from + at] = row || (own.keys[at] as number);
   }
-  return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
-}
-
-/** The positions of the first entries of replies, in order. Of entries with the same key, the last counts. */
-function repliesIn(facts: readonly FillerFact[], replies: readonly EntryKey[]): number[] {
-  const keys = new Set(replies);
-  const places = new Map<EntryKey, number>();
-  for (const [place, { key }] of facts.entries()) if (keys.has(key)) places.set(key, place);
-  return replies.flatMap((key) => places.get(key) ?? []).sort((a, b) => a - b);
-}
-
-/** Collects the facts about tool calls that their results need. Add each entry in order. */
-function callNotes() {
-  const used = new Set<string>();
-  const byCall = new Map<string, { path?: string; tool?: string; input?: string }>();
-  /** Files that Claude Code attached, by message. */
-  const attached = new Map<string, string>();
+  const keys = replyKeysIn(
+    chain,
+    steps.map(({ seq }) => seq),
+  );
+  const replies = repliesIn(columns.keys, keys);
+  const calls = callsAfter(parts, columns, replies);
+  const first = new Map<number, number>();
+  const repeats = new Uint8Array(count);
+  for (const [place, digest] of columns.digests.entries()) {
+    if (digest === 0) continue;
+    if (first.has(digest)) repeats[place] = 1;
+    else first.set(digest, place);
+  }
+  const used = new Set(parts.flatMap((part) => part.columns.used));
+  const further = offered.map(({ kind, tool, tokens }) => offeredFiller(kind, tool, tokens, { used, calls: replies.length }));
+  const unused = new Uint8Array(count);
+  for (const [at, filler] of further.entries()) {
+    columns.tokens[entries + at] = filler.tokens;
+    columns.rows[entries + at] = numberOf(rowName(filler) ?? `${filler.tool ?? filler.kind}`);
+    calls[entries + at] = filler.calls;
+    if (filler.unused) unused[entries + at] = 1;
+  }
+  const entryAt = openDescriptions(parts);
   return {
-    /** Tools that were called. */
-    used: used as ReadonlySet<string>,
-    add: ({ tool, call, does, message, attached: path }: FillerFact): void => {
-      if (does && tool !== undefined) used.add(tool);
-      if (does && call !== undefined) {
-        const noted = byCall.get(call) ?? {};
-        if (does.path !== undefined) noted.path = does.path;
-        if (tool !== undefined) noted.tool = tool;
-        if (does.input !== undefined) noted.input = does.input;
-        byCall.set(call, noted);
-      }
-      if (path !== undefined && message !== undefined) attached.set(message, path);
-    },
-    /** The file, the tool and the input that an entry is about. */
-    of: ({ call: id, tool, message }: FillerFact) => {
-      const call = id === undefined ? undefined : byCall.get(id);
-      const path = id === undefined && message !== undefined ? attached.get(message) : call?.path;
-      return { path, tool: tool ?? call?.tool, input: call?.input };
+    ...{ count, entries, tokens: columns.tokens, calls, rows: columns.rows, repeats, unused },
+    describe: (place) => {
+      if (place >= entries) return further[place - entries] as UsageFiller;
+      const entry = entryAt(place);
+      const stayed = calls[place] as number;
+      const copied = repeats[place] ? first.get(columns.digests[place] as number) : undefined;
+      return {
+        ...entry,
+        calls: stayed,
+        tokenCalls: entry.tokens * stayed,
+        ...(copied !== undefined && { duplicateOf: entryAt(copied).key as EntryKey }),
+      };
     },
   };
 }
 
-/**
- * System prompts by position. If an agent records its prompt at each turn, only the last record fills the window, and it counts as sent since the
- * first.
- */
-function systemPrompts(facts: readonly FillerFact[]): ReadonlyMap<number, { readonly first: number; readonly isLast: boolean }> {
-  const prompts = new Map<number, { readonly first: number; readonly isLast: boolean }>();
-  const latest = new Map<string, number>();
-  for (const [place, { prompt: beginning }] of facts.entries()) {
-    if (beginning === undefined) continue;
-    const before = latest.get(beginning);
-    const first = (before === undefined ? undefined : prompts.get(before)?.first) ?? place;
-    if (before !== undefined) prompts.set(before, { first, isLast: false });
-    prompts.set(place, { first, isLast: true });
-    latest.set(beginning, place);
+/** The deltas of a context; or the whole context as one, if an entry of a delta needs another delta to be described. */
+function partsOf(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): Part[] {
+  const columnsAt = factsAlong(chain, fillerColumns, steps);
+  const given = new Set<number>();
+  const parts: Part[] = [];
+  let from = 0;
+  for (const step of steps) {
+    const columns = columnsAt(step);
+    const isApart = columns !== null && ![...columns.given, ...columns.missed].some((name) => given.has(name));
+    if (!isApart) return [wholePart(chain, tip, steps)];
+    for (const name of columns.given) given.add(name);
+    parts.push({ columns, from, facts: () => factsAlong(chain, fillerFacts, [step])(step) });
+    from += columns.keys.length;
   }
-  return prompts;
+  return parts;
 }
 
-/** The group of an entry: an MCP server with its calls and results, or the reminders that the agent added itself. */
-function groupOf({ reminds }: FillerFact, tool: string | undefined): string | undefined {
+function wholePart(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): Part {
+  const elides = steps.some((step) => factsAlong(chain, fillerColumns, [step])(step) === null);
+  const facts = elides ? shownFacts(chain, tip) : steps.flatMap(factsAlong(chain, fillerFacts, steps));
+  return { columns: columnsOf(facts), from: 0, facts: () => facts };
+}
+
+/** Describes entries by their places. It reads the facts of their deltas. */
+function openDescriptions(parts: readonly Part[]): (place: number) => ReturnType<typeof describe>[number] {
+  const known = new Map<Part, ReturnType<typeof describe>>();
+  return (place) => {
+    const part = parts[firstAfter(parts.length, (at) => (parts[at] as Part).from, place) - 1] as Part;
+    const entries = known.get(part) ?? describe(part.facts());
+    known.set(part, entries);
+    return entries[place - part.from] as (typeof entries)[number];
+  };
+}
+
+/** The places of the first entries of replies, in order. Of entries with the same key, the last counts. */
+function repliesIn(keys: Float64Array, replies: readonly EntryKey[]): Float64Array {
+  const numbers = replies.map(numberOf);
+  const places = new Map<number, number>(numbers.map((number) => [number, -1]));
+  for (const [place, key] of keys.entries()) if (places.has(key)) places.set(key, place);
+  return Float64Array.from(numbers.map((number) => places.get(number) as number).filter((place) => place >= 0)).sort();
+}
+
+/** The number of calls that contained each entry: of those whose replies begin after it. A system prompt that does not count any more has no tokens. */
+function callsAfter(parts: readonly Part[], { tokens }: { readonly tokens: Float64Array }, replies: Float64Array): Float64Array {
+  const calls = new Float64Array(tokens.length);
+  let before = 0;
+  for (let place = 0; place < tokens.length; place++) {
+    while (before < replies.length && (replies[before] as number) <= place) before += 1;
+    calls[place] = replies.length - before;
+  }
+  // If an agent records its prompt at each turn, only the last record fills the window, and it counts as sent since the first.
+  const latest = new Map<string, { readonly first: number; readonly place: number }>();
+  for (const { columns, from } of parts)
+    for (const [at, beginning] of columns.prompts) {
+      const earlier = latest.get(beginning);
+      const place = from + at;
+      if (earlier) tokens[earlier.place] = 0;
+      const first = earlier?.first ?? place;
+      calls[place] = replies.length - firstAfter(replies.length, (number) => replies[number] as number, first);
+      latest.set(beginning, { first, place });
+    }
+  return calls;
+}
+
+/** What a recorded request contains beside the entries. */
+function offeredFiller(
+  kind: PartKind,
+  tool: string | undefined,
+  tokens: number,
+  { used, calls }: { readonly used: ReadonlySet<string>; readonly calls: number },
+): UsageFiller {
+  const filler = { kind, tokens, calls, tokenCalls: tokens * calls };
+  if (tool === undefined) return filler;
   const server = serverOf(tool);
-  if (server !== undefined) return `MCP server ${server}`;
-  return reminds ? 'Reminders of the agent' : undefined;
+  const isUnused = !used.has(tool);
+  const group = server === undefined ? (isUnused ? 'Tools never used' : 'Tools that were used') : `MCP server ${server}`;
+  return { ...filler, tool, group, ...(isUnused && { unused: true }) };
 }
 
-/** The number of replies that begin at or before a position. Their calls did not contain the entry at this position. */
-function firstAfter(replies: readonly number[], place: number): number {
+/** The number of items in a sorted list that are at most a value. */
+function firstAfter(length: number, valueAt: (at: number) => number, value: number): number {
   let low = 0;
-  let high = replies.length;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((replies[middle] as number) <= place) low = middle + 1;
+    if (valueAt(middle) <= value) low = middle + 1;
     else high = middle;
   }
   return low;

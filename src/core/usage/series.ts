@@ -1,12 +1,12 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import { backwards, type ContextRow, commitAt, findCommit, lineage, parsedAlong, type ReadChain, readParsed, type Step } from '../chain/index.js';
+import { backwards, type ContextRow, commitAt, factsAlong, findCommit, lineage, parsedAlong, type ReadChain, readParsed, type Step } from '../chain/index.js';
 import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
 import { factorsOf } from './calibrate.js';
 import { usageOfContext } from './context.js';
 import { windowBefore } from './context-sums.js';
-import { type DeltaMeasure, measuresAlong } from './delta-measures.js';
+import { type DeltaMeasure, measureFacts } from './delta-measures.js';
 import type { Factors } from './fit.js';
 import { windowOfCall } from './limits.js';
 import { type Measured, type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
@@ -91,7 +91,7 @@ function pointsOf(chain: ReadChain, steps: readonly Step[], inOrder: readonly Ca
     if (!call || found.has(call.no)) return;
     found.set(call.no, { sizes: window.sizes(byModel.get(call.model), [...more, ...statedMeasures(chain, recordedId(call))]), cuts });
   };
-  const measureOf = measuresAlong(chain, steps);
+  const measureOf = factsAlong(chain, measureFacts, steps);
   if (steps.some((step) => measureOf(step).elides)) {
     if (before.sizes(undefined).length > 0) return undefined;
     readAlong(chain, steps, add);

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Money, UsageCall, UsageContext, UsageFiller, UsageSessions, UsageSums } from '../../core/contract/index.js';
+import type { ContextId, Money, UsageCall, UsageContext, UsageFiller, UsageSessions, UsageSums } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { bold, dim, join, line, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
@@ -153,7 +153,7 @@ async function showTools(client: ContractClient, session: string | undefined, op
   // Branches share entries. Each entry counts once, with the calls of the branch in which it stayed longest.
   const fillers = new Map<string, UsageFiller>();
   for (const { id } of all.slice(0, maxBranches))
-    for (const filler of await client.usage.fillers({ id })) {
+    for await (const filler of fillersOf(client, id as ContextId)) {
       const name = filler.key ?? `${filler.tool} ${filler.path}`;
       if ((fillers.get(name)?.tokenCalls ?? -1) < filler.tokenCalls) fillers.set(name, filler);
     }
@@ -161,6 +161,18 @@ async function showTools(client: ContractClient, session: string | undefined, op
   if (options.json) return printJson(sums);
   printTools(sums.slice(0, options.limit), Math.min(all.length, maxBranches));
   if (all.length > maxBranches) printText(dim(`${counted(all.length - maxBranches, 'older branch', 'older branches')} left out.`));
+}
+
+/** The fillers of a page: as many as an answer holds. */
+const fillersAtOnce = 100_000;
+
+/** All fillers of a context, in pages. */
+async function* fillersOf(client: ContractClient, id: ContextId): AsyncGenerator<UsageFiller> {
+  for (let offset = 0; ; offset += fillersAtOnce) {
+    const page = await client.usage.fillers({ id, offset, limit: fillersAtOnce });
+    yield* page;
+    if (page.length < fillersAtOnce) return;
+  }
 }
 
 /** The tokens that each tool added to the window, largest first. */

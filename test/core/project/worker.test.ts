@@ -10,10 +10,10 @@ import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
-import { largestOf } from '../../../src/core/usage/index.js';
 import { ensureBuilt } from '../../support/built.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
+import { largestOf } from '../../support/largest.js';
 import { built } from '../../support/machine.js';
 import { emptyProject, objectTotals, scratch } from '../../support/project.js';
 

@@ -82,7 +82,7 @@ test('[N9] a file that the agent attached after a compaction is named by its pat
   const chain = emptyChain(Date.now);
   importInto(chain, join(root, 'resources', 'sample'));
   const tip = graph(chain, { offset: 0, limit: 500 }).rows.find(({ commit }) => commit.summary?.startsWith('Call it 1.2.1'))?.commit.id as ContextId;
-  const attached = usageFillers(chain, tip).filter(({ tool }) => tool === 'file');
+  const attached = usageFillers(chain, { id: tip }).filter(({ tool }) => tool === 'file');
   expect(attached.every(({ path }) => path?.startsWith('/home/sam/larder/'))).toBe(true);
   expect(new Set(attached.map(({ path }) => path)).size).toBe(4);
 });

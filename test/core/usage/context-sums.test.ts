@@ -13,6 +13,7 @@ import {
   loadTokenizer,
   usageCalls,
   usageFillers,
+  usageLargest,
   usageOfContext,
   usageSeries,
 } from '../../../src/core/usage/index.js';
@@ -49,7 +50,7 @@ function shown(chain: WriteChain): unknown {
   const ids = tips(chain, {}).map(({ id }) => id);
   const turns = listTurns(chain, { id: ids.at(-1) as (typeof ids)[number] });
   const some = [...ids, ...turns.filter((_, at) => at % 37 === 0 || (at + 1) % 64 < 2).map(({ turnId }) => turnId)];
-  return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, usageFillers(chain, id).length, turnOf(chain, id)]);
+  return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, usageFillers(chain, { id }), usageLargest(chain, id), turnOf(chain, id)]);
 }
 
 test('[N8] sums that are stored at some commits change no answer', { tags: 'long' }, () => {
@@ -67,7 +68,7 @@ test('[N8] a conversation is measured from its beginning once it is long; a shor
   const before = shown(chain);
   atOnce(catchUpMeasures(chain));
   expect(sumsIn(chain)).toBe(0);
-  expect(chain.db.one('SELECT 1 FROM usageMeasure')).toBeUndefined();
+  expect(chain.db.one('SELECT 1 FROM deltaFact')).toBeUndefined();
   chain.db.run("DELETE FROM derivedProgress WHERE name LIKE 'usage contexts%'");
   chain.derived.clear();
   atOnce(catchUpMeasures(chain, 192));
@@ -127,15 +128,15 @@ test('[N8] stored facts change no fillers, series, turns or losses, with tools a
   atOnce(catchUpUsage(chain));
   const views = (): unknown =>
     tips(chain, {}).map(({ id }) => [
-      ...[id, usageFillers(chain, id), usageSeries(chain, id), usageOfContext(chain, id), turnViews(chain, id)],
+      ...[id, usageFillers(chain, { id }), usageLargest(chain, id), usageSeries(chain, id), usageOfContext(chain, id), turnViews(chain, id)],
       ...[listTurns(chain, { id }), exportFormats(chain, { id }), exportFormats(chain, { id, stop: 'root' })],
     ]);
   const before = views();
   const compared = JSON.stringify(before).match(/"duplicateOf"|"path"/g)?.length ?? 0;
   expect(compared).toBeGreaterThan(20);
-  expect(chain.db.one('SELECT 1 FROM usageTurn')).toBeUndefined();
+  expect(chain.db.one('SELECT 1 FROM deltaFact')).toBeUndefined();
   atOnce(catchUpMeasures(chain, 1));
-  expect(chain.db.one<{ stored: number }>('SELECT COUNT(*) AS stored FROM usageTurn')?.stored).toBeGreaterThan(20);
+  expect(chain.db.one<{ stored: number }>('SELECT COUNT(*) AS stored FROM deltaFact')?.stored).toBeGreaterThan(20);
   chain.derived.clear();
   expect(views()).toEqual(before);
 });
@@ -153,8 +154,7 @@ test('a damaged sum, measure or fact counts as missing', { tags: 'long' }, () =>
   const chain = longChain();
   const before = shown(chain);
   atOnce(catchUpMeasures(chain, 1));
-  for (const table of ['usageContext', 'usageMeasure', 'usageFiller']) chain.db.run(`UPDATE ${table} SET data = '{"cut'`);
-  chain.db.run(`UPDATE usageTurn SET turn = '{"cut', losses = '{"cut'`);
+  for (const table of ['usageContext', 'deltaFact']) chain.db.run(`UPDATE ${table} SET data = '{"cut'`);
   chain.derived.clear();
   expect(shown(chain)).toEqual(before);
 });

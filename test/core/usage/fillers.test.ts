@@ -4,10 +4,11 @@ import { beforeAll, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { entries, outlineRows, tips } from '../../../src/core/chain/index.js';
 import type { UsageFiller } from '../../../src/core/contract/index.js';
-import { largestOf, loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
+import { loadTokenizer, usageFillers, usageOfContext, usageSeries } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
+import { largestOf } from '../../support/largest.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { openWriter } from '../../support/request-records.js';
 
@@ -38,7 +39,7 @@ function chainWithReads() {
 
 test('[N9] fillers have tokens, the calls they stayed, and their first copy', () => {
   const { chain, tip } = chainWithReads();
-  const fillers = usageFillers(chain, tip);
+  const fillers = usageFillers(chain, { id: tip });
   const [first, second] = fillers;
   expect(first).toMatchObject({ key: 'r1.0', path: '/src/a.ts', tool: 'Read', kind: 'tool_result', tokens: 400, calls: 2, tokenCalls: 800 });
   expect(second).toMatchObject({ key: 'r2.0', calls: 1, tokenCalls: 400, duplicateOf: 'r1.0' });
@@ -79,7 +80,7 @@ test('[N9] results of an MCP server count together, and so do reminders of the a
   ];
   writeFileSync(path, lines.join(''));
   importInto(chain, path);
-  const fillers = usageFillers(chain, tips(chain, {})[0]?.id as never);
+  const fillers = usageFillers(chain, { id: tips(chain, {})[0]?.id as never });
   expect(fillers.filter(({ group }) => group === 'MCP server maps').map(({ kind }) => kind)).toEqual(['tool_result', 'tool_call']);
   expect(fillers.find(({ group }) => group === 'Reminders of the agent')).toMatchObject({ key: 'm.0', calls: 2 });
 });
@@ -95,7 +96,7 @@ test('[N9] a recorded request lists its system prompt and the tools that no call
   writer.reply([read('t1', '/a.ts')]);
   writeFileSync(path, writer.text());
   importInto(chain, path);
-  const fillers = usageFillers(chain, tips(chain, {})[0]?.id as never);
+  const fillers = usageFillers(chain, { id: tips(chain, {})[0]?.id as never });
   expect(fillers.filter(({ kind }) => kind === 'tools')).toMatchObject([
     { tool: 'mcp__maps__route', group: 'MCP server maps', unused: true },
     { tool: 'Bash', group: 'Tools never used', unused: true },
@@ -109,7 +110,7 @@ test('[N9] a system prompt recorded at each turn fills the window once', () => {
   importInto(chain, live);
   const promptsIn = (id: ContextId) => outlineRows(chain, { id }).rows.filter(({ role, kind }) => role === 'system' && kind === 'text');
   const id = tips(chain, {}).find((tip) => promptsIn(tip.id).length === 3)?.id as ContextId;
-  const listed = usageFillers(chain, id).filter(({ kind }) => kind === 'system');
+  const listed = usageFillers(chain, { id }).filter(({ kind }) => kind === 'system');
   expect(listed).toMatchObject([{ key: promptsIn(id).at(-1)?.key, calls: 3 }]);
 });
 
@@ -128,7 +129,7 @@ test('[N14] an entry is named by what its tool was given, or by what a person ty
   ];
   writeFileSync(path, lines.join(''));
   importInto(chain, path);
-  const byKey = new Map(usageFillers(chain, tips(chain, {})[0]?.id as never).map((filler) => [filler.key as string, filler]));
+  const byKey = new Map(usageFillers(chain, { id: tips(chain, {})[0]?.id as never }).map((filler) => [filler.key as string, filler]));
   expect(byKey.get('p.0')?.head).toMatch(/^\/fix the login/);
   expect(byKey.get('r1.0')).toMatchObject({ tool: 'Bash', head: 'npm test' });
   expect(byKey.get('b.0')).toMatchObject({ tool: 'apply_patch', path: 'src/a.ts', head: 'src/a.ts' });
@@ -146,13 +147,13 @@ test('[N9] what filled a window is one row for a file, however often it was read
   const fillers = [
     filler('a', { path: '/x.ts', tool: 'Read' }),
     filler('b', { path: '/x.ts', tool: 'Read', calls: 2, tokenCalls: 200, duplicateOf: 'a' as never }),
-    filler('c', { tool: 'Bash', head: 'make', tokenCalls: 500 }),
+    filler('c', { tool: 'Bash', head: 'make', tokens: 125, tokenCalls: 500 }),
     // It came after the last call, so it filled no window.
     filler('d', { tool: 'Bash', head: 'make all', calls: 0, tokenCalls: 0 }),
   ];
   expect(largestOf(fillers, 5)).toEqual([
     { name: '/x.ts', kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1, unused: 0 },
-    { name: 'Bash make', side: 'result', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
+    { name: 'Bash make', side: 'result', kind: 'tool_result', key: 'c', tokens: 125, calls: 4, tokenCalls: 500, times: 1, duplicates: 0, unused: 0 },
   ]);
 
   // A damaged history can use a key twice. The later entry names the row.

@@ -22,6 +22,17 @@ CREATE TABLE derivedProgress (
   PRIMARY KEY (project, name)
 ) WITHOUT ROWID;
 
+-- What is known of a delta by the rules of a name, as JSON, compressed if it is long and seldom read (chain/delta-facts.ts).
+CREATE TABLE deltaFact (
+  artifact INTEGER NOT NULL,
+  format   TEXT NOT NULL,
+  name     TEXT NOT NULL,
+  -- The rules by which it was made.
+  version  INTEGER NOT NULL,
+  data     TEXT NOT NULL,
+  PRIMARY KEY (artifact, format, name)
+) WITHOUT ROWID;
+
 -- Facts about the rows of a group of a graph, in which the whole graph is drawn (chain/graph-map.ts).
 CREATE TABLE graphGroup (
   project INTEGER NOT NULL,

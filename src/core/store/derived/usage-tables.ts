@@ -111,16 +111,6 @@ CREATE TABLE usageFactor (
   PRIMARY KEY (project, model, measure)
 ) WITHOUT ROWID;
 
--- What the list of fillers needs of the entries of a delta, as JSON, compressed if it is long (usage/filler-facts.ts).
-CREATE TABLE usageFiller (
-  artifact INTEGER NOT NULL,
-  format   TEXT NOT NULL,
-  -- The rules by which it was made.
-  version  INTEGER NOT NULL,
-  data     TEXT NOT NULL,
-  PRIMARY KEY (artifact, format)
-) WITHOUT ROWID;
-
 -- What the cache did for a call. Computed from the order of the calls of its session.
 CREATE TABLE usageLedger (
   call        INTEGER PRIMARY KEY,
@@ -134,16 +124,6 @@ CREATE TABLE usageLedger (
   waitMs      INTEGER
 );
 CREATE INDEX usageLedgerCause ON usageLedger(call) WHERE cause IS NOT NULL;
-
--- What the entries of a delta measure, by kind of content (usage/delta-measures.ts).
-CREATE TABLE usageMeasure (
-  artifact INTEGER NOT NULL,
-  format   TEXT NOT NULL,
-  -- The rules by which it was measured.
-  version  INTEGER NOT NULL,
-  data     TEXT NOT NULL,
-  PRIMARY KEY (artifact, format)
-) WITHOUT ROWID;
 
 -- The sums of Usage as one JSON text, which takes long to write. A change of any of them deletes it (analysis/sums.ts).
 CREATE TABLE usagePacked (
@@ -320,14 +300,4 @@ CREATE TABLE usageTotal (
   PRIMARY KEY (project, session, model)
 ) WITHOUT ROWID;
 
--- What lists of turns and exports need of a delta, as JSON (usage/turn-facts.ts).
-CREATE TABLE usageTurn (
-  artifact INTEGER NOT NULL,
-  format   TEXT NOT NULL,
-  -- The rules by which it was made.
-  version  INTEGER NOT NULL,
-  turn     TEXT NOT NULL,
-  losses   TEXT NOT NULL,
-  PRIMARY KEY (artifact, format)
-) WITHOUT ROWID;
 `;
