@@ -132,6 +132,9 @@ function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offe
   return [query.trim() === '' ? { layer: 'query', messages: [], heldBack: 'it is empty' } : { layer: 'query', messages }];
 }
 
+/** A message of memory as a composition has it. */
+export const asCheckpoint = (message: MemoryMessage): ComposedMessage => ({ ...message, layer: 'checkpoint_messages', tokens: countMessage(message) });
+
 const composedOf = ({ layer, messages }: Offer): readonly ComposedMessage[] =>
   messages.map((message) => ({ ...message, layer, tokens: countMessage(message) }));
 

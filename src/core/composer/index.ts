@@ -7,12 +7,13 @@ export { collectContexts, type RuntimeServices, servicesOf } from './collect.js'
 export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { shortenMemory } from './compaction.js';
 export { type Compared, compareMessages, shownRow } from './compare.js';
-export { composeMessages } from './compose.js';
+export { asCheckpoint, composeMessages } from './compose.js';
 export { afterNotice, untrusted } from './framework.js';
 export { savedBlocks } from './layers.js';
 export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';
-export { type Preview, type PreviewRequest, type PreviewSources, previewContext } from './preview.js';
+export { type Preview, type PreviewRequest, type PreviewSources, previewContext, previewRecorded } from './preview.js';
 export { rankByWords } from './rank.js';
-export { recordedLayers, systemPromptsIn } from './recorded.js';
+export { isPrompt, type RecordedLayers, type RecordedMessage, recordedLayers, type WholeMemory } from './recorded.js';
+export { groupDeltas, type Remembered, rememberedFacts, sumMemory } from './remembered.js';
 export { applyPatch, buildPatch, checkState, type State, type StateCall, stateFields } from './state.js';

@@ -1,4 +1,4 @@
-import type { EntryKey } from '../base/index.js';
+import type { ContextId, EntryKey } from '../base/index.js';
 import type { Composed, Entry, InputOf, Lifetime, OutputOf, Permitted, PreviewLayer, Process, QueryPath } from '../contract/index.js';
 import { countTokens, pairedCalls } from '../formats/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
@@ -6,7 +6,7 @@ import { composeMessages } from './compose.js';
 import { afterNotice, frameworkText, untrusted } from './framework.js';
 import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
 import { countMessage } from './memory.js';
-import { type RecordedLayers, recordedLayers } from './recorded.js';
+import { isPrompt, type RecordedLayers, recordedLayers } from './recorded.js';
 import { refuse } from './refusals.js';
 
 export type PreviewRequest = Omit<InputOf<'compose.preview'>, 'id'>;
@@ -30,13 +30,16 @@ export interface PreviewSources {
  * Composes a recorded conversation for a process, and tells where each layer comes from. By default it is the call that `turn.ask` makes, or
  * `ticket.answer` at the last message of a discussion. Pure: the caller passes entries and services.
  */
-export function previewContext(
-  entries: readonly Entry[],
+export const previewContext = (entries: readonly Entry[], sources: PreviewSources, request: PreviewRequest): Preview =>
+  previewRecorded(recordedLayers(pairedCalls(entries)), sources, request);
+
+/** The same for a conversation that is sorted into layers. Of a long memory, the last prompt stands for all messages. */
+export function previewRecorded(
+  recorded: RecordedLayers,
   { systemPrompt, isShared = false, permitted, services, finding }: PreviewSources,
   request: PreviewRequest,
 ): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
-  const recorded = recordedLayers(pairedCalls(entries));
   const prompt = promptOf(recorded);
   const state = {
     ...(permitted.includes('todo') && { todo: recorded.todo.items }),
@@ -65,7 +68,7 @@ export function previewContext(
   const composed = { ...arranged, messages };
   return {
     messages,
-    dropped: [...composed.dropped, ...withoutPlace(recorded)],
+    dropped: [...composed.dropped.map((layer) => droppedWhole(layer, recorded)), ...withoutPlace(recorded)],
     layers: layersOf(composed, contexts, recorded, request, finding !== undefined),
     messageOrigins: originsOf(composed, recorded, request),
     problems: [...problems],
@@ -88,9 +91,10 @@ function servicesFor(
   };
 }
 
-/** The last prompt of a person. Prompts that the runtime added do not count. */
-const promptOf = ({ memory }: RecordedLayers) =>
-  memory.findLast(({ message, from }) => message.role === 'human' && from.some((entry) => !entry.marks?.includes('meta')));
+const promptOf = ({ memory }: RecordedLayers) => memory.findLast(isPrompt);
+
+const droppedWhole = (dropped: Composed['dropped'][number], { whole }: RecordedLayers): Composed['dropped'][number] =>
+  whole && dropped.layer === 'checkpoint_messages' ? { ...dropped, messages: whole.messages, tokens: whole.tokens } : dropped;
 
 /** The turn's prompt is in memory. For a process without memory, the prompt is the query. */
 function queryOf(
@@ -113,14 +117,13 @@ function queryOf(
 }
 
 const withoutPlace = ({ leftOut }: RecordedLayers): Composed['dropped'] =>
-  leftOut.length === 0
+  leftOut.messages === 0
     ? []
     : [
         {
           layer: 'checkpoint_messages',
           reason: 'events, and thinking that no provider signed, have no place in memory',
-          messages: leftOut.length,
-          tokens: leftOut.reduce((sum, entry) => sum + entry.tokens, 0),
+          ...leftOut,
         },
       ];
 
@@ -180,7 +183,8 @@ function layersOf(
     ...blocks.map(({ key, text }) => [key, countTokens(text)] as const),
     [
       'checkpoint_messages',
-      (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => countMessage(message))).reduce(
+      recorded.whole?.tokens ??
+        (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => countMessage(message))).reduce(
         (sum, tokens) => sum + tokens,
         0,
       ),
@@ -191,12 +195,14 @@ function layersOf(
   return offered.map(([layer, tokens]) => {
     const given = isGiven(layer, request);
     const from = given ? [] : recordedEntries(layer, recorded);
+    const { whole } = layer === 'checkpoint_messages' ? recorded : {};
+    const commits = whole?.commits ?? commitsOf(from);
     return {
       layer,
       tokens,
       lifetime: lifetimeOf(layer),
-      origins: layer === 'checkpoint_messages' ? commitsOf(from) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
-      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originText(layer, from, hasFinding),
+      origins: layer === 'checkpoint_messages' ? commits.map((commit) => ({ commit })) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
+      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originText(layer, { entries: whole?.entries ?? from.length, commits: commits.length }, hasFinding),
       present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
     };
   });
@@ -211,15 +217,13 @@ function isGiven(layer: string, { query, systemPrompt, contexts }: PreviewReques
 const lifetimeOf = (layer: string): Lifetime =>
   layer === 'checkpoint_messages' || (reproducibleBlocks as readonly string[]).includes(layer) ? 'checkpoint' : 'call';
 
-const commitsOf = (entries: readonly Entry[]): PreviewLayer['origins'] =>
-  [...new Set(entries.map((entry) => entry.source.commit))].map((commit) => ({ commit }));
+const commitsOf = (entries: readonly Entry[]): ContextId[] => [...new Set(entries.map((entry) => entry.source.commit))];
 
-function originText(layer: string, from: readonly Entry[], hasFinding: boolean): string {
+function originText(layer: string, from: { readonly entries: number; readonly commits: number }, hasFinding: boolean): string {
   if (layer === 'knowledge__context' && hasFinding) return 'The finding that is discussed, with its thread';
-  if (from.length > 0) {
-    const commits = commitsOf(from).length;
-    const entries = from.length === 1 ? '1 entry' : `${from.length} entries`;
-    return `${entries} of ${layer !== 'checkpoint_messages' ? 'the history' : commits === 1 ? '1 commit' : `${commits} commits`}`;
+  if (from.entries > 0) {
+    const entries = from.entries === 1 ? '1 entry' : `${from.entries} entries`;
+    return `${entries} of ${layer !== 'checkpoint_messages' ? 'the history' : from.commits === 1 ? '1 commit' : `${from.commits} commits`}`;
   }
   return otherOrigins[layer] ?? (layer === 'checkpoint_messages' ? 'No earlier messages' : 'Not recorded');
 }

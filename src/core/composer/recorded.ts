@@ -1,4 +1,4 @@
-import { isObject, type Json, stringAt } from '../base/index.js';
+import { type ContextId, isObject, type Json, stringAt } from '../base/index.js';
 import type { Entry, MemoryMessage } from '../contract/index.js';
 import { noResult, systemPromptType } from '../formats/index.js';
 
@@ -13,8 +13,19 @@ export interface RecordedLayers {
   /** The last todo list, and the entries that made it. */
   readonly todo: { readonly items: readonly Json[]; readonly from: readonly Entry[] };
   readonly memory: readonly RecordedMessage[];
-  /** Entries that memory does not keep: thinking without a signature, events. */
-  readonly leftOut: readonly Entry[];
+  /** Set if `memory` has only the last prompt: what all of memory is. */
+  readonly whole?: WholeMemory;
+  /** The number and the tokens of entries that memory does not keep: thinking without a signature, events. */
+  readonly leftOut: { readonly messages: number; readonly tokens: number };
+}
+
+/** The memory of a long context, of which only pages are read. */
+export interface WholeMemory {
+  readonly messages: number;
+  readonly tokens: number;
+  /** The number of the entries that the messages are made of, and their commits. */
+  readonly entries: number;
+  readonly commits: readonly ContextId[];
 }
 
 export interface RecordedMessage {
@@ -33,21 +44,28 @@ export const systemPromptsIn = (entries: readonly Entry[]): Entry[] => entries.f
 export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   const seen = entries.filter(isSeen);
   const is = (kind: Entry['kind']) => (entry: Entry) => entry.kind === kind;
-  const remembered = (entry: Entry): boolean =>
-    entry.kind === 'tool_call' ||
-    entry.kind === 'tool_result' ||
-    entry.kind === 'image' ||
-    (entry.kind === 'text' && entry.role !== 'system') ||
-    isSigned(entry);
+  const leftOut = seen.filter((entry) => (entry.kind === 'thinking' && !isSigned(entry)) || entry.kind === 'event');
   return {
     systemPrompt: systemPromptsIn(seen),
     framework: seen.filter((entry) => system(entry) && ofRuntime(entry)),
     summaries: seen.filter(is('summary')),
     todo: todoOf(seen),
-    memory: groupMessages(seen.filter(remembered)),
-    leftOut: seen.filter((entry) => (entry.kind === 'thinking' && !isSigned(entry)) || entry.kind === 'event'),
+    memory: groupMessages(seen.filter(isRemembered)),
+    leftOut: { messages: leftOut.length, tokens: leftOut.reduce((sum, { tokens }) => sum + tokens, 0) },
   };
 }
+
+/** Whether memory keeps an entry. */
+export const isRemembered = (entry: Entry): boolean =>
+  entry.kind === 'tool_call' ||
+  entry.kind === 'tool_result' ||
+  entry.kind === 'image' ||
+  (entry.kind === 'text' && entry.role !== 'system') ||
+  isSigned(entry);
+
+/** Whether a person wrote a message. Prompts that the runtime added do not count. */
+export const isPrompt = ({ message, from }: RecordedMessage): boolean =>
+  message.role === 'human' && from.some((entry) => !entry.marks?.includes('meta'));
 
 /** Adjacent entries of the assistant are one message with texts and calls. Every other entry is a message of its own. */
 function groupMessages(entries: readonly Entry[]): readonly RecordedMessage[] {
@@ -105,10 +123,20 @@ function wholeList(given: unknown): readonly Json[] | undefined {
   return Array.isArray(list) ? list : undefined;
 }
 
+const callsOfPlans = (entries: readonly Entry[]): Entry[] => entries.filter(({ kind, toolClass }) => kind === 'tool_call' && toolClass === 'plan');
+const changesTask = ({ arguments: given }: Entry): boolean => stringAt(given, 'taskId') !== undefined || stringAt(given, 'subject') !== undefined;
+
+/** What entries say about the todo list: tasks one by one, a whole list, or nothing. */
+export function plannedIn(entries: readonly Entry[]): 'tasks' | 'list' | null {
+  const calls = callsOfPlans(entries);
+  if (calls.some(changesTask)) return 'tasks';
+  return calls.some((entry) => wholeList(entry.arguments) !== undefined) ? 'list' : null;
+}
+
 /** The todo list of an agent: the last whole list, or tasks that calls created (by subject) and updated (by id) one by one. */
 function todoOf(entries: readonly Entry[]): RecordedLayers['todo'] {
-  const calls = entries.filter((entry) => entry.kind === 'tool_call' && entry.toolClass === 'plan');
-  const tasks = calls.filter(({ arguments: given }) => stringAt(given, 'taskId') !== undefined || stringAt(given, 'subject') !== undefined);
+  const calls = callsOfPlans(entries);
+  const tasks = calls.filter(changesTask);
   if (tasks.length === 0) {
     const [written] = calls
       .flatMap((entry) => [{ entry, list: wholeList(entry.arguments) }])

@@ -16,6 +16,7 @@ import {
   sumsEvery,
   type WriteChain,
 } from '../chain/index.js';
+import { rememberedFacts } from '../composer/index.js';
 import { type DeltaLosses, lossSum, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { measureFacts, measureRules } from './delta-measures.js';
@@ -181,7 +182,7 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
 }
 
 /** What is stored of each delta of a long conversation. */
-const kinds = [measureFacts, fillerFacts, fillerColumns, turnFacts, lossFacts];
+const kinds = [measureFacts, fillerFacts, fillerColumns, turnFacts, lossFacts, rememberedFacts];
 
 /** Makes the values of deltas, and returns what stores them: nobody else can write during a transaction. Missing content is left out. */
 function storing(chain: WriteChain, steps: readonly Step[]): () => void {

@@ -1,8 +1,8 @@
-import type { ContextId, EntryKey } from '../base/index.js';
+import { type ContextId, type EntryKey, numberOf } from '../base/index.js';
 import { type ContextRow, factsAlong, findCommit, type ReadChain, type Step, walk } from '../chain/index.js';
 import type { InputOf, PartKind, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
-import { columnsOf, type FillerColumns, fillerColumns, numberOf } from './filler-columns.js';
+import { columnsOf, type FillerColumns, fillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
 import { offeredIn, serverOf } from './offered.js';
 import { replyKeysIn } from './rows.js';
