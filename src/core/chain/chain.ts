@@ -28,7 +28,7 @@ export interface ReadChain {
   readonly outlines: Recent<string, DeltaOutline>;
   readonly parsed: Recent<string, ParsedDelta>;
   /** Entries of recently paged contexts, by commit and stop, so that the next page is a slice. */
-  readonly placed: Recent<string, PlacedEntries>;
+  readonly placed: Recent<string, readonly EntryPlace[]>;
   /** What else is derived from the project and kept in memory (`kept`). */
   readonly derived: Recent<string, unknown>;
   /** The commits that this process has verified. Ask once for each walk. */
@@ -131,13 +131,8 @@ export interface EntryPlace {
   readonly outline: OutlineEntry;
   /** The text with which a later delta replaced a tool result's text. */
   readonly elided?: string;
-}
-
-/** Every entry of a context, in order, without content. */
-export interface PlacedEntries {
-  readonly places: readonly EntryPlace[];
-  /** Tool names by call id, because results do not name their tool. */
-  readonly toolNames: ReadonlyMap<string, string>;
+  /** The tool of a result, from the call before it: results do not name their tool. */
+  readonly tool?: string;
 }
 
 /** The last column of `selectContext`. Wider queries insert their own columns after it. */

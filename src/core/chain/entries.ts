@@ -2,7 +2,7 @@ import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../contract/index.js';
 import { type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
-import { type EntryPlace, offer, type PlacedEntries, type ReadChain, type Step } from './chain.js';
+import { type EntryPlace, offer, type ReadChain, type Step } from './chain.js';
 import { addEntries, type EntrySums, entrySumsOf, noEntries, stretchOf, summedContext } from './entry-sums.js';
 import { findCommit } from './find.js';
 import { elidedTokens, outlinesOf, readParsed } from './outline.js';
@@ -16,7 +16,7 @@ export interface ContextQuery {
 }
 
 /** Lists the entries of a context. Commits never change, so the result is cached. */
-function placedOf(chain: ReadChain, query: ContextQuery): PlacedEntries {
+function placedOf(chain: ReadChain, query: ContextQuery): readonly EntryPlace[] {
   const reading = placedInPieces(chain, query);
   for (let read = reading.next(); ; read = reading.next()) if (read.done) return read.value;
 }
@@ -25,7 +25,7 @@ function placedOf(chain: ReadChain, query: ContextQuery): PlacedEntries {
 const commitsInPiece = 200;
 
 /** Lists the entries of a context in pieces, so that the engine can answer other calls in between. */
-export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, PlacedEntries> {
+export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery): Generator<void, readonly EntryPlace[]> {
   const tip = findCommit(chain, id);
   const end = stop === 'compaction' || stop === 'root' ? stop : findCommit(chain, stop, 'stop').id;
   const name = `${tip.seq} ${end} ${hidden}`;
@@ -38,23 +38,27 @@ export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hid
     outlines.push(...outlinesOf(chain, contributing.slice(from, from + commitsInPiece)));
   }
   const placed = placedIn(contributing, outlines, hidden);
-  chain.placed.set(name, placed, placed.places.length + 1);
+  chain.placed.set(name, placed, placed.length + 1);
   return placed;
 }
 
-const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): PlacedEntries => placedIn(steps, outlinesOf(chain, steps), hidden);
+const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): readonly EntryPlace[] => placedIn(steps, outlinesOf(chain, steps), hidden);
 
-function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline[], hidden: boolean): PlacedEntries {
+function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline[], hidden: boolean): readonly EntryPlace[] {
   const elided = elisionsOf(outlines);
+  const tools = new Map<string, string>();
   // A loop: with a list for each entry, a context of 250,000 entries takes half a second longer.
   const places: EntryPlace[] = [];
   for (const [at, step] of contributing.entries())
     for (const [index, outline] of (outlines[at]?.entries ?? []).entries()) {
       if (outline.hidden && !hidden) continue;
-      const text = outline.kind === 'tool_result' && outline.toolCallId !== undefined ? elided.get(outline.toolCallId) : undefined;
-      places.push(text === undefined ? { step, index, outline } : { step, index, outline, elided: text });
+      const { kind, toolCallId, head } = outline;
+      if (kind === 'tool_call' && toolCallId && head) tools.set(toolCallId, head);
+      const id = kind === 'tool_call' ? undefined : toolCallId;
+      const [text, tool] = id === undefined ? [] : [kind === 'tool_result' ? elided.get(id) : undefined, tools.get(id)];
+      places.push(text === undefined && tool === undefined ? { step, index, outline } : { step, index, outline, elided: text, tool });
     }
-  return { places, toolNames: toolNamesOf(places) };
+  return places;
 }
 
 /** Replacement texts of elided results, by call id. */
@@ -86,7 +90,8 @@ export function contextSize(chain: ReadChain, id: ContextId): { total: number; t
 export type PagedQuery = ContextQuery & { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
 /** The commits around a range of a long context, and what cuts the range out of a list of their entries. */
-interface Part extends PlacedEntries {
+interface Part {
+  readonly places: readonly EntryPlace[];
   readonly sums: EntrySums;
   readonly cut: <One>(list: readonly One[]) => One[];
 }
@@ -98,19 +103,18 @@ function readAround(chain: ReadChain, { id, stop = 'compaction', hidden, offset 
   if (!sums) return undefined;
   for (let more = 0; ; more = more * 2 + 1) {
     const { steps, before, isFirst } = stretchOf(chain, sums, { from: offset, to: offset + limit }, { more });
-    const placed = placedAlong(chain, steps, false);
+    const places = placedAlong(chain, steps, false);
     const first = offset - before.entries;
     const cut = <One>(list: readonly One[]): One[] => list.slice(Math.max(0, first), Math.max(0, first + limit));
-    const isNamed = ({ outline: { kind, toolCallId } }: EntryPlace): boolean =>
-      kind !== 'tool_result' || !toolCallId || placed.toolNames.has(toolCallId);
+    const isNamed = ({ outline: { kind, toolCallId }, tool }: EntryPlace): boolean => kind !== 'tool_result' || !toolCallId || tool !== undefined;
     // The call of a result may be in an earlier commit.
-    if (isFirst || cut(placed.places).every(isNamed)) return { ...placed, sums, cut };
+    if (isFirst || cut(places).every(isNamed)) return { places, sums, cut };
   }
 }
 
 /** Lists every entry of a context without its content. */
 export function outlineRows(chain: ReadChain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
-  const { places } = placedOf(chain, query);
+  const places = placedOf(chain, query);
   return summed(makeRows(places, promptsOf(places)));
 }
 
@@ -150,7 +154,7 @@ export function entriesNear(
   const steps = lastSteps(chain, findCommit(chain, id), stop, manyCommits);
   if (!steps) return undefined;
   for (let most = near === null ? 8 : steps.length; most <= steps.length; most *= 2) {
-    const { places, toolNames } = placedAlong(chain, steps.slice(-most), hidden);
+    const places = placedAlong(chain, steps.slice(-most), hidden);
     const prompts = promptsOf(places);
     const own = places.findIndex(({ step }) => step === places.at(-1)?.step);
     const prompt = places.findLastIndex((place, at) => at >= own && prompts.has(place));
@@ -158,7 +162,7 @@ export function entriesNear(
     const place = linked >= 0 ? linked : Math.max(own, prompt);
     if (place < nearBefore) continue;
     const part = places.slice(place - nearBefore, place + nearAfter);
-    return { ...summed(makeRows(part, prompts)), entries: [...shownEntries(chain, part, toolNames)] };
+    return { ...summed(makeRows(part, prompts)), entries: [...shownEntries(chain, part)] };
   }
   return undefined;
 }
@@ -180,11 +184,11 @@ function promptsOf(places: readonly EntryPlace[]): ReadonlySet<EntryPlace> {
 /** Reads a range of a context's entries. Only the deltas of the range are read. */
 export function entries(chain: ReadChain, query: PagedQuery): { total: number; entries: Entry[] } {
   const part = readAround(chain, query);
-  if (part) return { total: part.sums.entries, entries: [...shownEntries(chain, part.cut(part.places), part.toolNames)] };
-  const { places, toolNames } = placedOf(chain, query);
+  if (part) return { total: part.sums.entries, entries: [...shownEntries(chain, part.cut(part.places))] };
+  const places = placedOf(chain, query);
   const offset = query.offset ?? 0;
   const page = places.slice(offset, offset + (query.limit ?? places.length));
-  return { total: places.length, entries: [...shownEntries(chain, page, toolNames)] };
+  return { total: places.length, entries: [...shownEntries(chain, page)] };
 }
 
 /** Finds the positions of entries that contain a text, ignoring case, in a range or in the whole context. Each delta is read once. */
@@ -192,7 +196,7 @@ export function find(chain: ReadChain, query: PagedQuery & { text: string }): { 
   const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
   const wanted = query.text.toLowerCase();
   const part = readAround(chain, query);
-  const { places } = part ?? placedOf(chain, query);
+  const places = part?.places ?? placedOf(chain, query);
   const hits: number[] = [];
   let at = offset;
   for (const { place, parsed } of parsedAt(chain, part?.cut(places) ?? places.slice(offset, offset + limit))) {
@@ -224,14 +228,6 @@ export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generato
   }
 }
 
-/** Tool names by call id, because results do not name their tool. */
-function toolNamesOf(places: readonly EntryPlace[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const { outline } of places)
-    if (outline.kind === 'tool_call' && outline.toolCallId && outline.head) names.set(outline.toolCallId, outline.head);
-  return names;
-}
-
 /** Places with what their formats read there. Each delta is read once. */
 function* parsedAt(chain: ReadChain, places: readonly EntryPlace[]): Generator<{ readonly place: EntryPlace; readonly parsed: ParsedEntry }> {
   let at = 0;
@@ -244,20 +240,19 @@ function* parsedAt(chain: ReadChain, places: readonly EntryPlace[]): Generator<{
     }
 }
 
-function* shownEntries(chain: ReadChain, places: readonly EntryPlace[], toolNames: ReadonlyMap<string, string>): Generator<Entry> {
-  for (const { place, parsed } of parsedAt(chain, places)) yield entryAt(chain, place, parsed, toolNames);
+function* shownEntries(chain: ReadChain, places: readonly EntryPlace[]): Generator<Entry> {
+  for (const { place, parsed } of parsedAt(chain, places)) yield entryAt(chain, place, parsed);
 }
 
 /** The visible entries of some commits in a row, as their context shows them. */
 export function stepsEntries(chain: ReadChain, steps: readonly Step[]): Entry[] {
-  const { places, toolNames } = placedAlong(chain, steps, false);
-  return [...shownEntries(chain, places, toolNames)];
+  return [...shownEntries(chain, placedAlong(chain, steps, false))];
 }
 
-function entryAt(chain: ReadChain, place: EntryPlace, parsed: ParsedEntry, toolNames: ReadonlyMap<string, string>): Entry {
+function entryAt(chain: ReadChain, place: EntryPlace, parsed: ParsedEntry): Entry {
   const { raw, media, messageId: _, usage: __, text, toolName, marks, ...rest } = parsed;
   const shown = place.elided ?? text;
-  const name = toolName ?? (parsed.kind === 'tool_result' && parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
+  const name = toolName ?? (parsed.kind === 'tool_result' ? place.tool : undefined);
   const toolClass = parsed.kind === 'tool_call' && name !== undefined ? toolClassOf(place.step.format, name) : undefined;
   return {
     ...rest,
@@ -292,8 +287,8 @@ export function contextEntriesInTurn(
   chain: ReadChain,
   { from = 0, to, ...query }: ContextQuery & { readonly from?: number; readonly to?: number },
 ): Generator<ContextEntry> {
-  const { places, toolNames } = placedOf(chain, query);
-  return withContent(chain, { places: from === 0 && to === undefined ? places : places.slice(from, to), toolNames });
+  const places = placedOf(chain, query);
+  return withContent(chain, from === 0 && to === undefined ? places : places.slice(from, to));
 }
 
 /** All entries of these commits, hidden ones included, grouped by commit. */
@@ -316,20 +311,23 @@ export function* entriesInTurn(
     for (const { kind, toolCallId, toolName } of parsed) if (kind === 'tool_call' && toolCallId && toolName) toolNames.set(toolCallId, toolName);
     yield {
       step,
-      entries: parsed.map((entry) => asSeen(entry, entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined, toolNames)),
+      entries: parsed.map((entry) => {
+        const id = entry.toolCallId ?? '';
+        return asSeen(entry, entry.kind === 'tool_result' ? elided.get(id) : undefined, toolNames.get(id));
+      }),
     };
   }
 }
 
 /** An entry as the model sees it: with its tool's name, and with the replacement text if a later delta elided it. */
-function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: ReadonlyMap<string, string>): ParsedEntry {
-  const name = parsed.toolName ?? (parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
+function asSeen(parsed: ParsedEntry, elided: string | undefined, tool: string | undefined): ParsedEntry {
+  const name = parsed.toolName ?? tool;
   return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };
 }
 
-function* withContent(chain: ReadChain, { places, toolNames }: PlacedEntries): Generator<ContextEntry> {
+function* withContent(chain: ReadChain, places: readonly EntryPlace[]): Generator<ContextEntry> {
   for (const { place, parsed } of parsedAt(chain, places)) {
-    const entry = asSeen(parsed, place.elided, toolNames);
+    const entry = asSeen(parsed, place.elided, place.tool);
     yield { commit: place.step.id, key: entry.key, entry };
   }
 }

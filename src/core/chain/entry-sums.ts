@@ -5,6 +5,7 @@ import type { ContextRow, ReadChain, Step, WriteChain } from './chain.js';
 import { commitAt, findCommit, placesTowardsRoot } from './find.js';
 import { keep, recalled } from './kept.js';
 import { outlinesOf, outlineVersion } from './outline.js';
+import { addSenders } from './senders.js';
 import { backwards, isResetPoint, newestFirst } from './walk.js';
 
 /** The visible entries of a context, and their number and tokens by kind. */
@@ -12,6 +13,8 @@ export interface EntrySums {
   readonly entries: number;
   readonly counts: Partial<Record<Kind, number>>;
   readonly tokens: Partial<Record<Kind, number>>;
+  /** Who wrote the messages (senders.ts), in the order in which they appear. Absent if they are too many. */
+  readonly senders?: readonly string[] | undefined;
 }
 
 /** The commits from one commit with sums to the next one. */
@@ -20,7 +23,7 @@ export const sumsEvery = 64;
 export const hasSums = ({ depth }: Pick<Step, 'depth'>): boolean => depth % sumsEvery === sumsEvery - 1;
 
 /** The sums of nothing. */
-export const noEntries: EntrySums = { entries: 0, counts: {}, tokens: {} };
+export const noEntries: EntrySums = { entries: 0, counts: {}, tokens: {}, senders: [] };
 
 /** The sums with further entries; hidden ones do not count. */
 export function addEntries(to: EntrySums, entries: readonly Pick<OutlineRow, 'kind' | 'tokens' | 'hidden'>[]): EntrySums {
@@ -32,13 +35,15 @@ export function addEntries(to: EntrySums, entries: readonly Pick<OutlineRow, 'ki
     tokens[entry.kind] = (tokens[entry.kind] ?? 0) + entry.tokens;
     number += 1;
   }
-  return { entries: number, counts, tokens };
+  return { ...to, entries: number, counts, tokens };
 }
 
 /** The sums with the entries of further commits. Undefined if one of them replaces earlier results: the tokens before it then change. */
 function addSteps(chain: ReadChain, to: EntrySums, steps: readonly Step[]): EntrySums | undefined {
   const outlines = outlinesOf(chain, steps);
-  return outlines.some(({ elisions }) => elisions.length > 0) ? undefined : outlines.reduce((sums, { entries }) => addEntries(sums, entries), to);
+  if (outlines.some(({ elisions }) => elisions.length > 0)) return undefined;
+  const sums = outlines.reduce((sum, { entries }) => addEntries(sum, entries), to);
+  return { ...sums, senders: addSenders(chain, to.senders, steps, outlines) };
 }
 
 /** A commit with stored sums. */

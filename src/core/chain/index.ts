@@ -37,7 +37,7 @@ export {
   placedInPieces,
   stepsEntries,
 } from './entries.js';
-export { type EntrySums, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
+export { type EntrySums, entrySumsOf, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
 export { commitAt, commonAncestor, findChildren, findCommit, isAncestor, isResetSince, placesTowardsRoot } from './find.js';
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
@@ -65,6 +65,7 @@ export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
 export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
+export { type Sender, senderIn } from './senders.js';
 export { changeSettings, readSettings } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
 export { beginsTurn } from './turn-numbers.js';

@@ -6,6 +6,7 @@ import { type ContextRow, entries, findCommit, tips, type WriteChain } from '../
 import { compareMessages, recordedLayers, shownRow, sumMemory } from '../../../src/core/composer/index.js';
 import { composedRows, composition } from '../../../src/core/assist/index.js';
 import { longMemory } from '../../../src/core/assist/long-memory.js';
+import type { InputOf } from '../../../src/core/contract/index.js';
 import { pairedCalls } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { session } from '../../support/counted-lines.js';
@@ -54,14 +55,14 @@ test('pages of a long composition equal those of the whole one', { tags: 'long' 
   importInto(chain, path);
   const id = tips(chain, {})[0]?.id as ContextId;
   const place = { chain, dir };
-  const requests = [
+  const requests: Omit<InputOf<'compose.preview'>, 'id'>[] = [
     {},
     { systemPrompt: 'Be brief.' },
     { process: 'mapreduce-worker' },
     { query: 'And now?', contexts: { further__context: 'More.' } },
     { humanMessage: 'Once.' },
     { layers: ['todo'] },
-  ] as const;
+  ];
   const recorded = composition(place, { id });
   for (const request of requests) {
     const now = composition(place, { id, ...request });

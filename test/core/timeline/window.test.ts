@@ -1,13 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { lineage, readOutline, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { contextMessages, contextTimeline } from '../../../src/core/timeline/index.js';
+import { newestMessages } from '../../../src/core/timeline/render/history.js';
 import { call, prompt, result } from '../../support/claude-lines.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { countingReads } from '../../support/reads.js';
+
+const fixtures = join(import.meta.dirname, '../../fixtures');
 
 /** A session of many turns, some of them with calls of tools and of a subagent. */
 function long(turns: number): WriteChain {
@@ -58,10 +61,37 @@ test('[C34] a transcript with more messages than an answer holds is refused with
   const [tip] = tips(chain, {});
   if (!tip) throw new Error('nothing was imported');
   contextTimeline(chain, { id: tip.id });
-  const [found] = [...Array(4).keys()].flatMap((seq) => chain.placed.get(`${seq + 1} compaction false`) ?? []);
-  const [place] = found?.places ?? [];
-  if (!place) throw new Error('the context has no entries');
-  const many = { places: Array.from({ length: 100_001 }, () => place), toolNames: new Map<string, string>() };
-  const large = { ...chain, placed: { ...chain.placed, get: () => many } };
+  const { outlines: known } = chain;
+  const entry = lineage(chain, tip).flatMap(({ artifact, format }) => readOutline(chain, artifact, format).entries)[0];
+  if (!entry) throw new Error('the context has no entries');
+  const many = { entries: Array.from({ length: 100_001 }, () => entry), elisions: [] };
+  const large = { ...chain, outlines: { ...known, get: () => many } };
   expect(() => contextTimeline(large, { id: tip.id })).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', data: { field: 'window' } }));
+});
+
+test('[C34] the window of a transcript is the end of the whole, in every history', { tags: 'long' }, () => {
+  let compared = 0;
+  for (const name of readdirSync(fixtures)) {
+    const chain = emptyChain();
+    try {
+      importInto(chain, join(fixtures, name));
+    } catch {
+      continue;
+    }
+    for (const { id } of tips(chain, {})) {
+      const whole = contextTimeline(chain, { id });
+      const { spaces, history: all, ...others } = whole.input;
+      for (const budget of [3, 40]) {
+        const { input, total, rendered } = contextTimeline(chain, { id, window: true, budget });
+        const { history, ...rest } = input;
+        expect([name, id, total, { ...rest, budget: 0 }]).toEqual([name, id, whole.total, { ...others, spaces, budget: 0 }]);
+        expect(history?.messages).toEqual(newestMessages(all?.messages ?? [], budget, all?.triggerMessageId));
+        expect(rendered).toEqual(contextTimeline(chain, { id, budget }).rendered);
+      }
+      const { rows } = contextMessages(chain, { id, offset: 5, limit: 4 });
+      expect(rows.map(({ length: _, silence: __, ...message }) => message)).toEqual(all?.messages.slice(5, 9));
+      compared += 1;
+    }
+  }
+  expect(compared).toBeGreaterThan(150);
 });

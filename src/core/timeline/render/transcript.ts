@@ -10,7 +10,8 @@ export interface TranscriptFrame {
   readonly at: Timestamp;
 }
 
-const user: Person = { name: 'User', type: 'human', id: 'user' };
+/** The person whose prompts a transcript contains. */
+export const user: Person = { name: 'User', type: 'human', id: 'user' };
 
 /**
  * A conversation as a timeline: the user, the agent, its subagents and its tools are entities of one space. The last prompt is the
@@ -18,11 +19,13 @@ const user: Person = { name: 'User', type: 'human', id: 'user' };
  */
 export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptFrame): TimelineInput {
   const self: Person = { name: frame.agent.name, type: 'agent', id: frame.agent.id };
-  const calls = new Map(entries.flatMap((entry) => (entry.kind === 'tool_call' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
+  const calls = new Map<string, Entry>();
   const messages: TimelineMessage[] = [];
   let at = entries.find((entry) => entry.at !== undefined)?.at ?? frame.at;
   for (const entry of entries) {
     at = entry.at ?? at;
+    // An agent may use an id again, so a result belongs to the call before it.
+    if (entry.kind === 'tool_call' && entry.toolCallId) calls.set(entry.toolCallId, entry);
     const message = toMessage(entry, self, calls);
     if (message) messages.push({ id: `msg-${entry.key}`, seq: messages.length + 1, at, ...message });
   }
@@ -67,7 +70,8 @@ function toMessage(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>
   }
 }
 
-function answererOf(entry: Entry, calls: ReadonlyMap<string, Entry>): Person {
+/** Who wrote a result: the tool of its call, or the agent that the call started. */
+export function answererOf(entry: Pick<Entry, 'toolCallId' | 'toolName'>, calls: ReadonlyMap<string, Entry>): Person {
   const call = entry.toolCallId === undefined ? undefined : calls.get(entry.toolCallId);
   const tool = entry.toolName || call?.toolName || 'tool';
   // The result of a tool that starts another agent is a message of that agent.
@@ -77,4 +81,5 @@ function answererOf(entry: Entry, calls: ReadonlyMap<string, Entry>): Person {
   return { name: typeof name === 'string' ? name : 'Subagent', type: 'agent', id: `agent-${entry.toolCallId ?? tool}` };
 }
 
-const service = (id: string, name: string): Person => ({ name, type: 'service', id });
+/** A member that is neither a person nor an agent. */
+export const service = (id: string, name: string): Person => ({ name, type: 'service', id });

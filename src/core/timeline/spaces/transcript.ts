@@ -1,29 +1,33 @@
 import { badRequest, type ContextId, toTimestamp } from '../../base/index.js';
 import {
+  type ContextRow,
+  commitAt,
   type EntrySums,
   entries,
+  entrySumsOf,
   findCommit,
   kept,
-  lineage,
   outlineRows,
   type ReadChain,
+  type Sender,
+  senderIn,
   stepsEntries,
   stretchOf,
   summedContext,
 } from '../../chain/index.js';
 import {
   type Entry,
+  type History,
   type InputOf,
   most,
-  type OutlineRow,
+  type Person,
   type TimelineInput,
   type TimelineMessage,
   type TimelineRows,
 } from '../../contract/index.js';
-import { toolClassOf } from '../../formats/index.js';
 import { newestMessages } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
-import { type TranscriptFrame, transcriptTimeline } from '../render/transcript.js';
+import { answererOf, service, type TranscriptFrame, transcriptTimeline, user } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
 
 /** The default number of shown messages of a transcript. */
@@ -36,15 +40,17 @@ type Query = InputOf<'timeline.transcript'>;
 /** Any commit's context as a timeline. Writes nothing. @throws BAD_REQUEST for a context with more messages than an answer holds, unless it asks for a window. */
 export function contextTimeline(chain: ReadChain, query: Query): RunTimeline & { readonly total: number } {
   const budget = query.budget ?? defaultTranscriptBudget;
-  const part = query.window ? readPart(chain, query.id, (total) => ({ from: total - budget, to: total })) : undefined;
+  const part = query.window ? readLast(chain, query.id, budget) : undefined;
   if (!query.window) requireFewMessages(chain, query.id);
-  const input = { ...(part ?? readWhole(chain, query.id)), budget };
+  const whole = part?.input ?? readWhole(chain, query.id);
+  const input = { ...whole, budget };
   const shown = query.window ? inWindow(input) : input;
-  return { input: shown, rendered: renderTimeline(shown), total: input.history?.messages.length ?? 0 };
+  return { input: shown, rendered: renderTimeline(shown), total: part?.total ?? whole.history?.messages.length ?? 0 };
 }
 
 function requireFewMessages(chain: ReadChain, id: ContextId): void {
-  const messages = outlineRows(chain, { id }).rows.filter(isMessage).length;
+  const sums = entrySumsOf(chain, id);
+  const messages = sums ? messagesIn(sums) : outlineRows(chain, { id }).rows.filter(isMessage).length;
   if (messages > most.list)
     throw badRequest(
       'window',
@@ -52,13 +58,16 @@ function requireFewMessages(chain: ReadChain, id: ContextId): void {
     );
 }
 
-const isMessage = ({ kind }: OutlineRow): boolean => kind !== 'thinking' && kind !== 'event';
+const isMessage = ({ kind }: Pick<Entry, 'kind'>): boolean => kind !== 'thinking' && kind !== 'event';
 
 type Pages = InputOf<'timeline.rows'>;
 
 /** The messages of a context as a timeline, in pages. */
 export function contextMessages(chain: ReadChain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
-  const { total, before, messages } = messagesAround(chain, id, offset, limit) ?? wholeMessages(chain, id, offset, limit);
+  const commit = findCommit(chain, id);
+  const around = readAround(chain, commit, offset - 1, offset + limit);
+  const messages = (around?.input ?? readWhole(chain, id)).history?.messages ?? [];
+  const { total, before } = around ?? { total: messages.length, before: 0 };
   const first = offset - before;
   return {
     total,
@@ -75,31 +84,102 @@ export function contextMessages(chain: ReadChain, { id, offset = 0, limit = page
 interface Messages {
   readonly total: number;
   readonly before: number;
-  readonly messages: readonly TimelineMessage[];
-}
-
-function wholeMessages(chain: ReadChain, id: ContextId, offset: number, limit: number): Messages {
-  const input = readPart(chain, id, () => ({ from: offset - 1, to: offset + limit })) ?? readWhole(chain, id);
-  const messages = input.history?.messages ?? [];
-  return { total: messages.length, before: 0, messages };
+  readonly input: TimelineInput;
 }
 
 const messagesIn = ({ entries, counts }: EntrySums): number => entries - (counts.thinking ?? 0) - (counts.event ?? 0);
 
-/** The messages of the commits around a range. Undefined for a context without sums, and if a time or a call lies further back. */
-function messagesAround(chain: ReadChain, given: ContextId, offset: number, limit: number): Messages | undefined {
-  const commit = findCommit(chain, given);
+/** At least the messages of a range, which may reach over the ends. Undefined if a time or a call lies further back than what is read around them. */
+function readAround(chain: ReadChain, commit: ContextRow, from: number, to: number): Messages | undefined {
+  const { total, before, read, isFirst } = entriesAround(chain, commit, Math.max(0, from), to);
+  const start = isFirst ? 0 : firstKnown(read);
+  const earlier = before + read.slice(0, start).filter(isMessage).length;
+  if (earlier > Math.max(0, from)) return undefined;
+  const input = transcriptTimeline(read.slice(start), frameOf(chain, commit));
+  const messages = (input.history?.messages ?? []).map((message, place) => ({ ...message, seq: earlier + place + 1 }));
+  return { total, before: earlier, input: { ...input, history: { ...(input.history as History), messages } } };
+}
+
+/** Entries before a range among which one has a time and the calls of its results. */
+const nearBefore = 64;
+
+/** The entries of a range of messages, some before them, and the number of messages before all of these. */
+function entriesAround(chain: ReadChain, commit: ContextRow, from: number, to: number) {
   const sums = summedContext(chain, commit);
-  if (!sums) return undefined;
-  const { steps, before, isFirst } = stretchOf(chain, sums, { from: Math.max(0, offset - 1), to: offset + limit }, { count: messagesIn });
-  const read = stepsEntries(chain, steps);
-  const calls = new Set(read.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId ? [toolCallId] : [])));
-  const isAnswer = ({ kind, toolCallId }: Entry): boolean => kind === 'tool_result' && toolCallId !== undefined && !calls.has(toolCallId);
-  if (!isFirst && (read[0]?.at === undefined || read.some(isAnswer))) return undefined;
-  const { history } = transcriptTimeline(read, frameOf(chain, commit));
-  const earlier = messagesIn(before);
-  const messages = (history?.messages ?? []).map((message, place) => ({ ...message, seq: earlier + place + 1 }));
-  return { total: messagesIn(sums), before: earlier, messages };
+  if (sums) {
+    const { steps, before, isFirst } = stretchOf(chain, sums, { from, to }, { count: messagesIn });
+    return { total: messagesIn(sums), before: messagesIn(before), read: stepsEntries(chain, steps), isFirst };
+  }
+  const { rows } = outlineRows(chain, { id: commit.id });
+  const places = rows.flatMap((row, at) => (isMessage(row) ? [at] : []));
+  const offset = Math.max(0, (places[from] ?? rows.length) - nearBefore);
+  const end = to < places.length ? (places[to] as number) : rows.length;
+  const read = end > offset ? entries(chain, { id: commit.id, offset, limit: end - offset }).entries : [];
+  return { total: places.length, before: places.filter((place) => place < offset).length, read, isFirst: offset === 0 };
+}
+
+/** The first entry from which on each one has a time before it, and each result its call. */
+function firstKnown(read: readonly Entry[]): number {
+  const calls = new Map<string, number>();
+  const called = read.map(({ kind, toolCallId }, at) => {
+    if (kind === 'tool_call' && toolCallId) calls.set(toolCallId, at);
+    return kind === 'tool_result' && toolCallId !== undefined ? (calls.get(toolCallId) ?? -1) : at;
+  });
+  for (let start = 0; ; ) {
+    while (start < read.length && read[start]?.at === undefined) start++;
+    const stray = called.findLastIndex((call, at) => at >= start && call < start);
+    if (stray < 0) return start;
+    start = stray + 1;
+  }
+}
+
+/** The most messages that are read to find the trigger. */
+const maxLast = 20_000;
+
+/** The last messages of a context, with the trigger and the message before it. Undefined if the context must be read as a whole. */
+function readLast(chain: ReadChain, id: ContextId, budget: number): Messages | undefined {
+  const commit = findCommit(chain, id);
+  const sums = entrySumsOf(chain, commit.id);
+  if (!sums?.senders) return undefined;
+  const total = messagesIn(sums);
+  for (let last = budget + 1; last < maxLast; last *= 2) {
+    const found = readAround(chain, commit, total - last, total);
+    const { messages = [], triggerMessageId } = found?.input.history ?? {};
+    const trigger = messages.findIndex(({ id }) => id === triggerMessageId);
+    const isFound = found?.before === 0 || (trigger > 0 && messages[trigger]?.sender?.id === user.id);
+    if (found && isFound) return { ...found, input: { ...found.input, spaces: membersOf(chain, commit, sums.senders) } };
+  }
+  return undefined;
+}
+
+/** The space of a session with everyone who wrote a message. */
+function membersOf(chain: ReadChain, commit: ContextRow, senders: readonly string[]): TimelineInput['spaces'] {
+  const frame = frameOf(chain, commit);
+  const people = senders.map((text) => personOf(chain, senderIn(text), frame));
+  return [{ ...frame.space, members: [...new Map(people.map((person) => [person.id, person] as const)).values()] }];
+}
+
+function personOf(chain: ReadChain, sender: Sender, { agent }: TranscriptFrame): Person {
+  switch (sender.kind) {
+    case 'user':
+      return user;
+    case 'assistant':
+      return { name: agent.name, type: 'agent', id: agent.id };
+    case 'system':
+      return service('system', 'System');
+    case 'compaction':
+      return service('compaction', 'Compaction');
+    case 'tool':
+      return service(`tool-${sender.name}`, sender.name);
+    case 'call':
+    case 'result': {
+      const read = stepsEntries(chain, [commitAt(chain, sender.commit)]);
+      const calls = new Map(read.flatMap((entry) => (entry.kind === 'tool_call' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
+      return sender.kind === 'result'
+        ? answererOf(read.find(({ key }) => key === sender.key) ?? {}, calls)
+        : answererOf({ toolCallId: sender.toolCallId, toolName: sender.name }, calls);
+    }
+  }
 }
 
 const silenceBefore = ({ at }: TimelineMessage, before: TimelineMessage | undefined): number =>
@@ -131,82 +211,6 @@ function frameOf(chain: ReadChain, commit: ReturnType<typeof findCommit>): Trans
     agent: { id: commit.template, name: commit.template },
     at: toTimestamp(commit.createdAt),
   };
-}
-
-/** A range of messages, or of entries; it may reach over the ends. */
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A transcript with fewer entries is read as a whole. */
-const fewEntries = 2_000;
-/** Entries around a message among which one has a time. */
-const nearTime = 40;
-
-/**
- * A transcript in which only a range of messages, the trigger and the message before it have their texts. Undefined for a short transcript, and for one
- * whose times are too rare to be found near these messages.
- */
-function readPart(chain: ReadChain, given: ContextId, wanted: (messages: number) => Range): TimelineInput | undefined {
-  const commit = findCommit(chain, given);
-  const { rows } = outlineRows(chain, { id: commit.id });
-  if (rows.length < fewEntries) return undefined;
-  const messages = rows.flatMap((row, at) => (isMessage(row) ? [at] : []));
-  const isPrompt = ({ role, kind }: OutlineRow): boolean => (kind === 'text' && role === 'user') || (kind === 'image' && role !== 'assistant');
-  const prompt = messages.findLastIndex((at) => isPrompt(rows[at] as OutlineRow));
-  const trigger = prompt < 0 ? messages.length - 1 : prompt;
-  const { from, to } = wanted(messages.length);
-  const shown = { from: messages[Math.max(0, from)] ?? 0, to: (messages[Math.min(to, messages.length) - 1] ?? 0) + 1 };
-  const near = [
-    { from: 0, to: nearTime },
-    { from: (messages[trigger] ?? 0) - nearTime, to: (messages[trigger] ?? 0) + 1 },
-    { from: shown.from - nearTime, to: shown.from + 1 },
-    { from: rows.length - nearTime, to: rows.length },
-  ];
-  const read = new Map<number, Entry>();
-  const load = ({ from, to }: Range): void => {
-    const offset = Math.max(0, from);
-    const found = to > offset ? entries(chain, { id: commit.id, offset, limit: to - offset }).entries : [];
-    for (const [at, entry] of found.entries()) read.set(offset + at, entry);
-  };
-  for (const range of [...near, shown]) load(range);
-  if (messages[trigger - 1] !== undefined) load({ from: messages[trigger - 1] as number, to: (messages[trigger - 1] as number) + 1 });
-  const hasTime = ({ from, to }: Range): boolean => {
-    for (let at = Math.max(0, from); at < Math.min(to, rows.length); at++) if (read.get(at)?.at !== undefined) return true;
-    return false;
-  };
-  if (!near.every(hasTime)) return undefined;
-  const calls = callsIn(chain, commit, rows);
-  // The names of subagents are in the calls that start them.
-  for (const [at, { isTask, isUnnamed }] of calls.at) if (isTask || isUnnamed) load({ from: at, to: at + 1 });
-  return transcriptTimeline(
-    rows.map((row, at) => read.get(at) ?? withoutText(row, calls.nameOf(row))),
-    frameOf(chain, commit),
-  );
-}
-
-/** An entry of which only the sender is shown. */
-function withoutText({ key, role, kind, tokens, toolCallId, commit }: OutlineRow, toolName: string | undefined): Entry {
-  const entry: Entry = { key, role, kind, tokens, source: { commit, index: 0 } };
-  if (toolCallId !== undefined) entry.toolCallId = toolCallId;
-  if (toolName !== undefined) entry.toolName = toolName;
-  return entry;
-}
-
-/** The tool calls of a context: which start agents, which results name no call, and the tool of each. */
-function callsIn(chain: ReadChain, commit: ReturnType<typeof findCommit>, rows: readonly OutlineRow[]) {
-  const formats = new Map(lineage(chain, commit).map(({ id, format }) => [id, format] as const));
-  const names = new Map(rows.flatMap(({ kind, toolCallId, head }) => (kind === 'tool_call' && toolCallId ? [[toolCallId, head] as const] : [])));
-  const nameOf = ({ kind, toolCallId, head }: OutlineRow): string | undefined =>
-    kind === 'tool_call' ? head : kind === 'tool_result' ? names.get(toolCallId ?? '') : undefined;
-  const at = rows.flatMap((row, place) => {
-    const name = nameOf(row);
-    const isTask = row.kind === 'tool_call' && name !== undefined && toolClassOf(formats.get(row.commit) ?? '', name) === 'task';
-    const isUnnamed = row.kind === 'tool_result' && name === undefined;
-    return isTask || isUnnamed ? [[place, { isTask, isUnnamed }] as const] : [];
-  });
-  return { at, nameOf };
 }
 
 /** Keeps only the messages of the window. The message of the read mark may be outside, so the input also gets the mark's position. */
