@@ -43,5 +43,7 @@ export const momentState = z.object({
   /** The files without content, which `turn.file` returns. */
   files: z.array(z.object({ path: z.string(), known, touches: count, last: touch })),
   todos: z.array(z.object({ text: z.string(), status: z.string() })),
+  /** Set if only the steps after this number were read: open calls, files and tasks of earlier steps are missing. */
+  before: count.optional(),
 });
 export type MomentState = z.output<typeof momentState>;

@@ -257,7 +257,12 @@ export const turnContract = {
     )
     .output(z.object({ total: count, entries: z.array(entry) })),
   state: procedure('Returns the state of the conversation at a moment of a chain: window, open calls, files and to-dos.')
-    .input(z.strictObject(moment))
+    .input(
+      z.strictObject({
+        ...moment,
+        last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: reads only the last turns, with at least this many steps.'),
+      }),
+    )
     .output(momentState),
   file: procedure('Returns a file as the conversation knew it at a moment of a chain.')
     .input(z.strictObject({ ...moment, path: z.string().min(1).max(10_000).describe('The path of the file, as the tool calls name it.') }))

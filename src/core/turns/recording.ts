@@ -81,11 +81,16 @@ function reading(chain: ReadChain, tape: Tape, turnCount: number): Recording {
 /** Number of steps to search backward for a time. */
 const nearTime = 64;
 
-function stateAfter({ steps, dropped, entryCounts, tokenSums, calls, files, todos }: Tape, count: number): Omit<MomentState, 'steps'> {
+/** The state after the first steps of a tape. `before`: the number of steps before the tape, about which it says nothing. */
+export function stateAfter(
+  { steps, dropped, entryCounts, tokenSums, calls, files, todos }: Tape,
+  count: number,
+  before = 0,
+): Omit<MomentState, 'steps'> {
   const last = count - 1;
   const step = steps[last];
   return {
-    step: count,
+    step: before + count,
     entry: step?.key ?? null,
     at: steps.slice(Math.max(0, count - nearTime), count).findLast((each) => each.at !== undefined)?.at ?? null,
     window: {
@@ -101,9 +106,10 @@ function stateAfter({ steps, dropped, entryCounts, tokenSums, calls, files, todo
     files: [...files].flatMap(([path, { touches }]) => {
       const touched = firstAfter(touches, last);
       const latest = touches[touched - 1];
-      return latest ? [{ path, known: latest.known, touches: touched, last: { key: latest.key, how: latest.how, step: latest.step + 1 } }] : [];
+      return latest ? [{ path, known: latest.known, touches: touched, last: { key: latest.key, how: latest.how, step: before + latest.step + 1 } }] : [];
     }),
     todos: todos[firstAfter(todos, last) - 1]?.list ?? [],
+    ...(before > 0 && { before }),
   };
 }
 

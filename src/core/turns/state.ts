@@ -1,9 +1,9 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { type ContextRow, findCommit, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
+import { type ContextRow, findCommit, kept, type ReadChain, type Step, stretchOf, summedContext } from '../chain/index.js';
 import type { Entry, InputOf, KnownFile, MomentState, ReplayStep, TurnRow } from '../contract/index.js';
 import { isTurn, turnSumsOf } from '../usage/index.js';
-import type { RecordedTurn } from './recorder.js';
-import { type Recording, recordingOf, taped } from './recording.js';
+import type { RecordedTurn, Tape } from './recorder.js';
+import { type Recording, recordingOf, stateAfter, taped } from './recording.js';
 import { deltaEntries, listLastTurns, listTurns } from './turns.js';
 import { turnsIn } from './turns-along.js';
 
@@ -30,16 +30,39 @@ export function replaySteps(chain: ReadChain, id: ContextId, last?: number): Rep
   return { total: steps.length, steps, turns: listTurns(chain, { id }) };
 }
 
+interface LastSteps {
+  readonly commits: readonly Step[];
+  readonly tape: Tape;
+  readonly total: number;
+  readonly turns: number;
+}
+
+const bytesPerStep = 500;
+
 /** The last steps from the sums that are stored before them. Undefined if the window since the last compaction has no more steps, or no sums. */
-function lastSteps(chain: ReadChain, tip: ContextRow, last: number): Replay | undefined {
+function lastTape(chain: ReadChain, tip: ContextRow, last: number): LastSteps | undefined {
   const sums = summedContext(chain, tip);
   if (!sums) return undefined;
   const { steps: commits, before, isFirst } = stretchOf(chain, sums, { from: sums.entries - last, to: sums.entries });
   if (isFirst) return undefined;
   const { turns, turnEntries: total } = turnSumsOf(chain, tip);
-  const { steps } = taped(chain, commits, before);
-  const rows = listLastTurns(chain, tip, commits, { turns: turns - commits.length, steps: total - steps.length });
-  return rows && { total, steps, turns: rows };
+  return kept(
+    chain,
+    'last steps',
+    `${tip.id} ${last}`,
+    '',
+    () => ({ commits, tape: taped(chain, commits, before), total, turns }),
+    ({ tape }) => tape.steps.length * bytesPerStep,
+  );
+}
+
+function lastSteps(chain: ReadChain, tip: ContextRow, last: number): Replay | undefined {
+  const found = lastTape(chain, tip, last);
+  if (!found) return undefined;
+  const { commits, total } = found;
+  const steps = [...found.tape.steps];
+  const turns = listLastTurns(chain, tip, commits, { turns: found.turns - commits.length, steps: total - steps.length });
+  return turns && { total, steps, turns };
 }
 
 /** A range of steps with their content. It reads only the turns of the range. @throws NOT_FOUND */
@@ -79,10 +102,14 @@ function stretchWith(chain: ReadChain, tip: ContextRow, offset: number, limit: n
 
 /**
  * The agent's state at a moment: its context window, open calls, known files and to-do list. Knowledge of files survives a
- * compaction.
+ * compaction. With `last`, the state at one of the last steps of a long chain is read from these steps alone.
  * @throws NOT_FOUND for an unknown entry; BAD_REQUEST for a step beyond the end.
  */
-export function stateAt(chain: ReadChain, moment: Moment): MomentState {
+export function stateAt(chain: ReadChain, moment: Moment & { readonly last?: number | undefined }): MomentState {
+  const { last, step } = moment;
+  const part = last !== undefined && step !== undefined ? lastTape(chain, findCommit(chain, moment.id), last) : undefined;
+  const before = part ? part.total - part.tape.steps.length : 0;
+  if (part && step !== undefined && step > before && step <= part.total) return { ...stateAfter(part.tape, step - before, before), steps: part.total };
   const recording = recordingOf(chain, findCommit(chain, moment.id));
   return recording.stateAfter(stepsUpTo(recording, moment));
 }

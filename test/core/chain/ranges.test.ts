@@ -15,7 +15,7 @@ import {
   type WriteChain,
 } from '../../../src/core/chain/index.js';
 import { contextMessages } from '../../../src/core/timeline/index.js';
-import { compareContexts, listTurns } from '../../../src/core/turns/index.js';
+import { compareContexts, listTurns, replaySteps, stateAt } from '../../../src/core/turns/index.js';
 import { catchUpMeasures, catchUpUsage, loadTokenizer } from '../../../src/core/usage/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -109,4 +109,21 @@ test('a page of a long context reads only the commits around it', () => {
     expect(entries(chain, { id, offset, limit: 60 }).entries).toHaveLength(60);
     expect([offset, reads.objects < 12, reads.statements < 60]).toEqual([offset, true, true]);
   }
+});
+
+test('the state at one of the last steps is that of the whole recording, but for what earlier steps did', () => {
+  const chain = longChain();
+  atOnce(catchUpMeasures(chain, 1));
+  const id = tipOf(chain);
+  const { total } = replaySteps(chain, id, 1);
+  for (const step of [total, total - 1, total - 5, total - 90]) {
+    const { files, before = 0, ...part } = stateAt(chain, { id, step, last: 100 });
+    const { files: all, ...whole } = stateAt(chain, { id, step });
+    expect(part).toEqual(whole);
+    expect([before > 100, before < total - 100]).toEqual([true, true]);
+    expect(files.length).toBeGreaterThan(0);
+    const latest = (list: typeof files) => list.map(({ path, last }) => [path, last]).sort();
+    expect(latest(all)).toEqual(expect.arrayContaining(latest(files)));
+  }
+  expect(stateAt(chain, { id, step: 10, last: 100 })).toEqual(stateAt(chain, { id, step: 10 }));
 });

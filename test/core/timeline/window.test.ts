@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lineage, readOutline, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { findCommit, lineage, readOutline, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { contextMessages, contextTimeline } from '../../../src/core/timeline/index.js';
 import { newestMessages } from '../../../src/core/timeline/render/history.js';
 import { call, prompt, result } from '../../support/claude-lines.js';
@@ -61,11 +61,10 @@ test('[C34] a transcript with more messages than an answer holds is refused with
   const [tip] = tips(chain, {});
   if (!tip) throw new Error('nothing was imported');
   contextTimeline(chain, { id: tip.id });
-  const { outlines: known } = chain;
-  const entry = lineage(chain, tip).flatMap(({ artifact, format }) => readOutline(chain, artifact, format).entries)[0];
+  const entry = lineage(chain, findCommit(chain, tip.id)).flatMap(({ artifact, format }) => readOutline(chain, artifact, format).entries)[0];
   if (!entry) throw new Error('the context has no entries');
   const many = { entries: Array.from({ length: 100_001 }, () => entry), elisions: [] };
-  const large = { ...chain, outlines: { ...known, get: () => many } };
+  const large = { ...chain, outlines: { ...chain.outlines, get: () => many } };
   expect(() => contextTimeline(large, { id: tip.id })).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', data: { field: 'window' } }));
 });
 

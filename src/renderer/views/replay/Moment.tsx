@@ -2,6 +2,7 @@ import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ContextId, MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { describeProblem, Loading, ProblemLine } from '../../parts';
+import { firstSteps } from './turns';
 import { TurnProof } from './TurnProof';
 import { useCounted } from './useCounted';
 import { useMoment } from './useMoment';
@@ -10,7 +11,7 @@ import { WindowFacts } from './WindowFacts';
 interface MomentProps {
   readonly project: string;
   readonly commit: ContextId;
-  /** The number of earlier steps, which are still loading. The state at a step is known after them. */
+  /** The number of earlier steps, which are still loading. Without them, the state lacks what only they did. */
   readonly before: number;
   readonly steps: readonly ReplayStep[];
   readonly place: number;
@@ -23,12 +24,11 @@ interface MomentProps {
 
 /** The agent's state at a step: context window, open tool calls, tasks and files. */
 export function Moment({ project, commit, before, steps, place, turn, file, onGo, onFile }: MomentProps) {
-  const { state, error } = useMoment(commit, before === 0 ? place + 1 : null);
+  const { state, error } = useMoment(commit, before + place + 1, before > 0 ? firstSteps : undefined);
   const counted = useCounted(project, commit, steps, place);
   return (
     <aside className="moment" aria-label="State at this step">
       {error !== undefined && <ProblemLine>Cannot load the state at this step: {describeProblem(error).message}</ProblemLine>}
-      {before > 0 && <Loading what="Loading the state at this step" lines={6} />}
       {state && (
         <>
           <WindowFacts state={state} counted={counted} added={steps[place]?.tokens ?? 0} />
@@ -42,7 +42,8 @@ export function Moment({ project, commit, before, steps, place, turn, file, onGo
               ))}
             </ul>
           </Section>
-          <Files state={state} place={place} opened={file} onFile={onFile} />
+          <Files state={state} step={before + place + 1} opened={file} onFile={onFile} />
+          {state.before !== undefined && <Loading what="Loading what earlier steps opened, read and planned" lines={2} />}
         </>
       )}
       {turn && <TurnProof key={turn.turnId} project={project} turn={turn} />}
@@ -73,12 +74,12 @@ function OpenCalls({ state, steps, onGo }: { state: MomentState; steps: readonly
 
 interface FilesProps {
   readonly state: MomentState;
-  readonly place: number;
+  readonly step: number;
   readonly opened: string | undefined;
   readonly onFile: (path: string | undefined) => void;
 }
 
-function Files({ state, place, opened, onFile }: FilesProps) {
+function Files({ state, step, opened, onFile }: FilesProps) {
   return (
     <Section name="Files" count={state.files.length} none="The agent has not read or written a file yet.">
       <ul className="moment-list">
@@ -88,7 +89,7 @@ function Files({ state, place, opened, onFile }: FilesProps) {
             <li key={path}>
               <button
                 type="button"
-                className={`row selectable moment-file${last.step === place + 1 ? ' now' : ''}`}
+                className={`row selectable moment-file${last.step === step ? ' now' : ''}`}
                 aria-pressed={opened === path}
                 onClick={() => onFile(opened === path ? undefined : path)}
                 title={path}

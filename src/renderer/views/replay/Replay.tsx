@@ -12,7 +12,7 @@ import { FilePane } from './FilePane';
 import { type Command, commandOf } from './keys';
 import { Moment } from './Moment';
 import { Track } from './Track';
-import { placeOfTurn, turnAt } from './turns';
+import { firstSteps, placeOfTurn, turnAt } from './turns';
 import { usePlayer } from './usePlayer';
 
 /** The steps of a chain, or the last of them, as the engine answers. */
@@ -23,9 +23,6 @@ interface Replay {
 }
 
 const replays = new AnswerMemory<Replay>(4, 'always');
-/** The steps that are loaded first, because a long chain has hundreds of thousands. */
-const firstSteps = 500;
-
 async function replayOf(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<Replay> {
   const { packed = '' } = await api.turn.steps({ ...query, packed: true }, { signal });
   return JSON.parse(packed) as Replay;
@@ -69,7 +66,7 @@ export function ReplayView({ project }: { project: string }) {
           </Empty>
         ) : (
           <Player
-            key={`${project} ${commit} ${steps.length === total}`}
+            key={`${project} ${commit}`}
             project={project}
             commit={commit}
             before={total - steps.length}
@@ -97,7 +94,7 @@ function Player({ project, commit, before, steps, turns: all }: PlayerProps) {
   const axis = useMemo(() => axisOf(steps), [steps]);
   const linked = useMemo(() => steps.findIndex((step) => step.key === entry), [steps, entry]);
   // Without an entry in the address, the replay shows the last step. Play then starts at the beginning.
-  const player = usePlayer(axis, linked >= 0 ? linked : steps.length - 1);
+  const player = usePlayer(axis, before, linked >= 0 ? linked : steps.length - 1);
   const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
 
   // The address follows with a delay, and less often during playback.
@@ -159,7 +156,7 @@ function Player({ project, commit, before, steps, turns: all }: PlayerProps) {
         {file === undefined ? (
           <Conversation project={project} commit={commit} before={before} steps={steps} place={place} playing={playing} />
         ) : (
-          <FilePane key={file} commit={commit} path={file} step={place + 1} onGo={goTo} onClose={() => setFile(undefined)} />
+          <FilePane key={file} commit={commit} path={file} step={before + place + 1} onGo={(at) => goTo(at - before)} onClose={() => setFile(undefined)} />
         )}
         <Moment {...{ project, commit, before, steps, place, turn, file }} onGo={goTo} onFile={setFile} />
       </div>

@@ -1,6 +1,9 @@
 import type { KnownFile, TurnRow } from '../../../core/contract/index.js';
 import type { EntryBlock } from '../../parts';
 
+/** The steps that are loaded first, because a long chain has hundreds of thousands. */
+export const firstSteps = 500;
+
 type TurnPlace = Pick<TurnRow, 'first' | 'entries'>;
 
 /** The turn that contains the step at a place, by its place among the turns. */

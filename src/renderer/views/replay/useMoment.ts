@@ -2,10 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 import type { ContextId, MomentState } from '../../../core/contract/index.js';
 import { api } from '../../client';
 
-/** Loads the state at a step; nothing for null. One request runs at a time; during fast movement only the last wanted step is loaded next. */
-export function useMoment(id: ContextId, step: number | null): { state: MomentState | undefined; error: unknown } {
+/**
+ * Loads the state at a step: with `last`, from the last steps alone. One request runs at a time; during fast movement only the last wanted step is
+ * loaded next.
+ */
+export function useMoment(id: ContextId, step: number, last: number | undefined): { state: MomentState | undefined; error: unknown } {
   const [answer, setAnswer] = useState<{ state: MomentState | undefined; error: unknown }>({ state: undefined, error: undefined });
-  const wanted = useRef(step);
+  const wanted = useRef({ step, last });
   const asking = useRef(false);
   const alive = useRef(true);
   useEffect(() => {
@@ -15,20 +18,21 @@ export function useMoment(id: ContextId, step: number | null): { state: MomentSt
     };
   }, []);
   useEffect(() => {
-    wanted.current = step;
-    if (asking.current || step === null) return;
+    const next = { step, last };
+    wanted.current = next;
+    if (asking.current) return;
     asking.current = true;
     void (async () => {
-      for (let asked = -1; wanted.current !== null && asked !== wanted.current && alive.current; ) {
+      for (let asked: typeof next | undefined; asked !== wanted.current && alive.current; ) {
         asked = wanted.current;
-        const next = await api.turn.state({ id, step: asked }).then(
+        const answered = await api.turn.state({ id, ...asked }).then(
           (state) => ({ state, error: undefined }),
           (error: unknown) => ({ state: undefined, error }),
         );
-        if (alive.current) setAnswer(next);
+        if (alive.current) setAnswer(answered);
       }
       asking.current = false;
     })();
-  }, [id, step]);
+  }, [id, step, last]);
   return answer;
 }

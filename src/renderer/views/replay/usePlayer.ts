@@ -12,9 +12,11 @@ export interface Player {
   readonly setSpeed: (speed: number) => void;
 }
 
-/** Plays the steps of an axis from the place `from`. */
-export function usePlayer(axis: Axis, from: number): Player {
-  const [place, setPlace] = useState(from);
+/** Plays the steps of an axis from the place `from`. `before`: the number of earlier steps; it goes on with the same step when these are added. */
+export function usePlayer(axis: Axis, before: number, from: number): Player {
+  const [step, setStep] = useState(before + from);
+  const place = Math.max(0, step - before);
+  const setPlace = useCallback((next: number) => setStep(before + next), [before]);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(5);
   const last = axis.times.length - 1;
@@ -26,7 +28,7 @@ export function usePlayer(axis: Axis, from: number): Player {
       setPlaying(false);
       setPlace(Math.max(0, Math.min(last, next)));
     },
-    [last],
+    [last, setPlace],
   );
   const toggle = useCallback(() => {
     setPlaying((was) => {
@@ -34,22 +36,22 @@ export function usePlayer(axis: Axis, from: number): Player {
       if (!was && now.current.place >= last) setPlace(0);
       return !was;
     });
-  }, [last]);
+  }, [last, setPlace]);
 
   useEffect(() => {
     if (!playing) return;
     let time = axis.times[now.current.place] ?? 0;
-    let before = performance.now();
+    let drawn = performance.now();
     let frame = requestAnimationFrame(function draw(at) {
-      time += (at - before) * now.current.speed;
-      before = at;
+      time += (at - drawn) * now.current.speed;
+      drawn = at;
       const next = placeAt(axis, time);
       if (next !== now.current.place) setPlace(next);
       if (next >= last) return setPlaying(false);
       frame = requestAnimationFrame(draw);
     });
     return () => cancelAnimationFrame(frame);
-  }, [playing, axis, last]);
+  }, [playing, axis, last, setPlace]);
 
   return { place, playing, speed, go, toggle, setSpeed };
 }
