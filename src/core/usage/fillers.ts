@@ -4,6 +4,7 @@ import type { InputOf, PartKind, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import { columnsOf, type FillerColumns, fillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
+import { numberList } from './number-list.js';
 import { offeredIn, serverOf } from './offered.js';
 import { replyKeysIn } from './rows.js';
 import { lastCallOf } from './window.js';
@@ -77,26 +78,14 @@ export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
   const offered = last ? offeredIn(chain, last) : [];
   const entries = parts.reduce((sum, { columns }) => sum + columns.keys.length, 0);
   const count = entries + offered.length;
-  const columns = { keys: new Float64Array(entries), tokens: new Float64Array(count), rows: new Float64Array(count), digests: new Float64Array(entries) };
-  for (const { columns: own, from } of parts) {
-    columns.keys.set(own.keys, from);
-    columns.tokens.set(own.tokens, from);
-    columns.digests.set(own.digests, from);
-    for (const [at, row] of own.rows.entries()) columns.rows[from + at] = row || (own.keys[at] as number);
-  }
+  const columns = joinColumns(parts, entries, count);
   const keys = replyKeysIn(
     chain,
     steps.map(({ seq }) => seq),
   );
   const replies = repliesIn(columns.keys, keys);
   const calls = callsAfter(parts, columns, replies);
-  const first = new Map<number, number>();
-  const repeats = new Uint8Array(count);
-  for (const [place, digest] of columns.digests.entries()) {
-    if (digest === 0) continue;
-    if (first.has(digest)) repeats[place] = 1;
-    else first.set(digest, place);
-  }
+  const { repeats, firstOf } = repeatsIn(columns.digests, count);
   const used = new Set(parts.flatMap((part) => part.columns.used));
   const further = offered.map(({ kind, tool, tokens }) => offeredFiller(kind, tool, tokens, { used, calls: replies.length }));
   const unused = new Uint8Array(count);
@@ -113,7 +102,7 @@ export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
       if (place >= entries) return further[place - entries] as UsageFiller;
       const entry = entryAt(place);
       const stayed = calls[place] as number;
-      const copied = repeats[place] ? first.get(columns.digests[place] as number) : undefined;
+      const copied = repeats[place] ? firstOf(place) : undefined;
       return {
         ...entry,
         calls: stayed,
@@ -124,15 +113,50 @@ export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
   };
 }
 
+interface Columns {
+  readonly keys: Float64Array;
+  readonly tokens: Float64Array;
+  readonly rows: Float64Array;
+  readonly digests: Float64Array;
+}
+
+function joinColumns(parts: readonly Part[], entries: number, count: number): Columns {
+  const keys = new Float64Array(entries);
+  const [tokens, rows, digests] = [new Float64Array(count), new Float64Array(count), new Float64Array(entries)];
+  for (const { columns, from } of parts) {
+    keys.set(columns.keys, from);
+    tokens.set(columns.tokens, from);
+    digests.set(columns.digests, from);
+    for (let at = 0; at < columns.rows.length; at++) rows[from + at] = columns.rows[at] || (columns.keys[at] as number);
+  }
+  return { keys, tokens, rows, digests };
+}
+
+/** Which texts repeat earlier ones, and the place of the first of such texts. */
+function repeatsIn(digests: Float64Array, count: number) {
+  const repeats = new Uint8Array(count);
+  const first: number[] = [];
+  const known = numberList(digests.length);
+  for (let place = 0; place < digests.length; place++) {
+    const digest = digests[place] as number;
+    if (digest === 0) continue;
+    const text = known.add(digest);
+    if (text < first.length) repeats[place] = 1;
+    else first.push(place);
+  }
+  return { repeats, firstOf: (place: number) => first[known.find(digests[place] as number)] as number };
+}
+
 /** The deltas of a context; or the whole context as one, if an entry of a delta needs another delta to be described. */
 function partsOf(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): Part[] {
   const columnsAt = factsAlong(chain, fillerColumns, steps);
-  const given = new Set<number>();
+  const deltas = steps.map(columnsAt);
+  const given = numberList(deltas.reduce((sum, columns) => sum + (columns?.given.length ?? 0), 0));
   const parts: Part[] = [];
   let from = 0;
-  for (const step of steps) {
-    const columns = columnsAt(step);
-    const isApart = columns !== null && ![...columns.given, ...columns.missed].some((name) => given.has(name));
+  for (const [at, columns] of deltas.entries()) {
+    const step = steps[at] as Step;
+    const isApart = columns !== null && [columns.given, columns.missed].every((names) => names.every((name) => given.find(name) < 0));
     if (!isApart) return [wholePart(chain, tip, steps)];
     for (const name of columns.given) given.add(name);
     parts.push({ columns, from, facts: () => factsAlong(chain, fillerFacts, [step])(step) });
@@ -161,9 +185,14 @@ function openDescriptions(parts: readonly Part[]): (place: number) => ReturnType
 /** The places of the first entries of replies, in order. Of entries with the same key, the last counts. */
 function repliesIn(keys: Float64Array, replies: readonly EntryKey[]): Float64Array {
   const numbers = replies.map(numberOf);
-  const places = new Map<number, number>(numbers.map((number) => [number, -1]));
-  for (const [place, key] of keys.entries()) if (places.has(key)) places.set(key, place);
-  return Float64Array.from(numbers.map((number) => places.get(number) as number).filter((place) => place >= 0)).sort();
+  const wanted = numberList(numbers.length);
+  for (const number of numbers) wanted.add(number);
+  const places = new Int32Array(wanted.size()).fill(-1);
+  for (let place = 0; place < keys.length; place++) {
+    const reply = wanted.find(keys[place] as number);
+    if (reply >= 0) places[reply] = place;
+  }
+  return Float64Array.from(numbers.map((number) => places[wanted.find(number)] as number).filter((place) => place >= 0)).sort();
 }
 
 /** The number of calls that contained each entry: of those whose replies begin after it. A system prompt that does not count any more has no tokens. */

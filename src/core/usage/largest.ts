@@ -2,58 +2,64 @@ import type { ContextId } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { UsageFiller, UsageLargest } from '../contract/index.js';
 import { compareFillers, type FillerSizes, fillerSizes, placesFrom } from './fillers.js';
+import { numberList } from './number-list.js';
 
 /** The files, groups and other content that filled most of the window of a context. @throws NOT_FOUND for an unknown commit. */
 export const usageLargest = (chain: ReadChain, id: ContextId, most?: number): UsageLargest[] => largestRows(fillerSizes(chain, id), most);
 
-/** A row, and the places of its largest filler, of its largest entry and of its smallest filler. */
-interface Sum extends Pick<UsageLargest, 'tokens' | 'calls' | 'tokenCalls' | 'times' | 'duplicates' | 'unused'> {
-  first: number;
-  entry: number | undefined;
-  last: number;
-}
-
 /** Adds up fillers by file and by group, the largest first. */
 export function largestRows(sizes: FillerSizes, most = sizes.count): UsageLargest[] {
-  const found = [...sumsByRow(sizes).values()];
-  const tokenCalls = Float64Array.from(found, (sum) => sum.tokenCalls);
+  const sums = sumRows(sizes);
   // Entries after the last call are not part of any window yet.
-  return placesFrom(tokenCalls, most)
-    .map((place) => found[place] as Sum)
-    .filter((sum) => sum.tokenCalls > 0)
-    .sort((a, b) => b.tokenCalls - a.tokenCalls || compareFillers(sizes, a.first, b.first))
+  return placesFrom(sums.tokenCalls, most)
+    .filter((row) => sums.at(row).tokenCalls > 0)
+    .sort((a, b) => sums.at(b).tokenCalls - sums.at(a).tokenCalls || compareFillers(sizes, sums.at(a).first, sums.at(b).first))
     .slice(0, most)
-    .map(({ first: _, entry, last, ...sum }) => {
+    .map((row) => {
+      const { first: _, entry, last, ...sum } = sums.at(row);
       const smallest = sizes.describe(last);
-      const key = entry === undefined ? undefined : sizes.describe(entry).key;
+      const key = entry < 0 ? undefined : sizes.describe(entry).key;
       return { ...shownName(smallest), kind: smallest.kind, ...(key !== undefined && { key }), ...sum };
     });
 }
 
-function sumsByRow(sizes: FillerSizes): ReadonlyMap<number, Sum> {
+/** The sums of rows. `first`, `entry` and `last` are the places of the largest filler of a row, of its largest entry or -1, and of its smallest filler. */
+function sumRows(sizes: FillerSizes) {
   const { count, entries, tokens, calls, rows, repeats, unused } = sizes;
-  const sums = new Map<number, Sum>();
-  const isLarger = (a: number, b: number): boolean => compareFillers(sizes, a, b) < 0;
+  const known = numberList(count);
+  // An object for each of a hundred thousand rows takes longer than everything else.
+  const column = (): Float64Array => new Float64Array(count);
+  const columns = {
+    ...{ tokens: column(), calls: column(), tokenCalls: column(), times: column(), duplicates: column(), unused: column() },
+    ...{ first: column(), entry: column(), last: column() },
+  };
+  const names = Object.keys(columns) as (keyof typeof columns)[];
+  const add = (list: Float64Array, row: number, more: number): void => void (list[row] = (list[row] as number) + more);
   for (let place = 0; place < count; place++) {
-    const [own, stayed, row] = [tokens[place] as number, calls[place] as number, rows[place] as number];
+    const own = tokens[place] as number;
     if (own === 0) continue;
-    const entry = place < entries ? place : undefined;
-    let sum = sums.get(row);
-    if (!sum) {
-      sum = { tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0, first: place, entry, last: place };
-      sums.set(row, sum);
+    const before = known.size();
+    const row = known.add(rows[place] as number);
+    if (row === before) {
+      columns.first[row] = place;
+      columns.last[row] = place;
+      columns.entry[row] = -1;
     }
-    if (isLarger(place, sum.first)) sum.first = place;
-    if (isLarger(sum.last, place)) sum.last = place;
-    if (entry !== undefined && (sum.entry === undefined || isLarger(entry, sum.entry))) sum.entry = entry;
-    sum.tokens += own;
-    sum.calls = Math.max(sum.calls, stayed);
-    sum.tokenCalls += own * stayed;
-    sum.times += 1;
-    sum.duplicates += repeats[place] as number;
-    sum.unused += unused[place] as number;
+    if (compareFillers(sizes, place, columns.first[row] as number) < 0) columns.first[row] = place;
+    if (compareFillers(sizes, columns.last[row] as number, place) < 0) columns.last[row] = place;
+    const entry = columns.entry[row] as number;
+    if (place < entries && (entry < 0 || compareFillers(sizes, place, entry) < 0)) columns.entry[row] = place;
+    add(columns.tokens, row, own);
+    columns.calls[row] = Math.max(columns.calls[row] as number, calls[place] as number);
+    add(columns.tokenCalls, row, own * (calls[place] as number));
+    add(columns.times, row, 1);
+    add(columns.duplicates, row, repeats[place] as number);
+    add(columns.unused, row, unused[place] as number);
   }
-  return sums;
+  return {
+    tokenCalls: columns.tokenCalls.subarray(0, known.size()),
+    at: (row: number) => Object.fromEntries(names.map((name) => [name, columns[name][row]])) as Record<keyof typeof columns, number>,
+  };
 }
 
 /** What the row of a filler shows. */
