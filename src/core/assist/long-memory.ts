@@ -81,7 +81,10 @@ function piecesOf(chain: ReadChain, steps: readonly Step[], deltas: readonly Rem
     const own = steps.slice(from, to);
     const delta = deltas[from] as Remembered;
     const { memory } = own.length > 1 || delta.isOpen ? layersIn(chain, own) : {};
-    pieces.push({ steps: own, ...(memory ? { ...sumMemory(memory), commits: commitsIn(memory) } : { ...delta, commits: delta.entries > 0 ? own.map(({ id }) => id) : [] }) });
+    pieces.push({
+      steps: own,
+      ...(memory ? { ...sumMemory(memory), commits: commitsIn(memory) } : { ...delta, commits: delta.entries > 0 ? own.map(({ id }) => id) : [] }),
+    });
     from = to;
   }
   return pieces;

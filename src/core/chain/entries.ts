@@ -42,7 +42,8 @@ export function* placedInPieces(chain: ReadChain, { id, stop = 'compaction', hid
   return placed;
 }
 
-const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): readonly EntryPlace[] => placedIn(steps, outlinesOf(chain, steps), hidden);
+const placedAlong = (chain: ReadChain, steps: readonly Step[], hidden: boolean): readonly EntryPlace[] =>
+  placedIn(steps, outlinesOf(chain, steps), hidden);
 
 function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline[], hidden: boolean): readonly EntryPlace[] {
   const elided = elisionsOf(outlines);

@@ -133,7 +133,11 @@ function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offe
 }
 
 /** A message of memory as a composition has it. */
-export const asCheckpoint = (message: MemoryMessage): ComposedMessage => ({ ...message, layer: 'checkpoint_messages', tokens: countMessage(message) });
+export const asCheckpoint = (message: MemoryMessage): ComposedMessage => ({
+  ...message,
+  layer: 'checkpoint_messages',
+  tokens: countMessage(message),
+});
 
 const composedOf = ({ layer, messages }: Offer): readonly ComposedMessage[] =>
   messages.map((message) => ({ ...message, layer, tokens: countMessage(message) }));

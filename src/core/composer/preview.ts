@@ -185,9 +185,9 @@ function layersOf(
       'checkpoint_messages',
       recorded.whole?.tokens ??
         (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => countMessage(message))).reduce(
-        (sum, tokens) => sum + tokens,
-        0,
-      ),
+          (sum, tokens) => sum + tokens,
+          0,
+        ),
     ],
     ...(request.humanMessage === undefined ? [] : [['human_message', countTokens(request.humanMessage)] as const]),
     ...composed.messages.filter(({ layer }) => layer === 'query').map(({ tokens }) => ['query', tokens] as const),
@@ -201,8 +201,15 @@ function layersOf(
       layer,
       tokens,
       lifetime: lifetimeOf(layer),
-      origins: layer === 'checkpoint_messages' ? commits.map((commit) => ({ commit })) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
-      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originText(layer, { entries: whole?.entries ?? from.length, commits: commits.length }, hasFinding),
+      origins:
+        layer === 'checkpoint_messages'
+          ? commits.map((commit) => ({ commit }))
+          : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
+      origin: given
+        ? 'Given here'
+        : layer === 'query'
+          ? "The turn's own prompt"
+          : originText(layer, { entries: whole?.entries ?? from.length, commits: commits.length }, hasFinding),
       present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
     };
   });

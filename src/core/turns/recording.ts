@@ -106,7 +106,9 @@ export function stateAfter(
     files: [...files].flatMap(([path, { touches }]) => {
       const touched = firstAfter(touches, last);
       const latest = touches[touched - 1];
-      return latest ? [{ path, known: latest.known, touches: touched, last: { key: latest.key, how: latest.how, step: before + latest.step + 1 } }] : [];
+      return latest
+        ? [{ path, known: latest.known, touches: touched, last: { key: latest.key, how: latest.how, step: before + latest.step + 1 } }]
+        : [];
     }),
     todos: todos[firstAfter(todos, last) - 1]?.list ?? [],
     ...(before > 0 && { before }),

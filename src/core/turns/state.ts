@@ -109,7 +109,8 @@ export function stateAt(chain: ReadChain, moment: Moment & { readonly last?: num
   const { last, step } = moment;
   const part = last !== undefined && step !== undefined ? lastTape(chain, findCommit(chain, moment.id), last) : undefined;
   const before = part ? part.total - part.tape.steps.length : 0;
-  if (part && step !== undefined && step > before && step <= part.total) return { ...stateAfter(part.tape, step - before, before), steps: part.total };
+  if (part && step !== undefined && step > before && step <= part.total)
+    return { ...stateAfter(part.tape, step - before, before), steps: part.total };
   const recording = recordingOf(chain, findCommit(chain, moment.id));
   return recording.stateAfter(stepsUpTo(recording, moment));
 }

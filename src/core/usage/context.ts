@@ -1,5 +1,16 @@
 import { type ContextId, type EntryKey, inWords, notFound } from '../base/index.js';
-import { type ContextRow, factsAlong, findCommit, kept, outlineRows, type ReadChain, readOutline, readParsed, type Step, walk } from '../chain/index.js';
+import {
+  type ContextRow,
+  factsAlong,
+  findCommit,
+  kept,
+  outlineRows,
+  type ReadChain,
+  readOutline,
+  readParsed,
+  type Step,
+  walk,
+} from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsageFork } from '../contract/index.js';
 import { countTokens, isHidden, type OutlineEntry, type ParsedEntry } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';

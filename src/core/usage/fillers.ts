@@ -35,7 +35,9 @@ const fewFillers = 1_000;
  */
 export function usageFillers(chain: ReadChain, { id, offset = 0, limit = fewFillers }: InputOf<'usage.fillers'>): UsageFiller[] {
   const sizes = fillerSizes(chain, id);
-  return largestPlaces(sizes, offset + limit).slice(offset).map(sizes.describe);
+  return largestPlaces(sizes, offset + limit)
+    .slice(offset)
+    .map(sizes.describe);
 }
 
 /** The places of the fillers with the most tokens times calls, largest first. */

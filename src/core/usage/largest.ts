@@ -34,7 +34,9 @@ function sumRows(sizes: FillerSizes) {
     ...{ first: column(), entry: column(), last: column() },
   };
   const names = Object.keys(columns) as (keyof typeof columns)[];
-  const add = (list: Float64Array, row: number, more: number): void => void (list[row] = (list[row] as number) + more);
+  const add = (list: Float64Array, row: number, more: number): void => {
+    list[row] = (list[row] as number) + more;
+  };
   for (let place = 0; place < count; place++) {
     const own = tokens[place] as number;
     if (own === 0) continue;

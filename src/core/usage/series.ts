@@ -1,5 +1,16 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import { backwards, type ContextRow, commitAt, factsAlong, findCommit, lineage, parsedAlong, type ReadChain, readParsed, type Step } from '../chain/index.js';
+import {
+  backwards,
+  type ContextRow,
+  commitAt,
+  factsAlong,
+  findCommit,
+  lineage,
+  parsedAlong,
+  type ReadChain,
+  readParsed,
+  type Step,
+} from '../chain/index.js';
 import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';

@@ -1,14 +1,7 @@
 // What lists of turns and exports need of a delta. Deltas never change, so the facts are stored, and the lists read no content.
 import type { EntryKey } from '../base/index.js';
 import { type DeltaFacts, factsAlong, type ReadChain, type Step } from '../chain/index.js';
-import {
-  type DeltaLosses,
-  type DeltaOutline,
-  deltaLosses,
-  type OutlineEntry,
-  outlineOfParsed,
-  promptAt,
-} from '../formats/index.js';
+import { type DeltaLosses, type DeltaOutline, deltaLosses, type OutlineEntry, outlineOfParsed, promptAt } from '../formats/index.js';
 import { type Lasted, lastedIn } from './lasted.js';
 
 /** An entry with which a turn begins, and the beginning of its text. */

@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { composedRows, composition } from '../../../src/core/assist/index.js';
+import { longMemory } from '../../../src/core/assist/long-memory.js';
 import { atOnce, type ContextId } from '../../../src/core/base/index.js';
 import { type ContextRow, entries, findCommit, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { compareMessages, recordedLayers, shownRow, sumMemory } from '../../../src/core/composer/index.js';
-import { composedRows, composition } from '../../../src/core/assist/index.js';
-import { longMemory } from '../../../src/core/assist/long-memory.js';
 import type { InputOf } from '../../../src/core/contract/index.js';
 import { pairedCalls } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/import/index.js';

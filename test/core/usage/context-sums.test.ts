@@ -50,7 +50,14 @@ function shown(chain: WriteChain): unknown {
   const ids = tips(chain, {}).map(({ id }) => id);
   const turns = listTurns(chain, { id: ids.at(-1) as (typeof ids)[number] });
   const some = [...ids, ...turns.filter((_, at) => at % 37 === 0 || (at + 1) % 64 < 2).map(({ turnId }) => turnId)];
-  return some.map((id) => [id, usageOfContext(chain, id), usageSeries(chain, id).calls.length, usageFillers(chain, { id }), usageLargest(chain, id), turnOf(chain, id)]);
+  return some.map((id) => [
+    id,
+    usageOfContext(chain, id),
+    usageSeries(chain, id).calls.length,
+    usageFillers(chain, { id }),
+    usageLargest(chain, id),
+    turnOf(chain, id),
+  ]);
 }
 
 test('[N8] sums that are stored at some commits change no answer', { tags: 'long' }, () => {

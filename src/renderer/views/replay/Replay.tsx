@@ -65,14 +65,7 @@ export function ReplayView({ project }: { project: string }) {
             A session plays here step by step. The chain up to this commit contains no entry that a model received.
           </Empty>
         ) : (
-          <Player
-            key={`${project} ${commit}`}
-            project={project}
-            commit={commit}
-            before={total - steps.length}
-            steps={steps}
-            turns={turns}
-          />
+          <Player key={`${project} ${commit}`} project={project} commit={commit} before={total - steps.length} steps={steps} turns={turns} />
         )
       }
     </Answer>
@@ -156,7 +149,14 @@ function Player({ project, commit, before, steps, turns: all }: PlayerProps) {
         {file === undefined ? (
           <Conversation project={project} commit={commit} before={before} steps={steps} place={place} playing={playing} />
         ) : (
-          <FilePane key={file} commit={commit} path={file} step={before + place + 1} onGo={(at) => goTo(at - before)} onClose={() => setFile(undefined)} />
+          <FilePane
+            key={file}
+            commit={commit}
+            path={file}
+            step={before + place + 1}
+            onGo={(at) => goTo(at - before)}
+            onClose={() => setFile(undefined)}
+          />
         )}
         <Moment {...{ project, commit, before, steps, place, turn, file }} onGo={goTo} onFile={setFile} />
       </div>
