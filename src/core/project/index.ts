@@ -20,7 +20,7 @@ export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from '
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { type CacheSize, cacheShares, cacheSize, type OpenedForReading, openForReading, type ReadPlace, shareCaches } from './chains.js';
 export { changes } from './changes.js';
-export { conversionOf } from './conversion.js';
+export { conversionOf, needsConversion } from './conversion.js';
 export { resolveLink, updatesOf } from './desktop.js';
 export { createEngine, type Engine, type EngineOptions, type ReadingThreads } from './engine.js';
 export { countFindings, findIn, rulesFolder, rulesIn } from './findings.js';

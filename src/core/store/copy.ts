@@ -93,7 +93,7 @@ function requireRoom(file: string, folder: string): void {
 }
 
 /** The format version in the header of a database. */
-function versionIn(file: string): number {
+export function versionIn(file: string): number {
   const header = Buffer.alloc(64);
   const { fd } = openNamed(file);
   try {

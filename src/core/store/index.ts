@@ -5,7 +5,7 @@
 export { chunkType } from './area-counts.js';
 export { changedSql } from './changed.js';
 export { type Confined, type ConfinedDatabase, missingDerived, openConfined } from './confined.js';
-export { copyForReading, removeUnused as removeUnusedCopies } from './copy.js';
+export { copyForReading, removeUnused as removeUnusedCopies, versionIn } from './copy.js';
 export type { Damage, DamageWatch } from './damage.js';
 export * from './database.js';
 export { derivedFile, derivedName, isDerivedName } from './derived/index.js';

@@ -5,6 +5,8 @@ import { type ContractClient, type EngineOptions, engineOptions, hearDamage, sta
 /** The contract, answered by an engine in this process. */
 export interface CliConnection {
   client: ContractClient;
+  /** Whether opening a project converts it, for an engine on this thread: it then says nothing until it is done. */
+  needsConversion?(dir: string): boolean;
   close(): void | Promise<void>;
 }
 

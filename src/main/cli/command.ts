@@ -7,6 +7,7 @@ import { type ChosenProject, type ContractClient, damageSentence, findProject, h
 import { endBySignal, onEndSignal } from '../system/index.js';
 import { line, say } from '../terminal/index.js';
 import { type CliConnection, connect, connectThread } from './client.js';
+import { convertFirst } from './conversion.js';
 import { UsageError } from './errors.js';
 
 /** Options that choose the project of a command. */
@@ -94,6 +95,7 @@ function opening<C extends CliConnection, T>(options: OpenOptions, work: (connec
   if (!chosen)
     throw new UsageError('no project found here. Name one with --project DIR or STEMMA_PROJECT, or create one with `stemma init NAME.stemma`.');
   return async (connection) => {
+    if (connection.needsConversion?.(chosen.dir)) await convertFirst((client) => openChosen(client, chosen.dir, options), chosen.dir);
     await openChosen(connection.client, chosen.dir, options);
     return work(connection);
   };

@@ -1,17 +1,18 @@
 import { createRouterClient } from '@orpc/server';
 import { damageHeader } from '../../core/contract/index.js';
-import { createSession, type EngineOptions } from '../../core/project/index.js';
+import { createSession, type EngineOptions, needsConversion } from '../../core/project/index.js';
 import { contextOf, router } from '../../core/router/index.js';
 import { startEngine } from '../engine/index.js';
 import { type ContractClient, hear } from '../launch/index.js';
+import type { CliConnection } from './client.js';
 
 /** Starts an engine on this thread. Commands whose engine has a thread of its own never load this file, which takes most of a start. */
-export function engineHere(options: EngineOptions): { readonly client: ContractClient; close(): void } {
+export function engineHere(options: EngineOptions): CliConnection {
   const engine = startEngine(options);
   const session = contextOf(createSession(engine));
   const client = createRouterClient(router, {
     context: () => ({ ...session, resHeaders: new Headers() }),
     interceptors: [({ next, context }) => next().finally(() => hear(context.resHeaders?.get(damageHeader) ?? undefined))],
   }) as ContractClient;
-  return { client, close: () => engine.close() };
+  return { client, needsConversion, close: () => engine.close() };
 }
