@@ -48,8 +48,8 @@ export function composition(project: Place, { id: given, ...request }: Request):
 }
 
 /** @throws BAD_REQUEST for a context with more messages than an answer holds. */
-function refuseManyMessages(chain: ReadChain, base: ContextRow, { process }: PreviewRequest): void {
-  const { messages = 0 } = process?.startsWith('mapreduce') ? {} : (longMemory(chain, base)?.recorded.whole ?? {});
+function refuseManyMessages(chain: ReadChain, base: ContextRow, { process: kind }: PreviewRequest): void {
+  const { messages = 0 } = kind?.startsWith('mapreduce') ? {} : (longMemory(chain, base)?.recorded.whole ?? {});
   if (messages > most.list)
     throw badRequest('id', `This context has ${messages} messages, and one answer holds at most ${most.list}. Read them in pages with compose.rows.`);
 }
