@@ -13,7 +13,7 @@ export interface EntrySums {
   readonly entries: number;
   readonly counts: Partial<Record<Kind, number>>;
   readonly tokens: Partial<Record<Kind, number>>;
-  /** Who wrote the messages (senders.ts), in the order in which they appear. Absent if they are too many. */
+  /** The senders of the messages (senders.ts), in the order of their first messages. Absent if they are too many. */
   readonly senders?: readonly string[] | undefined;
 }
 

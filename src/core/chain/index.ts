@@ -65,7 +65,7 @@ export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';
 export { holderOf, remember, rememberAll } from './records.js';
 export { keepRestPoints, restIsDue } from './rest.js';
-export { type Sender, senderIn } from './senders.js';
+export { type MessageSender, senderIn } from './senders.js';
 export { changeSettings, readSettings } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
 export { beginsTurn } from './turn-numbers.js';

@@ -1,4 +1,4 @@
-// Who wrote the messages of a context, as outlines know it.
+// The senders of the messages of a context, from its outlines.
 import type { EntryKey } from '../base/index.js';
 import { type DeltaOutline, type OutlineEntry, toolClassOf } from '../formats/index.js';
 import type { ReadChain, Step } from './chain.js';
@@ -6,7 +6,7 @@ import { outlinesOf } from './outline.js';
 import { backwards, isResetPoint } from './walk.js';
 
 /** The sender of messages: a part of the conversation, a tool, or someone whose name is in the content of an entry. */
-export type Sender =
+export type MessageSender =
   | { readonly kind: 'user' | 'assistant' | 'system' | 'compaction' }
   | { readonly kind: 'tool'; readonly name: string }
   /** A subagent: its name is in the call that started it. */
@@ -15,7 +15,7 @@ export type Sender =
   | { readonly kind: 'result'; readonly commit: Step['seq']; readonly key: EntryKey };
 
 /** A sender from the text with which sums store it. */
-export const senderIn = (text: string): Sender => JSON.parse(text) as Sender;
+export const senderIn = (text: string): MessageSender => JSON.parse(text) as MessageSender;
 
 /** More senders are not stored, because every sum repeats those of the sum before. */
 const maxSenders = 1_000;
@@ -47,7 +47,11 @@ interface Call {
   readonly name: string | undefined;
 }
 
-function senderOf(step: Step, { key, role, kind, toolCallId }: OutlineEntry, find: (toolCallId: string) => Call | undefined): Sender | undefined {
+function senderOf(
+  step: Step,
+  { key, role, kind, toolCallId }: OutlineEntry,
+  find: (toolCallId: string) => Call | undefined,
+): MessageSender | undefined {
   switch (kind) {
     case 'text':
       return { kind: role === 'assistant' || role === 'user' ? role : 'system' };

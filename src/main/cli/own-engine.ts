@@ -4,10 +4,9 @@ import { createSession, type EngineOptions, needsConversion } from '../../core/p
 import { contextOf, router } from '../../core/router/index.js';
 import { startEngine } from '../engine/index.js';
 import { type ContractClient, hear } from '../launch/index.js';
-import type { CliConnection } from './client.js';
 
 /** Starts an engine on this thread. Commands whose engine has a thread of its own never load this file, which takes most of a start. */
-export function engineHere(options: EngineOptions): CliConnection {
+export function engineHere(options: EngineOptions) {
   const engine = startEngine(options);
   const session = contextOf(createSession(engine));
   const client = createRouterClient(router, {

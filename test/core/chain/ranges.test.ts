@@ -111,7 +111,7 @@ test('a page of a long context reads only the commits around it', () => {
   }
 });
 
-test('the state at one of the last steps is that of the whole recording, but for what earlier steps did', () => {
+test('the state at one of the last steps is that of the whole recording, but for earlier work', () => {
   const chain = longChain();
   atOnce(catchUpMeasures(chain, 1));
   const id = tipOf(chain);

@@ -70,7 +70,7 @@ function toMessage(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>
   }
 }
 
-/** Who wrote a result: the tool of its call, or the agent that the call started. */
+/** The sender of a result: the tool of its call, or the agent that the call started. */
 export function answererOf(entry: Pick<Entry, 'toolCallId' | 'toolName'>, calls: ReadonlyMap<string, Entry>): Person {
   const call = entry.toolCallId === undefined ? undefined : calls.get(entry.toolCallId);
   const tool = entry.toolName || call?.toolName || 'tool';

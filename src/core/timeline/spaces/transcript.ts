@@ -7,9 +7,9 @@ import {
   entrySumsOf,
   findCommit,
   kept,
+  type MessageSender,
   outlineRows,
   type ReadChain,
-  type Sender,
   senderIn,
   stepsEntries,
   stretchOf,
@@ -89,7 +89,7 @@ interface Messages {
 
 const messagesIn = ({ entries, counts }: EntrySums): number => entries - (counts.thinking ?? 0) - (counts.event ?? 0);
 
-/** At least the messages of a range, which may reach over the ends. Undefined if a time or a call lies further back than what is read around them. */
+/** At least the messages of a range, which may reach over the ends. Undefined if a time or a call that they need is too far before them. */
 function readAround(chain: ReadChain, commit: ContextRow, from: number, to: number): Messages | undefined {
   const { total, before, read, isFirst } = entriesAround(chain, commit, Math.max(0, from), to);
   const start = isFirst ? 0 : firstKnown(read);
@@ -152,14 +152,14 @@ function readLast(chain: ReadChain, id: ContextId, budget: number): Messages | u
   return undefined;
 }
 
-/** The space of a session with everyone who wrote a message. */
+/** The space of a session with all senders of messages. */
 function membersOf(chain: ReadChain, commit: ContextRow, senders: readonly string[]): TimelineInput['spaces'] {
   const frame = frameOf(chain, commit);
   const people = senders.map((text) => personOf(chain, senderIn(text), frame));
   return [{ ...frame.space, members: [...new Map(people.map((person) => [person.id, person] as const)).values()] }];
 }
 
-function personOf(chain: ReadChain, sender: Sender, { agent }: TranscriptFrame): Person {
+function personOf(chain: ReadChain, sender: MessageSender, { agent }: TranscriptFrame): Person {
   switch (sender.kind) {
     case 'user':
       return user;

@@ -89,10 +89,8 @@ function Player({ project, commit, before, steps, turns: all }: PlayerProps) {
   // Without an entry in the address, the replay shows the last step. Play then starts at the beginning.
   const player = usePlayer(axis, before, linked >= 0 ? linked : steps.length - 1);
   const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
-
   // The address follows with a delay, and less often during playback.
-  const key = steps[place]?.key;
-  const at = steps[place]?.commit;
+  const { key, commit: at } = steps[place] ?? {};
   const [file, setFile] = useState<string>();
   useEffect(() => {
     const follow = (): void => {
