@@ -308,7 +308,6 @@ export type CallsFilter = z.output<typeof callsFilter>;
 
 const offset = count.optional().describe('The number of rows to skip.');
 const limit = count.optional().describe('The maximum number of rows.');
-const fewFillers = count.min(1).max(most.list).optional().describe('The maximum number of fillers. The default is 1,000.');
 const last = z.number().int().min(1).max(10_000).optional().describe('Only the last calls, at most this many.');
 const packed = z.boolean().optional().describe('Returns the calls as one text, which takes less time.');
 
@@ -348,7 +347,7 @@ export const usageContract = {
   fillers: procedure(
     'Lists the content that filled the window of a context: entries, and the system prompt and tools of a recorded request. Sorted by tokens times the number of calls that contained the content, largest first.',
   )
-    .input(z.strictObject({ id: contextPrefix, offset, limit: fewFillers }))
+    .input(z.strictObject({ id: contextPrefix, offset, limit: limit.describe('The maximum number of fillers. The default is 1,000.') }))
     .output(z.array(usageFiller)),
   largest: procedure(
     'Sums the content that filled the window of a context by file and by group: the rows of `usage.fillers` with the most tokens times calls.',
