@@ -245,8 +245,9 @@ const pulseMs = 1_000;
 function pulseProjects(engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout {
   const known = new WeakMap<Project, typeof pulse>();
   return setInterval(() => {
+    // A pulse that waits for the lock of another process would block this thread: the next one tries again.
     for (const project of open.values())
-      if (project.access.mode === 'read-write')
+      if (project.access.mode === 'read-write' && project.db.isFree())
         unlessBusy(() => {
           const parts = engine.runner(project);
           const pulse = known.get(project) ?? openPulse();

@@ -112,6 +112,9 @@ function openThread(closed: AbortSignal, inThread: InThread | undefined, ended: 
   };
 }
 
+/** How long work waits while another process writes, in milliseconds. */
+const againMs = 1_000;
+
 type InThread = (part: UpkeepPart, signal: AbortSignal) => Promise<unknown>;
 
 /**
@@ -150,6 +153,11 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     soon.unref();
   };
   const step = (): void => {
+    // Another process writes: waiting for its lock would block this thread.
+    if (!chain.db.isFree()) {
+      plan(againMs, step);
+      return;
+    }
     try {
       if (work?.next().done === false) plan(times.between, step);
       else {
