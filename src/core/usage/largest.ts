@@ -45,12 +45,14 @@ function sumRows(sizes: FillerSizes) {
     if (row === before) {
       columns.first[row] = place;
       columns.last[row] = place;
-      columns.entry[row] = -1;
+      columns.entry[row] = place < entries ? place : -1;
+    } else {
+      // Most rows have one filler, so this is seldom.
+      if (compareFillers(sizes, place, columns.first[row] as number) < 0) columns.first[row] = place;
+      if (compareFillers(sizes, columns.last[row] as number, place) < 0) columns.last[row] = place;
+      const entry = columns.entry[row] as number;
+      if (place < entries && (entry < 0 || compareFillers(sizes, place, entry) < 0)) columns.entry[row] = place;
     }
-    if (compareFillers(sizes, place, columns.first[row] as number) < 0) columns.first[row] = place;
-    if (compareFillers(sizes, columns.last[row] as number, place) < 0) columns.last[row] = place;
-    const entry = columns.entry[row] as number;
-    if (place < entries && (entry < 0 || compareFillers(sizes, place, entry) < 0)) columns.entry[row] = place;
     add(columns.tokens, row, own);
     columns.calls[row] = Math.max(columns.calls[row] as number, calls[place] as number);
     add(columns.tokenCalls, row, own * (calls[place] as number));
