@@ -8,8 +8,8 @@ import { registerSums, watchRows } from '../../src/core/store/sums.js';
 import { ensureBuilt } from '../support/built.js';
 import { machine } from '../support/machine.js';
 import { olderDatabase } from '../support/older.js';
-import { inTerminal } from '../support/pty.js';
 import { scratch } from '../support/project.js';
+import { inTerminal } from '../support/pty.js';
 
 beforeAll(ensureBuilt);
 
