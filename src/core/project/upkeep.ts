@@ -153,13 +153,10 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     soon.unref();
   };
   const step = (): void => {
-    // Another process writes: waiting for its lock would block this thread.
-    if (!chain.db.isFree()) {
-      plan(againMs, step);
-      return;
-    }
     try {
-      if (work?.next().done === false) plan(times.between, step);
+      // Another process writes: waiting for its lock would block this thread.
+      if (!chain.db.isFree()) plan(againMs, step);
+      else if (work?.next().done === false) plan(times.between, step);
       else {
         work = undefined;
         ended();
