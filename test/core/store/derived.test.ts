@@ -220,7 +220,7 @@ test('[S27] a project of an earlier format gives up derived tables, and other la
   writeFileSync(file, olderDatabase(47));
   writeFileSync(join(dir, 'derived-0.db'), 'of an earlier layout');
   const raw = new Database(file);
-  raw.exec(readFileSync(join(root, 'test/fixtures/store/derived-of-format-47.sql'), 'utf8'));
+  raw.exec(readFileSync(join(root, 'test/support/derived-of-format-47.sql'), 'utf8'));
   raw.exec(`INSERT INTO project (no, projectId, name, createdAt) VALUES (1, 'p', 'old', 1);
     INSERT INTO usageCall (project, call, context, key, session, subagent, agent, at) VALUES (1, 'c', 1, 'k', 's', '', 'a', 1);
     INSERT INTO progress (project, name, value) VALUES (1, 'usage', 7), (1, 'repack', 3)`);
