@@ -38,6 +38,11 @@ describe('structure', () => {
     expect(sources.filter((source) => isRunner(source) && tellsKinds.test(source.text)).map(({ path }) => path)).toEqual([]);
   });
 
+  test('one file opens projects with node:sqlite, in a process of its own', () => {
+    const opens = sources.filter(({ path, text }) => !path.startsWith('src/core/analysis/') && /\bopen(?:Scoped)?Views\(/.test(text));
+    expect(opens.map(({ path }) => path)).toEqual(['src/core/project/analyst.ts']);
+  });
+
   test('these checks can fail', () => {
     expect("if ('turnId' in what) return").toMatch(tellsKinds);
     const twice = ['export interface Place {}', 'export type Place = string;', 'interface Own {}', 'export class Own {}'];

@@ -14,7 +14,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createRouterClient } from '@orpc/server';
-import { catchUpFindings, openScopedViews } from '../../src/core/analysis/index.js';
+import { catchUpFindings, findingsWithin, openScopedViews } from '../../src/core/analysis/index.js';
 import type { Timestamp } from '../../src/core/base/index.js';
 import { addCommit } from '../../src/core/chain/index.js';
 import { createEngine, createSession, type Engine, type Project } from '../../src/core/project/index.js';
@@ -101,7 +101,7 @@ async function deriveAll(project: Project): Promise<void> {
   for (const _ of derive(project.chain));
   if (project.place) {
     const views = await openScopedViews(project.chain, project.place);
-    for (const _ of catchUpFindings(project.chain, views));
+    for await (const _ of catchUpFindings(project.chain, async (runs) => findingsWithin(views, runs)));
     views.close();
   }
   project.close();

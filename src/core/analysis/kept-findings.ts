@@ -6,8 +6,9 @@ import type { ScopedViews } from './answer.js';
 import { findingsOf } from './findings.js';
 import { builtInRules, type SqlRule } from './rules.js';
 
-/** The clusters to which the rules are applied at once. */
-const clustersAtOnce = 10;
+/** The clusters to which the rules are applied at once, and those whose findings are stored in one transaction. */
+const clustersAtOnce = 200;
+const clustersStored = 10;
 
 /** A text that changes when one of the built-in rules does. */
 const version = sha256Of(JSON.stringify(builtInRules.map(({ rule, sql }) => [rule, sql])))
@@ -26,32 +27,45 @@ export const uncheckedSessions = ({ db, project }: ReadChain): number =>
     version,
   })?.count ?? 0;
 
+/** What the built-in rules find in the commits of these runs, a JSON list. */
+export function findingsWithin(views: ScopedViews, runs: string): Finding[] {
+  const scoped = views.within(runs);
+  return builtInRules.flatMap((rule) => findingsOf(scoped, rule, { most: Number.MAX_SAFE_INTEGER }));
+}
+
 /**
- * Applies the built-in rules to the sessions that have changed, in short transactions. Yields after each. The facts of the sessions must be current.
- * @param views the scoped views of the same project.
+ * Applies the built-in rules to the sessions that have changed, and stores what they find in short transactions. Yields after each. The facts of the
+ * sessions must be current.
+ * @param find answers as `findingsWithin`, for the same project.
  */
-export function* catchUpFindings(chain: WriteChain, views: ScopedViews): Generator<void> {
+export async function* catchUpFindings(chain: WriteChain, find: (runs: string) => Promise<readonly Finding[]>): AsyncGenerator<void> {
   const { db, project } = chain;
   const stale = db.all<Stale>(`SELECT k.run, k.runs, k.mark ${due} ORDER BY k.run DESC`, { project, version });
   for (let at = 0; at < stale.length; at += clustersAtOnce) {
     const some = stale.slice(at, at + clustersAtOnce);
-    const scoped = views.within(JSON.stringify(some.flatMap(({ runs }) => JSON.parse(runs) as number[])));
-    const found = builtInRules.flatMap((rule) => findingsOf(scoped, rule, { most: Number.MAX_SAFE_INTEGER }));
-    db.transaction(() => {
-      const clusterOf = clustersOfCommits(chain, some, found);
-      // Another process may have stored a cluster anew meanwhile.
-      const current = new Set(some.filter((each) => isStill(chain, each)).map(({ run }) => run));
-      for (const run of current) {
-        db.run('DELETE FROM finding WHERE project = ? AND cluster = ?', project, run);
-        db.run('UPDATE sessionCluster SET rules = ? WHERE project = ? AND run = ?', version, project, run);
-      }
-      for (const one of found) {
-        const cluster = clusterOf.get(one.commit);
-        if (cluster !== undefined && current.has(cluster)) store(chain, cluster, one);
-      }
-    });
-    yield;
+    const found = await find(JSON.stringify(some.flatMap(({ runs }) => JSON.parse(runs) as number[])));
+    for (let from = 0; from < some.length; from += clustersStored) {
+      storeFindings(chain, some.slice(from, from + clustersStored), found);
+      yield;
+    }
   }
+}
+
+function storeFindings(chain: WriteChain, some: readonly Stale[], found: readonly Finding[]): void {
+  const { db, project } = chain;
+  db.transaction(() => {
+    const clusterOf = clustersOfCommits(chain, some, found);
+    // Another process may have stored a cluster anew meanwhile.
+    const current = new Set(some.filter((each) => isStill(chain, each)).map(({ run }) => run));
+    for (const run of current) {
+      db.run('DELETE FROM finding WHERE project = ? AND cluster = ?', project, run);
+      db.run('UPDATE sessionCluster SET rules = ? WHERE project = ? AND run = ?', version, project, run);
+    }
+    for (const one of found) {
+      const cluster = clusterOf.get(one.commit);
+      if (cluster !== undefined && current.has(cluster)) store(chain, cluster, one);
+    }
+  });
 }
 
 /** A cluster to which the rules are to be applied. */

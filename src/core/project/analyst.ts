@@ -8,6 +8,7 @@ import {
   catchUpAnalysis,
   catchUpFindings,
   findingsAreDue,
+  findingsWithin,
   openScopedViews,
   openViews,
   type WrittenFile,
@@ -15,6 +16,7 @@ import {
   writeDataset,
 } from '../analysis/index.js';
 import { badRequest, StemmaError, systemClock } from '../base/index.js';
+import type { Finding } from '../contract/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { missingDerived } from '../store/index.js';
 import { loadPrices, usageIsDue } from '../usage/index.js';
@@ -29,7 +31,17 @@ export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000
 /** Answers a question in this process. The process that a question may not block calls it elsewhere. */
 export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
   const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, live: () => new Set() });
-  const db = await openViews(opened.project.chain, place, { isRaw: ask.kind === 'dataset', isSpilling: 'path' in ask });
+  const { chain } = opened.project;
+  if (ask.kind === 'findingsWithin') {
+    const views = await openScopedViews(chain, place);
+    try {
+      return findingsWithin(views, ask.runs);
+    } finally {
+      views.close();
+      opened.close();
+    }
+  }
+  const db = await openViews(chain, place, { isRaw: ask.kind === 'dataset', isSpilling: 'path' in ask });
   try {
     switch (ask.kind) {
       case 'rows':
@@ -96,19 +108,21 @@ export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promis
 /** Milliseconds that a question about findings waits for sessions that were not checked yet. */
 const checkingMs = 5_000;
 
-/** Applies the built-in rules to sessions that have changed, for a few seconds at most, unless another process is writing. Idle time does the rest. */
-export async function prepareFindings({ chain, place }: Pick<Project, 'chain' | 'place'>): Promise<void> {
+/**
+ * Applies the built-in rules to sessions that have changed, for a few seconds at most, unless another process is writing. The next question goes on.
+ * The rules are applied in the process that answers questions, because `node:sqlite` must not open the project in this one: a second SQLite would take
+ * away the locks and the shared memory of the first (sqlite.org/howtocorrupt.html, 2.2.1).
+ */
+export async function prepareFindings(engine: Engine, project: Project): Promise<void> {
+  const { chain, place } = project;
   await prepareAnalysis({ chain });
   if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;
-  const views = await withDerived(chain, () => openScopedViews(chain, place));
-  try {
-    const until = chain.clock() + checkingMs;
-    for (const _ of catchUpFindings(chain, views)) {
-      if (chain.clock() > until) return;
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-  } finally {
-    views.close();
+  const until = chain.clock() + checkingMs;
+  const find = async (runs: string) =>
+    (await askProject(engine, project, { kind: 'findingsWithin', runs }, { ms: analystMs.findings })) as readonly Finding[];
+  for await (const _ of catchUpFindings(chain, find)) {
+    if (chain.clock() > until) return;
+    await new Promise((resolve) => setTimeout(resolve));
   }
 }
 

@@ -7,6 +7,8 @@ export type Ask =
   | { readonly kind: 'rows'; readonly statement: Statement; readonly limit?: number | undefined }
   | { readonly kind: 'file'; readonly statement: Statement; readonly format: AnalysisFormat; readonly path: string }
   | { readonly kind: 'findings'; readonly rules: readonly SqlRule[] }
+  /** What the built-in rules find in the commits of some runs, a JSON list. */
+  | { readonly kind: 'findingsWithin'; readonly runs: string }
   | { readonly kind: 'dataset'; readonly name: string; readonly path: string };
 
 /** A question with the project that it is asked of. */

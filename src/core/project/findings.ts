@@ -75,7 +75,7 @@ async function findOwn(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly own: readonly Finding[]; readonly problems: RuleResults['problems'] }> {
   requireFile(project);
-  await prepareFindings(project);
+  await prepareFindings(engine, project);
   const some = rules.filter(({ isBuiltIn }) => !isBuiltIn);
   if (some.length === 0) return { own: [], problems: [] };
   const { findings, problems } = (await askProject(

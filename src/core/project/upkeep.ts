@@ -1,4 +1,4 @@
-import { analysisIsDue, catchUpAnalysis, catchUpFindings, findingsAreDue, type ScopedViews, storeSums, sumsAreDue } from '../analysis/index.js';
+import { analysisIsDue, catchUpAnalysis, storeSums, sumsAreDue } from '../analysis/index.js';
 import {
   graphMapIsDue,
   keepRestPoints,
@@ -46,21 +46,18 @@ const worthIt = { objects: 256, bytes: 4_000_000 };
 const settledMs = 10_000;
 
 /** Does the work in steps. With `shrink`, also returns free pages of the database to the disk, in one step that takes long. */
-export function* tidyUp(
-  chain: WriteChain,
-  { shrink, views }: { readonly shrink: boolean; readonly views?: ScopedViews | undefined },
-): Generator<undefined, void> {
+export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
   // Lists and searches wait for derived data, and nothing waits for the rest.
-  yield* derive(chain, views);
+  yield* derive(chain);
   if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
   yield* keepRestPoints(chain);
 }
 
 /**
  * Fills the tables that are derived from commits: the sums of runs, the graph, the list by principal, the facts of usage, the search index, the
- * answers, the measures of contexts, and with `views` the findings.
+ * answers, and the measures of contexts.
  */
-export function* derive(chain: WriteChain, views?: ScopedViews): Generator<undefined, void> {
+export function* derive(chain: WriteChain): Generator<undefined, void> {
   yield* storeRunSums(chain);
   yield* storeGraphMap(chain);
   if (listIsDue(chain)) chain.db.transaction(() => listPrincipals(chain));
@@ -70,7 +67,6 @@ export function* derive(chain: WriteChain, views?: ScopedViews): Generator<undef
   yield* indexInPieces(chain);
   for (const _ of catchUpAnswers(chain)) yield;
   for (const _ of catchUpMeasures(chain)) yield;
-  if (views) for (const _ of catchUpFindings(chain, views)) yield;
 }
 
 const isDue = (chain: ReadChain): boolean =>
@@ -135,7 +131,7 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   };
   const thread = openThread(closing.signal, inThread, () => ended());
   const begin = (): void => {
-    if (thread.isRunning() || isPaused || chain.db.readonly || !(isDue(chain) || (inThread && findingsAreDue(chain)))) return;
+    if (thread.isRunning() || isPaused || chain.db.readonly || !isDue(chain)) return;
     if (inThread) {
       thread.run('upkeep');
       return;

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { openScopedViews, type ScopedViews } from '../analysis/index.js';
 import { StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
@@ -59,27 +58,21 @@ export async function doWork(
       throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
     requireWrite(folder.access);
     if (work.kind !== 'import') await Promise.all([loadPrices(), contextsAreDue(folder.chain) && loadTokenizer()]);
-    // Without them, as on a Node without `node:sqlite`, everything else is done.
-    const views = work.kind === 'import' || !folder.place ? undefined : await openScopedViews(folder.chain, folder.place).catch(() => undefined);
-    try {
-      const steps = stepsOf(folder, work, views);
-      for (;;) {
-        const step = steps.next();
-        if (step.done) return step.value;
-        if (step.value !== undefined) say({ kind: 'event', event: step.value });
-        // Messages are received between two steps.
-        await setImmediate();
-        if (isStopped()) return steps.return(undefined as never).value;
-      }
-    } finally {
-      views?.close();
+    const steps = stepsOf(folder, work);
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      if (step.value !== undefined) say({ kind: 'event', event: step.value });
+      // Messages are received between two steps.
+      await setImmediate();
+      if (isStopped()) return steps.return(undefined as never).value;
     }
   }
 }
 
-function stepsOf({ chain }: ProjectFolder, work: ThreadWork, views: ScopedViews | undefined): Generator<unknown, unknown> {
+function stepsOf({ chain }: ProjectFolder, work: ThreadWork): Generator<unknown, unknown> {
   if (work.kind === 'import') return importPaths(chain, work.input, (orders) => filesAhead(work.ahead, orders));
-  return work.kind === 'derive' ? derive(chain, views) : tidyUp(chain, { shrink: true, views });
+  return work.kind === 'derive' ? derive(chain) : tidyUp(chain, { shrink: true });
 }
 
 /** Converts an error into a message. @throws any error that is a bug. */
