@@ -165,7 +165,7 @@ export const finding = z.object({
 });
 export type Finding = z.output<typeof finding>;
 
-/** The number of sessions to which the built-in rules were not yet applied. Stemma goes on with them when it is idle. */
+/** The number of sessions to which the built-in rules were not yet applied. The next question goes on with them. */
 const unchecked = count.optional();
 
 export const findingContract = {

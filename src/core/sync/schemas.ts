@@ -12,8 +12,8 @@ export function checkMediaType(given: string, hash: string): void {
 }
 
 /**
- * What is wrong with an item before it is stored: its types, values, sizes, and that nothing but its columns is present; undefined if it is valid. Both
- * ends ask it.
+ * What is wrong with an item before it is stored: its types, values, sizes, and that nothing but its columns is present; undefined if it is valid. The hub
+ * and its clients both ask.
  */
 export function validateItem(kind: string, body: JsonObject): { readonly field: string; readonly message: string } | undefined {
   const schema = itemSchemas.get(kind);

@@ -90,5 +90,5 @@ function showFindings({ rule, session, rules, ...options }: FindingOptions): Pro
 }
 
 function printUnchecked({ unchecked = 0 }: { readonly unchecked?: number | undefined }): void {
-  if (unchecked > 0) printText(yellow(line`${counted(unchecked, 'session')} not checked yet. Ask again in a moment.`));
+  if (unchecked > 0) printText(yellow(line`${counted(unchecked, 'session')} not checked yet. Ask again to go on.`));
 }

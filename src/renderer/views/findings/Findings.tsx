@@ -65,7 +65,7 @@ function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
       </ul>
       {unchecked > 0 && (
         <p className="small tone-warn" role="status">
-          {say.plural(unchecked, 'session')} not checked yet. Stemma goes on when it is idle.
+          {say.plural(unchecked, 'session')} not checked yet. Each visit checks more.
         </p>
       )}
       {folder !== null && (
