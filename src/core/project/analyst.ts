@@ -11,6 +11,7 @@ import {
   findingsWithin,
   openScopedViews,
   openViews,
+  uncheckedSessions,
   type WrittenFile,
   writeAnswer,
   writeDataset,
@@ -20,10 +21,11 @@ import type { Finding } from '../contract/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import { missingDerived } from '../store/index.js';
 import { loadPrices, usageIsDue } from '../usage/index.js';
-import type { AnalystLimits, AnalystOrder, Ask } from './ask.js';
+import type { Analyst, AnalystLimits, AnalystOrder, Ask } from './ask.js';
 import { openForReading } from './chains.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
+import type { IdleWork } from './upkeep.js';
 
 /** Milliseconds that a question may take, and the writing of a file. */
 export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000 } as const;
@@ -68,11 +70,12 @@ export function requireFile({ place }: Pick<Project, 'place'>): NonNullable<Proj
 }
 
 /** Asks a question of an open project. @throws as `Analyst` */
-export async function askProject({ options }: Engine, project: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> {
-  const { chain } = project;
-  const place = requireFile(project);
-  const order = { place, ask };
-  return await withDerived(chain, async () => await (options.analyst ? options.analyst(order, limits) : answerOrder(order)));
+export const askProject = async ({ options }: Engine, project: Project, ask: Ask, limits: AnalystLimits): Promise<unknown> =>
+  await askFolder(options.analyst, project, ask, limits);
+
+async function askFolder(analyst: Analyst | undefined, folder: Pick<Project, 'chain' | 'place'>, ask: Ask, limits: AnalystLimits): Promise<unknown> {
+  const order = { place: requireFile(folder), ask };
+  return await withDerived(folder.chain, async () => await (analyst ? analyst(order, limits) : answerOrder(order)));
 }
 
 /** Reads derived data, and once again if its file had to be made anew. */
@@ -108,22 +111,47 @@ export async function prepareAnalysis({ chain }: Pick<Project, 'chain'>): Promis
 /** Milliseconds that a question about findings waits for sessions that were not checked yet. */
 const checkingMs = 5_000;
 
+/** Checks sessions that have changed, for a few seconds at most, unless another process is writing. The next question or idle time goes on. */
+export async function prepareFindings({ options }: Engine, project: Project): Promise<void> {
+  await prepareAnalysis(project);
+  const until = project.chain.clock() + checkingMs;
+  await checkSessions(options.analyst, project, { isOver: () => project.chain.clock() > until });
+}
+
+/** When the checking of sessions ends early, and whether a person waits for it. */
+interface Checking {
+  readonly isOver: () => boolean;
+  readonly signal?: AbortSignal;
+  readonly isBackground?: boolean;
+}
+
 /**
- * Applies the built-in rules to sessions that have changed, for a few seconds at most, unless another process is writing. The next question goes on.
- * The rules are applied in the process that answers questions, because `node:sqlite` must not open the project in this one: a second SQLite would take
- * away the locks and the shared memory of the first (sqlite.org/howtocorrupt.html, 2.2.1).
+ * Applies the built-in rules to sessions that have changed, and keeps what they find. The rules are applied in the process that answers questions,
+ * because `node:sqlite` must not open the project in this one: a second SQLite would take away the locks and the shared memory of the first
+ * (sqlite.org/howtocorrupt.html, 2.2.1).
  */
-export async function prepareFindings(engine: Engine, project: Project): Promise<void> {
-  const { chain, place } = project;
-  await prepareAnalysis({ chain });
+async function checkSessions(analyst: Analyst | undefined, folder: Pick<Project, 'chain' | 'place'>, { isOver, ...how }: Checking): Promise<void> {
+  const { chain, place } = folder;
   if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;
-  const until = chain.clock() + checkingMs;
   const find = async (runs: string) =>
-    (await askProject(engine, project, { kind: 'findingsWithin', runs }, { ms: analystMs.findings })) as readonly Finding[];
+    (await askFolder(analyst, folder, { kind: 'findingsWithin', runs }, { ms: analystMs.findings, ...how })) as readonly Finding[];
   for await (const _ of catchUpFindings(chain, find)) {
-    if (chain.clock() > until) return;
+    if (isOver()) return;
     await new Promise((resolve) => setTimeout(resolve));
   }
+}
+
+/** The fewest sessions for which idle time starts a process. A question checks fewer ones at once. */
+const worthChecking = 20;
+
+/** Checks sessions on an idle project, so that a question about findings need not. */
+export function idleCheck(analyst: Analyst | undefined, folder: Pick<Project, 'chain' | 'place'>): IdleWork | undefined {
+  if (!analyst || !folder.place) return undefined;
+  const { chain } = folder;
+  return {
+    isDue: () => uncheckedSessions(chain) >= worthChecking,
+    run: async (signal) => await checkSessions(analyst, folder, { isOver: () => signal.aborted || !chain.db.isFree(), signal, isBackground: true }),
+  };
 }
 
 /**

@@ -28,4 +28,6 @@ export interface Analyst {
 export interface AnalystLimits {
   readonly ms: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether nobody waits for the answer: its process gives way to others. */
+  readonly isBackground?: boolean | undefined;
 }

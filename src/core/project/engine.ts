@@ -157,6 +157,7 @@ export function createEngine(options: EngineOptions): Engine {
     name: options.machine,
     replicas: openMachineReplicas(options.dataDir),
     vault: options.vault,
+    analyst: options.analyst,
     trusted,
     worker: options.worker,
     summaries: (dir) => openSummarizerSettings(options.dataDir, dir),

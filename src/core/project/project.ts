@@ -7,6 +7,8 @@ import { forgetFetched } from '../sync/index.js';
 import type { Seal, TrustedProjects } from '../trust/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { isUntrusted } from './access.js';
+import { idleCheck } from './analyst.js';
+import type { Analyst } from './ask.js';
 import { openBackups } from './backups.js';
 import { type Capture, liveTips, openCapture } from './capture.js';
 import { standOf } from './changes.js';
@@ -43,6 +45,8 @@ export interface ForProjects {
   /** As in `EngineOptions`. */
   readonly worker?: string | undefined;
   readonly vault?: Vault | undefined;
+  /** As in `EngineOptions`. */
+  readonly analyst?: Analyst | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: () => string | undefined;
   /** As in `ReadChain`. */
@@ -82,7 +86,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
       ? undefined
       : (kind: UpkeepPart, signal: AbortSignal) =>
           atEnd(runInWorker(worker, { dir: folder.dir, projectId, mark: folder.place?.mark, work: { kind } }, signal, folder.db));
-  const upkeep = openUpkeep(chain, undefined, inThread);
+  const upkeep = openUpkeep(chain, undefined, inThread, idleCheck(machine.analyst, folder));
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? unsavedSummarizer(), machine.providers ?? (() => []));
   const mayWrite = access.mode === 'read-write';

@@ -39,6 +39,13 @@ export interface UpkeepTimes {
 /** What a thread does: all of the work, or only the derived tables, which lists and searches wait for. */
 export type UpkeepPart = 'upkeep' | 'derive';
 
+/** Work for a project on which all upkeep is done, in another process. */
+export interface IdleWork {
+  isDue(): boolean;
+  /** Does the work until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
 const defaultTimes: UpkeepTimes = { quiet: 10_000, between: 50, soon: 10_000 };
 /** Minimum number of new objects. A block of few small objects saves little. */
 const worthIt = { objects: 256, bytes: 4_000_000 };
@@ -88,18 +95,18 @@ function isWorthIt(chain: ReadChain): boolean {
   return objects >= worthIt.objects || bytes >= worthIt.bytes;
 }
 
-/** Runs one part of the work in a thread at a time. */
-function openThread(closed: AbortSignal, inThread: InThread | undefined, ended: () => void) {
+/** Runs one part of the work elsewhere at a time. */
+function openElsewhere<Part>(closed: AbortSignal, start: ((part: Part, signal: AbortSignal) => Promise<unknown>) | undefined, ended: () => void) {
   let running: AbortController | undefined;
   return {
     isRunning: () => running !== undefined,
-    /** Asks the thread to end after its current step. */
+    /** Asks the work to end after its current step. */
     stop: () => running?.abort(),
-    run: (part: UpkeepPart) => {
+    run: (part: Part) => {
       const own = new AbortController();
       running = own;
-      // The disk is full, or the thread did not start: the next idle time tries again.
-      void inThread?.(part, AbortSignal.any([closed, own.signal]))
+      // The disk is full, or the work did not start: the next idle time tries again.
+      void start?.(part, AbortSignal.any([closed, own.signal]))
         .then(ended, () => undefined)
         .finally(() => {
           running = undefined;
@@ -116,8 +123,9 @@ type InThread = (part: UpkeepPart, signal: AbortSignal) => Promise<unknown>;
 /**
  * Creates the upkeep of a project. Nothing runs before `wake`.
  * @param inThread runs `tidyUp` or `derive` in another thread. Without it, this thread runs it step by step.
+ * @param last what is done when nothing else is left.
  */
-export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes, inThread?: InThread): Upkeep {
+export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes, inThread?: InThread, last?: IdleWork): Upkeep {
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
@@ -129,9 +137,17 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     timer = setTimeout(what, ms);
     timer.unref();
   };
-  const thread = openThread(closing.signal, inThread, () => ended());
+  const thread = openElsewhere(closing.signal, inThread, () => ended());
+  const idle = openElsewhere(closing.signal, last && ((work: IdleWork, signal) => work.run(signal)), () => {
+    // Another process was writing.
+    if (last?.isDue()) plan(times.quiet, begin);
+  });
   const begin = (): void => {
-    if (thread.isRunning() || isPaused || chain.db.readonly || !isDue(chain)) return;
+    if (thread.isRunning() || isPaused || chain.db.readonly) return;
+    if (!isDue(chain)) {
+      if (last?.isDue() && !idle.isRunning()) idle.run(last);
+      return;
+    }
     if (inThread) {
       thread.run('upkeep');
       return;
@@ -164,10 +180,12 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   };
   /** The remaining objects are too young. Try again when they are old enough. */
   const ended = (): void => {
-    if (!closing.signal.aborted && isWorthIt(chain)) plan(settledMs, begin);
+    if (closing.signal.aborted) return;
+    if (isWorthIt(chain)) plan(settledMs, begin);
+    else if (last?.isDue()) plan(times.between, begin);
   };
   const resume = (): void => {
-    if (chain.db.readonly || !(isBehind(chain) || contextsAreDue(chain))) return;
+    if (chain.db.readonly || !(isBehind(chain) || contextsAreDue(chain) || last?.isDue())) return;
     plan(times.quiet, begin);
     deriveSoon();
   };
@@ -180,8 +198,9 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     pause: () => {
       isPaused = true;
       thread.stop();
+      idle.stop();
       return {
-        isIdle: () => !thread.isRunning(),
+        isIdle: () => !thread.isRunning() && !idle.isRunning(),
         resume: () => {
           isPaused = false;
           resume();

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { type ErrorCode, type ErrorData, StemmaError } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
 import { type Piped, startPiped } from '../system/index.js';
@@ -29,18 +30,26 @@ export function openAnalyst([program, ...words]: readonly [program: string, ...a
   );
   const start = (): Piped => startPiped(program, [...words, questionWord], { cwd: process.cwd(), env: present });
   const ahead = waitingProcess(start);
-  const answer: Analyst = async (order, { ms, signal }) => {
+  const answer: Analyst = async (order, { ms, signal, isBackground = false }) => {
     while (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     running += 1;
     try {
       signal?.throwIfAborted();
-      return await ask(ahead.take() ?? start(), order, ms, signal);
+      return await ask(isBackground ? givingWay(start()) : (ahead.take() ?? start()), order, ms, signal);
     } finally {
       running -= 1;
       waiting.shift()?.();
     }
   };
   return Object.assign(answer, { expect: ahead.expect });
+}
+
+/** Lowers the priority of a process. It works all the same where that is refused. */
+function givingWay(process: Piped): Piped {
+  try {
+    if (process.child.pid !== undefined) setPriority(process.child.pid, constants.priority.PRIORITY_LOW);
+  } catch {}
+  return process;
 }
 
 /** One process that is started before its question, because the start takes longer than most answers. */

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { uncheckedSessions } from '../../../src/core/analysis/index.js';
+import { answerOrder } from '../../../src/core/project/index.js';
 import { derive, openUpkeep } from '../../../src/core/project/upkeep.js';
 import { pendingOf } from '../../../src/core/search/index.js';
 import { desk } from '../../support/desk.js';
@@ -120,4 +122,38 @@ test('[W78] new commits are indexed while calls go on, in a thread', async () =>
   }
   expect([parts, pendingOf(chain)]).toEqual([['derive'], 0]);
   upkeep.close();
+});
+
+test('sessions are checked with the rules when nothing else is left to do, in another process', async () => {
+  const dir = scratch();
+  const write = (name: string): string => {
+    const file = join(dir, `${name}.jsonl`);
+    writeFileSync(file, transcript(name, [{ prompt: `Where is jar ${name}?`, answers: ['On the shelf.'] }]));
+    return file;
+  };
+  const orders: [kind: string, isBackground: boolean | undefined][] = [];
+  const { engine, call } = desk(dir, {
+    analyst: (order, { isBackground }) => {
+      orders.push([order.ask.kind, isBackground]);
+      return answerOrder(order);
+    },
+  });
+  await call.project.create({ dir: join(dir, 'p.stemma') });
+  const pass = async (): Promise<void> => {
+    for (let step = 0; step < 300; step++) {
+      await vi.advanceTimersByTimeAsync(200);
+      await new Promise(setImmediate);
+    }
+  };
+  const { chain } = engine.held(join(dir, 'p.stemma')) as NonNullable<ReturnType<typeof engine.held>>;
+  const add = async (names: readonly string[]): Promise<void> => {
+    for await (const _ of await call.import.run({ paths: names.map(write) })) void _;
+  };
+  await add(['one', 'two']);
+  await pass();
+  // A question checks so few at once.
+  expect([orders, uncheckedSessions(chain)]).toEqual([[], 2]);
+  await add(Array.from({ length: 25 }, (_, at) => `more-${at}`));
+  await pass();
+  expect([orders, uncheckedSessions(chain)]).toEqual([[['findingsWithin', true]], 0]);
 });

@@ -65,7 +65,7 @@ function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
       </ul>
       {unchecked > 0 && (
         <p className="small tone-warn" role="status">
-          {say.plural(unchecked, 'session')} not checked yet. Each visit checks more.
+          {say.plural(unchecked, 'session')} not checked yet. Idle time and each visit check more.
         </p>
       )}
       {folder !== null && (
