@@ -40,7 +40,7 @@ describe('structure', () => {
 
   test('one file opens projects with node:sqlite, in a process of its own', () => {
     const opens = sources.filter(({ path, text }) => !path.startsWith('src/core/analysis/') && /\bopen(?:Scoped)?Views\(/.test(text));
-    expect(opens.map(({ path }) => path)).toEqual(['src/core/project/analyst.ts']);
+    expect(opens.map(({ path }) => path)).toEqual(['src/core/project/asking.ts']);
   });
 
   test('these checks can fail', () => {

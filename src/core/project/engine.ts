@@ -144,6 +144,21 @@ function startReading({ readers, isRunning }: EngineOptions, project: Project): 
   if (readers && project.access.mode === 'read-write') void project.capture.followAgain(isRunning).catch(() => {});
 }
 
+/** What the projects of an engine know of the machine. */
+const machineFor = (options: EngineOptions, own: Pick<ForProjects, 'trusted' | 'copies'>): ForProjects => ({
+  ...own,
+  name: options.machine,
+  replicas: openMachineReplicas(options.dataDir),
+  vault: options.vault,
+  analyst: options.analyst,
+  worker: options.worker,
+  summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
+  providers: () => options.providers ?? [],
+  usageSettings: () => ownUsageSettings(options.dataDir),
+  seal: openSeal(options.dataDir),
+  onGone: options.readers?.forget,
+});
+
 /** Starts an engine without an open project. */
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
@@ -153,20 +168,7 @@ export function createEngine(options: EngineOptions): Engine {
   unlessRefused(() => makeFolders(options.dataDir));
   makePrivateFolder(options.dataDir);
   const trusted = openTrustedProjects(options.dataDir);
-  const machine: ForProjects = {
-    name: options.machine,
-    replicas: openMachineReplicas(options.dataDir),
-    vault: options.vault,
-    analyst: options.analyst,
-    trusted,
-    worker: options.worker,
-    summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
-    providers: () => options.providers ?? [],
-    copies,
-    usageSettings: () => ownUsageSettings(options.dataDir),
-    seal: openSeal(options.dataDir),
-    onGone: options.readers?.forget,
-  };
+  const machine = machineFor(options, { trusted, copies });
   if (options.readers) shareCaches(cacheShares.writer);
   removeUnusedCopies(copies);
   removeLeftovers(temporaryPlaces());

@@ -3,7 +3,8 @@ import { builtInRules, byTime, keptCounts, keptFindings, parseRule, type RuleRes
 import { decodeText } from '../base/index.js';
 import type { Finding } from '../contract/index.js';
 import { listIfExists, readInside } from '../files/index.js';
-import { analystMs, askProject, prepareFindings, requireFile } from './analyst.js';
+import { askProject, prepareFindings } from './analyst.js';
+import { analystMs, requireFile } from './asking.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 

@@ -14,8 +14,9 @@ export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js'
 export { type Access, isUntrusted, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { type AheadThread, answerAhead, filesAhead } from './ahead.js';
-export { analystMs, answerOrder, askProject, writeFor } from './analyst.js';
+export { askProject, writeFor } from './analyst.js';
 export type { Analyst, AnalystOrder, Ask } from './ask.js';
+export { analystMs, answerOrder } from './asking.js';
 export { backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { captureStatus, checkpointWriter, stopWatching, watchAgents } from './capture.js';
 export { type CacheSize, cacheShares, cacheSize, type OpenedForReading, openForReading, type ReadPlace, shareCaches } from './chains.js';

@@ -1,7 +1,7 @@
 import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
 import { catchUpIndex } from '../search/index.js';
 import { catchUpCalls, pendingCommits, prepareUsage } from '../usage/index.js';
-import { prepareAnalysis } from './analyst.js';
+import { prepareAnalysis } from './asking.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 import { type DerivedKind, type Reading, type ReadProject, requireProject } from './reading.js';

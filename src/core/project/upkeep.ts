@@ -115,6 +115,21 @@ function openElsewhere<Part>(closed: AbortSignal, start: ((part: Part, signal: A
   };
 }
 
+/** Calls a function a time after the first request, and then after the next one. */
+function delayed(ms: number, what: () => void): { readonly request: () => void; readonly cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const call = (): void => {
+    timer = undefined;
+    what();
+  };
+  return {
+    request: () => {
+      timer ??= setTimeout(call, ms).unref();
+    },
+    cancel: () => clearTimeout(timer),
+  };
+}
+
 /** How long work waits while another process writes, in milliseconds. */
 const againMs = 1_000;
 
@@ -129,13 +144,11 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
-  let soon: NodeJS.Timeout | undefined;
   let isPaused = false;
   const plan = (ms: number, what: () => void): void => {
     clearTimeout(timer);
     if (closing.signal.aborted) return;
-    timer = setTimeout(what, ms);
-    timer.unref();
+    timer = setTimeout(what, ms).unref();
   };
   const thread = openElsewhere(closing.signal, inThread, () => ended());
   const idle = openElsewhere(closing.signal, last && ((work: IdleWork, signal) => work.run(signal)), () => {
@@ -146,33 +159,25 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     if (thread.isRunning() || isPaused || chain.db.readonly) return;
     if (!isDue(chain)) {
       if (last?.isDue() && !idle.isRunning()) idle.run(last);
-      return;
+    } else if (inThread) thread.run('upkeep');
+    else {
+      work = tidyUp(chain, { shrink: false });
+      step();
     }
-    if (inThread) {
-      thread.run('upkeep');
-      return;
-    }
-    work = tidyUp(chain, { shrink: false });
-    step();
   };
   /** A person who keeps working sees new commits in lists and searches, too. */
+  const soon = delayed(times.soon, () => {
+    if (!thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
+  });
   const deriveSoon = (): void => {
-    if (!inThread || soon !== undefined || closing.signal.aborted) return;
-    soon = setTimeout(() => {
-      soon = undefined;
-      if (!thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
-    }, times.soon);
-    soon.unref();
+    if (inThread && !closing.signal.aborted) soon.request();
   };
   const step = (): void => {
     try {
       // Another process writes: waiting for its lock would block this thread.
       if (!chain.db.isFree()) plan(againMs, step);
       else if (work?.next().done === false) plan(times.between, step);
-      else {
-        work = undefined;
-        ended();
-      }
+      else ended();
     } catch {
       // The disk is full, or another process holds a transaction. The next idle time tries again.
       work = undefined;
@@ -180,6 +185,7 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   };
   /** The remaining objects are too young. Try again when they are old enough. */
   const ended = (): void => {
+    work = undefined;
     if (closing.signal.aborted) return;
     if (isWorthIt(chain)) plan(settledMs, begin);
     else if (last?.isDue()) plan(times.between, begin);
@@ -210,7 +216,7 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     close: () => {
       closing.abort();
       clearTimeout(timer);
-      clearTimeout(soon);
+      soon.cancel();
     },
   };
 }

@@ -4,6 +4,7 @@ import { planBranches, type TreeRecord } from '../shared/branches.js';
 import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
+import { inDelta } from '../shared/records.js';
 import { parse, readEntries } from './parse.js';
 import { scanDocument, scanLines } from './parse-values.js';
 import { growTree } from './plan-history.js';
@@ -48,8 +49,6 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const tips = planned.tips.length > 0 || tree.tip === null || 'piece' in tree.tip ? planned.tips : [tree.tip];
   return { ...about, ...problems, ...planned, tips, end: scan.end };
 }
-
-import { inDelta } from '../shared/records.js';
 
 const isSaid = (record: JsonObject): boolean =>
   isMessage(record) ? record.type === 'user' || record.type === 'gemini' : historyIn(record)?.some((message) => !isContext(message)) === true;

@@ -1,0 +1,103 @@
+import {
+  analysisIsDue,
+  answer,
+  applyRules,
+  catchUpAnalysis,
+  findingsWithin,
+  openScopedViews,
+  openViews,
+  writeAnswer,
+  writeDataset,
+} from '../analysis/index.js';
+import { StemmaError, systemClock } from '../base/index.js';
+import { missingDerived } from '../store/index.js';
+import { loadPrices, usageIsDue } from '../usage/index.js';
+import type { Analyst, AnalystLimits, AnalystOrder, Ask } from './ask.js';
+import { openForReading } from './chains.js';
+import type { ProjectFolder } from './folder.js';
+
+/** Milliseconds that a question may take, and the writing of a file. */
+export const analystMs = { question: 15_000, findings: 60_000, file: 10 * 60_000 } as const;
+
+/** Answers a question in this process. The process that a question may not block calls it elsewhere. */
+export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown> {
+  const opened = openForReading(place, { clock: systemClock, usageSettings: () => undefined, live: () => new Set() });
+  const { chain } = opened.project;
+  if (ask.kind === 'findingsWithin') {
+    const views = await openScopedViews(chain, place);
+    try {
+      return findingsWithin(views, ask.runs);
+    } finally {
+      views.close();
+      opened.close();
+    }
+  }
+  const db = await openViews(chain, place, { isRaw: ask.kind === 'dataset', isSpilling: 'path' in ask });
+  try {
+    switch (ask.kind) {
+      case 'rows':
+        return answer(db, ask.statement, ask.limit);
+      case 'file':
+        return writeAnswer(db, ask.statement, ask.format, ask.path);
+      case 'findings':
+        return applyRules(db, ask.rules);
+      case 'dataset':
+        return writeDataset(db, ask.path, ask.name);
+    }
+  } finally {
+    db.close();
+    opened.close();
+  }
+}
+
+/** Where the file of a project is. @throws UNAVAILABLE for a project in memory */
+export function requireFile({ place }: Pick<ProjectFolder, 'place'>): NonNullable<ProjectFolder['place']> {
+  if (place) return place;
+  throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
+    reason: 'memory',
+  });
+}
+
+/**
+ * Asks a question of an open project, with its derived data complete.
+ * @param analyst without it, this process answers. @throws as `Analyst`
+ */
+export async function askFolder(
+  analyst: Analyst | undefined,
+  folder: Pick<ProjectFolder, 'chain' | 'place'>,
+  ask: Ask,
+  limits: AnalystLimits,
+): Promise<unknown> {
+  const order = { place: requireFile(folder), ask };
+  return await withDerived(folder.chain, async () => await (analyst ? analyst(order, limits) : answerOrder(order)));
+}
+
+/** Reads derived data, and once again if its file had to be made anew. */
+async function withDerived<T>(chain: ProjectFolder['chain'], read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.data.reason === missingDerived)) throw error;
+    // The writer makes the file again when it sees that it is gone.
+    chain.db.version();
+    await prepareAnalysis({ chain });
+    return await read();
+  }
+}
+
+/** The states of projects for which everything is derived. */
+const derivedStates = new WeakMap<ProjectFolder['chain'], string>();
+
+/** A text that changes with every change of the database, by this connection or another one, and with the prices of a person. */
+const readState = ({ db, usageSettings }: ProjectFolder['chain']): string =>
+  `${db.version()} ${db.one<{ changes: number }>('SELECT total_changes() AS changes')?.changes} ${usageSettings() ?? ''}`;
+
+/** Derives what questions over many sessions are answered from, unless another process is writing. Asks what is due after a change only. */
+export async function prepareAnalysis({ chain }: Pick<ProjectFolder, 'chain'>): Promise<void> {
+  if (derivedStates.get(chain) === readState(chain) || !chain.db.isFree()) return;
+  if (usageIsDue(chain) || analysisIsDue(chain)) {
+    await loadPrices();
+    for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+  }
+  derivedStates.set(chain, readState(chain));
+}

@@ -1,0 +1,46 @@
+import { catchUpFindings, findingsAreDue, uncheckedSessions } from '../analysis/index.js';
+import type { Finding } from '../contract/index.js';
+import type { Analyst } from './ask.js';
+import { analystMs, askFolder } from './asking.js';
+import type { ProjectFolder } from './folder.js';
+import type { IdleWork } from './upkeep.js';
+
+/** When the checking of sessions ends early, and whether a person waits for it. */
+interface Checking {
+  readonly isOver: () => boolean;
+  readonly signal?: AbortSignal;
+  readonly isBackground?: boolean;
+}
+
+/**
+ * Applies the built-in rules to sessions that have changed, and keeps what they find. The rules are applied in the process that answers questions,
+ * because `node:sqlite` must not open the project in this one: a second SQLite would take away the locks and the shared memory of the first
+ * (sqlite.org/howtocorrupt.html, 2.2.1).
+ */
+export async function checkSessions(
+  analyst: Analyst | undefined,
+  folder: Pick<ProjectFolder, 'chain' | 'place'>,
+  { isOver, ...how }: Checking,
+): Promise<void> {
+  const { chain, place } = folder;
+  if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;
+  const find = async (runs: string) =>
+    (await askFolder(analyst, folder, { kind: 'findingsWithin', runs }, { ms: analystMs.findings, ...how })) as readonly Finding[];
+  for await (const _ of catchUpFindings(chain, find)) {
+    if (isOver()) return;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+/** The fewest sessions for which idle time starts a process. A question checks fewer ones at once. */
+const worthChecking = 20;
+
+/** Checks sessions on an idle project, so that a question about findings need not. */
+export function idleCheck(analyst: Analyst | undefined, folder: Pick<ProjectFolder, 'chain' | 'place'>): IdleWork | undefined {
+  if (!analyst || !folder.place) return undefined;
+  const { chain } = folder;
+  return {
+    isDue: () => uncheckedSessions(chain) >= worthChecking,
+    run: async (signal) => await checkSessions(analyst, folder, { isOver: () => signal.aborted || !chain.db.isFree(), signal, isBackground: true }),
+  };
+}
