@@ -1,11 +1,18 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { sessionsAreDue } from '../sessions/index.js';
-import { catchUpLedger, catchUpUsage } from '../usage/index.js';
+import { catchUpLedger, catchUpUsage, pendingCommits } from '../usage/index.js';
 import { catchUpSessions } from './sessions.js';
 import { catchUpTools, pendingTools } from './tools.js';
 
 /** Whether facts for questions over many sessions are out of date. */
 export const analysisIsDue = (chain: ReadChain): boolean => pendingTools(chain, 1) > 0 || sessionsAreDue(chain);
+
+/** The commits of the project, and those that questions over many sessions know. A commit is read for its calls, and again for its tool calls. */
+export function analysisProgress(chain: ReadChain): { readonly done: number; readonly total: number } {
+  const { db, project } = chain;
+  const total = db.one<{ total: number }>("SELECT total FROM areaCount WHERE project = ? AND area = 'commits'", project)?.total ?? 0;
+  return { done: Math.max(0, total - Math.ceil((pendingCommits(chain) + pendingTools(chain)) / 2)), total };
+}
 
 /** Derives the facts for questions over many sessions, in short transactions. Yields after each. Load the prices first. */
 export function* catchUpAnalysis(chain: WriteChain): Generator<void> {

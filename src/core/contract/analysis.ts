@@ -104,6 +104,11 @@ export const analysisContract = {
   sums: procedure('Returns the sums of all calls and tool calls by session, day, agent, model and tool, from which charts and tables are computed.')
     .input(z.strictObject({}))
     .output(z.object({ packed: z.string().describe('The sessions, the sums of calls and of tool calls as JSON.') })),
+  progress: procedure(
+    'Counts the commits of the project, and those from which questions over all sessions are answered. The first question after an import waits for the others.',
+  )
+    .input(z.strictObject({}))
+    .output(z.object({ done: count, total: count })),
   query: procedure('Answers a question over all sessions of the project: columns of a view, filtered, grouped and sorted.')
     .input(question.extend({ limit }))
     .output(answer),

@@ -1,4 +1,4 @@
-import { checkExport, packedSums, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
+import { analysisProgress, checkExport, packedSums, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
 import type { AnalysisAnswer } from '../contract/index.js';
 import { type Ask, analystMs, askProject, type Project, type Session, writeFor } from '../project/index.js';
 import { live, reads } from './procedure.js';
@@ -35,6 +35,7 @@ export const analysisRouter = {
     await context.reading.prepare('analysis');
     return { packed: packedSums(context.chain) };
   }),
+  progress: reads.analysis.progress.handler(({ context }) => analysisProgress(context.chain)),
   sql: live.analysis.sql.handler(({ input, context, signal }) => rows(context, { sql: input.sql, values: [] }, input.limit, signal)),
   query: live.analysis.query.handler(({ input: { limit, ...question }, context, signal }) => rows(context, statementOf(question), limit, signal)),
   export: live.analysis.export.handler(async ({ input, context, signal }) => {

@@ -53,8 +53,9 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
   );
 }
 
-/** A loading state: placeholder bars after 150 ms; a text and a cancel button after a second. */
-export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?: (() => void) | undefined; lines?: number }) {
+/** A loading state: placeholder bars after 150 ms; a text, with the progress if it is known, and a cancel button after a second. */
+export function Loading(props: { what: string; progress?: string | undefined; onCancel?: (() => void) | undefined; lines?: number | undefined }) {
+  const { what, progress, onCancel, lines = 8 } = props;
   return (
     <div role="status" aria-label={what}>
       <div className="skeleton stack" aria-hidden>
@@ -65,6 +66,7 @@ export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?
       </div>
       <div className="loading-words row muted">
         <span>{what}…</span>
+        {progress && <span aria-hidden>{progress}</span>}
         {onCancel && (
           <Button small onClick={onCancel}>
             Cancel
@@ -80,18 +82,19 @@ export function Answer<T>(props: {
   query: Query<T>;
   what: string;
   loading: string;
+  progress?: string | undefined;
   stillWorks?: string;
   lines?: number;
   /** More actions for a failed query. */
   actions?: ReactNode;
   children: (data: T) => ReactNode;
 }) {
-  const { query, what, loading, stillWorks, lines, actions, children } = props;
+  const { query, what, loading, progress, stillWorks, lines, actions, children } = props;
   switch (query.status) {
     case 'idle':
       return null;
     case 'loading':
-      return <Loading what={loading} onCancel={query.cancel} {...(lines && { lines })} />;
+      return <Loading what={loading} progress={progress} onCancel={query.cancel} lines={lines} />;
     case 'done':
       return children(query.data);
     case 'failed':

@@ -46,8 +46,8 @@ export { type CompactionLosses, useLosses } from './losses';
 export { AnswerMemory } from './memory';
 export { go, move, nextAddress, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
+export { useAnalysisProgress } from './progress';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
-
 export { type Query, useKept, useKeptQuery, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 

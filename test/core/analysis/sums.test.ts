@@ -44,6 +44,17 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   expect(sums.sessions.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
 });
 
+test('the progress counts the commits that a question must read first', async () => {
+  const { client } = door();
+  expect(await client.analysis.progress({})).toEqual({ done: 0, total: 0 });
+  for await (const _ of await client.import.run({ paths: [fixture('usage')] }));
+  const { commits } = (await client.project.info({})).counts;
+  const before = await client.analysis.progress({});
+  expect([before.total, before.done < commits]).toEqual([commits, true]);
+  await client.analysis.sums({});
+  expect(await client.analysis.progress({})).toEqual({ done: commits, total: commits });
+});
+
 test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool calls', { tags: 'long' }, async () => {
   const { client } = door();
   for await (const _ of await client.import.run({ paths: [fixture('usage')] }));

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Finding, FindingRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say, When } from '../../parts';
-import { go, useKeptQuery, useNavigation, useProject } from '../../state';
+import { go, useAnalysisProgress, useKeptQuery, useNavigation, useProject } from '../../state';
 
 const severityNames = { high: 'high', medium: 'medium', low: 'low' } as const;
 const severityTones = { high: 'tone-bad', medium: 'tone-warn', low: 'muted' } as const;
@@ -18,6 +18,7 @@ export function FindingsView({ project }: { project: string }) {
         query={rules}
         what="Cannot apply the rules"
         loading="Applying the rules to all sessions"
+        progress={useAnalysisProgress(rules)}
         stillWorks="The sessions can still be read."
         lines={12}
       >

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { AnalysisSchema } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Empty, SearchField } from '../../parts';
-import { move, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { move, useAnalysisProgress, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { Editor } from './Editor';
 import { Result } from './Result';
 
@@ -54,13 +54,20 @@ export function SqlView({ project }: { project: string }) {
   );
   // The first rows stay while more are read.
   const answer = useKept(asking, `${project} ${ran?.round} ${ran?.sql}`);
+  const progress = useAnalysisProgress(answer);
   const views = schema.status === 'done' ? schema.data.views : [];
   return (
     <section className="sql" aria-label="SQL">
       <div className="sql-main">
         <Editor text={text} views={views} isRunning={asking.status === 'loading'} onText={setText} onRun={() => run(text)} />
         {ran ? (
-          <Answer query={answer} what="The statement has no answer" loading="Running the statement" stillWorks="Nothing was changed.">
+          <Answer
+            query={answer}
+            what="The statement has no answer"
+            loading="Running the statement"
+            progress={progress}
+            stillWorks="Nothing was changed."
+          >
             {(data) => (
               <Result
                 answer={data}

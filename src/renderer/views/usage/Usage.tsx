@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { UsageSessions } from '../../../core/contract/index.js';
 import { Answer, Button, Empty, say } from '../../parts';
-import { go } from '../../state';
+import { go, useAnalysisProgress } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
 import { Figures } from './Figures';
@@ -23,6 +23,7 @@ export function UsageView({ project }: { project: string }) {
         query={facts}
         what="Cannot add up the calls of this project"
         loading="Adding up the calls"
+        progress={useAnalysisProgress(facts)}
         stillWorks="The sessions can still be read."
         lines={16}
       >
