@@ -140,9 +140,12 @@ function repeating(): Writer {
   };
 }
 
+const halfDayMs = 43_200_000;
+
 /**
  * A session file of about a number of bytes, with the proportions of real ones: one prompt per 30 lines, half of the lines
- * near 1 KB, a few very large, 4 KB on average. It compresses like the real session of 18 MB (14 times at zstd -3).
+ * near 1 KB, a few very large, 4 KB on average. It compresses like the real session of 18 MB (14 times at zstd -3). Sessions follow each other in
+ * time by their seeds, as those of a person do.
  */
 export function sessionFile(bytes: number, seed: number): string {
   const next = chance(seed);
@@ -152,7 +155,7 @@ export function sessionFile(bytes: number, seed: number): string {
   for (let size = 0, number = 0; size < bytes; number++) {
     const resultLength = (): number => Math.min(60_000, 400 / (1 - next()) ** 1.2);
     const shape: Shape = { calls: 8 + Math.floor(next() * 12), resultLength, structured: true, writeResult, session: `b${seed}` };
-    const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, shape);
+    const made: Turn = turn(next, parent, Date.UTC(2024, 1, 3) + seed * halfDayMs + number * 60_000, number, shape);
     parts.push(made.text);
     size += made.text.length;
     parent = made.last;

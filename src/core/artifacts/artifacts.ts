@@ -9,6 +9,7 @@ import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { putInParts } from './join.js';
 import { openPackFiles, openPacks } from './packs.js';
 import { dropCaches, expire, expiryIsDue, keep, setPolicy } from './policy.js';
+import { type PressedBlock, putBlock } from './pressed.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { factColumns, type Gone, isStoredSql, type ObjectRow, type ReadShelf, type Shelf } from './shelf.js';
@@ -66,6 +67,8 @@ export interface ReadArtifacts {
 export interface Artifacts extends ReadArtifacts {
   /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
   put(bytes: Uint8Array, options: PutOptions): Put;
+  /** Stores objects that were compressed together before. Undefined if one of them is known: put them one by one. Call it inside a transaction. */
+  putBlock(block: PressedBlock, options: PutOptions): Put[] | undefined;
   /**
    * Stores an object that comes in parts, one of them in memory at a time. Call it outside of a transaction.
    * @throws CORRUPT if the parts do not match the ref.
@@ -160,6 +163,7 @@ export function openArtifacts({ db, project, folder, behind, clock, newName, blo
   return {
     ...readsOf(shelf),
     put: (bytes, options) => db.joined(() => put(shelf, bytes, options)),
+    putBlock: (block, options) => putBlock(shelf, block, options),
     putInParts: (ref, parts, options) => putInParts(shelf, ref, parts, options),
     putCache: (content, contentType) => transaction(() => putCache(shelf, content, contentType)),
     setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),

@@ -7,4 +7,5 @@ export { elsewhere } from './content.js';
 export { type Held, type Takes, theHub } from './copies.js';
 export type { Released, Root } from './gc.js';
 export * from './hash.js';
+export { type PressedBlock, pressBlocks } from './pressed.js';
 export type { Cached, Put } from './put.js';

@@ -73,6 +73,10 @@ interface Place {
   readonly data?: Uint8Array;
   readonly pack?: number;
   readonly start?: number;
+  readonly block?: number;
+  readonly blockStart?: number;
+  /** Its share of the stored bytes of the block. */
+  readonly storedSize?: number;
 }
 
 const placeBytes = (shelf: Shelf, bytes: Uint8Array, bulk = false): Place =>
@@ -83,12 +87,13 @@ const insert = (shelf: Shelf, hash: Buffer, bytes: Uint8Array, options: PutOptio
 
 /** Adds the row of an object. Without content it is a cache, or lies in a replica. */
 export function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {
+  const { storedSize = size } = place;
   const { rowId } = shelf.db.insert('artifact', {
     project: shelf.project,
     key: shortKey(hash),
     hash,
     size,
-    storedSize: size,
+    storedSize,
     encoding: 0,
     contentType: options.contentType,
     policy: options.policy ?? 'default',
@@ -96,10 +101,12 @@ export function insertRow(shelf: Shelf, hash: Buffer, size: number, options: Put
     createdAt: shelf.clock(),
     pack: place.pack ?? null,
     packStart: place.start ?? null,
+    block: place.block ?? null,
+    blockStart: place.blockStart ?? null,
     data: place.data ?? null,
     expiresAt,
   });
-  return { no: rowId as ArtifactNo, ref: refOfHash(hash), size, storedSize: size, existed: false };
+  return { no: rowId as ArtifactNo, ref: refOfHash(hash), size, storedSize, existed: false };
 }
 
 /** Stores the content of a row: of a cache that becomes durable, or of an expired, evicted or lost object. */

@@ -48,18 +48,20 @@ export type Repacked = OutputOf<'artifact.repack'>;
  * Neighbors in a chain repeat much: deltas of a real session shrink to 0.065 of their size in blocks of 128, to 0.074 in blocks of 32.
  * Reading a block of 128 takes half a millisecond, and one of 1 MB about 1.5.
  */
-const packLimits: PackLimits = { perBlock: 128, blockBytes: 1024 * 1024, wholeBytes: 1024 * 1024 };
+export const packLimits: PackLimits = { perBlock: 128, blockBytes: 1024 * 1024, wholeBytes: 1024 * 1024 };
 
 /** Plain bytes that are packed in one transaction, which takes about 40 ms. No other process can write during that time. */
 const bytesAtOnce = 1024 * 1024;
 const rowsAtOnce = 1_024;
 /**
- * The fast level: about 150 MB a second. A slower search in blocks of half the size saves as many bytes and takes four times as long, so that
- * a library would not be packed within a minute of idle time.
+ * A fast level. A slower search in blocks of half the size saves as many bytes and takes four times as long, so that a library would not be packed
+ * within a minute of idle time.
  */
-const compression = { [constants.ZSTD_c_compressionLevel]: 3 };
+const idleLevel = 3;
+/** The output of zstd is collected in buffers of this size. */
+const chunkSize = 128 * 1024;
 /** A compressed block is kept only if it is smaller than this share. */
-const worthIt = 0.9;
+export const worthIt = 0.9;
 
 /**
  * Compresses small neighbors into blocks and cuts large objects into chunks, where this saves space. Commits do not wait for it. Each
@@ -118,7 +120,7 @@ function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): ContentRow
     hasMore = bytes > bytesAtOnce;
     if (hasMore) break;
     rows.push(row);
-    bytes += row.size;
+    bytes += isLoose(row) ? row.size : 0;
   }
   const found = smallGroups(rows.filter(isLoose), limits);
   const [first] = found.at(-1) ?? [];
@@ -142,11 +144,13 @@ export function groups<Row extends { readonly size: number }>(rows: readonly Row
   return result;
 }
 
-const pressed = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, { params: compression });
+/** The bytes of neighbors, compressed as a block. */
+export const pressed = (bytes: Uint8Array, level = idleLevel): Uint8Array =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level }, pledgedSrcSize: bytes.length, chunkSize });
 
 /** Returns the stored bytes of the group. A damaged object stays in its place, so that a check can name it. */
 function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
-  const { db, packs, project } = shelf;
+  const { db } = shelf;
   const sound = group.flatMap((row) => {
     const bytes = soundBytes(shelf, row);
     return bytes ? [{ row, bytes }] : [];
@@ -156,19 +160,10 @@ function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
   if (size === 0) return lost;
   const stored = pressed(concatBytes(sound.map(({ bytes }) => bytes)));
   if (stored.length > size * worthIt) return lost + size;
-  const place = packs.append(stored);
-  const block = db.run(
-    'INSERT INTO block (project, pack, packStart, storedSize, size) VALUES (?, ?, ?, ?, ?)',
-    project,
-    place.pack,
-    place.start,
-    stored.length,
-    size,
-  ).rowId;
+  const block = addBlock(shelf, stored, size);
   let start = 0;
   for (const { row } of sound) {
-    // The object's share of the block's stored bytes. The shares add up exactly.
-    const share = Math.round(((start + row.size) * stored.length) / size) - Math.round((start * stored.length) / size);
+    const share = shareOf(stored.length, { start, end: start + row.size, of: size });
     db.run(
       'UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = ?, blockStart = ?, storedSize = ? WHERE no = ?',
       block,
@@ -180,6 +175,17 @@ function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
   }
   return lost + stored.length;
 }
+
+/** Adds a compressed block of so many plain bytes. Returns its number. */
+export function addBlock({ db, packs, project }: Shelf, stored: Uint8Array, size: number): number {
+  const { pack, start } = packs.append(stored);
+  return db.run('INSERT INTO block (project, pack, packStart, storedSize, size) VALUES (?, ?, ?, ?, ?)', project, pack, start, stored.length, size)
+    .rowId;
+}
+
+/** An object's share of the stored bytes of its block. The shares add up exactly. */
+export const shareOf = (stored: number, { start, end, of }: { readonly start: number; readonly end: number; readonly of: number }): number =>
+  Math.round((end * stored) / of) - Math.round((start * stored) / of);
 
 /** Cuts a large object into chunks, which are objects of their own and are packed later. */
 function chunk(shelf: Shelf, row: ContentRow): number {

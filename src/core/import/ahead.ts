@@ -1,11 +1,13 @@
 // Reading a file before its turn, on a thread that has no project: what the writer of the import then stores without parsing it.
 import { extname } from 'node:path';
+import { type PressedBlock, pressBlocks } from '../artifacts/index.js';
 import { packed } from '../chain/index.js';
-import type { ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
+import type { FileBytes, ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
 import { importableFormats, outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, type OpenFile, openFile, openMember } from './files.js';
 import { holdsConversations, mainDocumentOf } from './members.js';
+import { readDelta } from './pieces.js';
 import { formatOfFile } from './recognize.js';
 
 /** A file to read ahead. */
@@ -21,6 +23,12 @@ export type PackedOutline = Omit<StoredOutline, 'data'> & { readonly data: strin
 /** A planned commit without the content that is read on demand. */
 type PlannedFacts = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'> & { readonly outline: PackedOutline };
 
+/** The contents of neighboring commits of a plan, compressed together. */
+export interface CommitBlock extends PressedBlock {
+  /** The number of the first of these commits in the plan. */
+  readonly first: number;
+}
+
 /** What a new file becomes in a project that knows none of the records in `asked`. It can be sent between threads. */
 export interface ReadAhead {
   readonly size: number;
@@ -30,6 +38,8 @@ export interface ReadAhead {
   readonly hash: Uint8Array;
   /** All bytes, if they are few. */
   readonly bytes: Uint8Array | undefined;
+  /** The contents of the commits, if the bytes are many: the writer reads them no more. It compresses small files later, with their neighbors. */
+  readonly blocks: readonly CommitBlock[] | undefined;
   readonly format: string;
   readonly plan: Omit<ImportPlan, 'commits'> & { readonly commits: readonly PlannedFacts[] };
   /** The records that planning asked for. The plan holds only if the project knows none of them. */
@@ -72,13 +82,16 @@ export function readAhead({ root, path, format: named, granularity }: AheadOrder
     const plan = planNew(file, format, { path, granularity, known: { has } });
     const commits = plan.commits.map(factsOf);
     const hash = file.hash();
+    const isSent = file.bytes.length <= sentBytes;
+    const blocks = isSent ? undefined : [...pressBlocks(contentsOf(file.bytes, plan.commits))].map(ownBlock);
     if (file.hasChanged(hash)) return undefined;
-    const bytes = file.bytes.length <= sentBytes ? ownBytes(file.whole()) : undefined;
+    const bytes = isSent ? ownBytes(file.whole()) : undefined;
     return {
       size: file.bytes.length,
       modifiedAt: file.modifiedAt,
       hash: Uint8Array.from(hash),
       bytes,
+      blocks,
       format: format.id,
       plan: { ...plan, commits },
       asked: unknown,
@@ -89,6 +102,10 @@ export function readAhead({ root, path, format: named, granularity }: AheadOrder
   } finally {
     file?.close();
   }
+}
+
+function* contentsOf(bytes: FileBytes, commits: readonly PlannedCommit[]): Generator<Uint8Array> {
+  for (const commit of commits) yield readDelta(bytes, commit);
 }
 
 type NewFile = Pick<OpenFile, 'bytes' | 'whole'>;
@@ -112,6 +129,12 @@ function factsOf(planned: PlannedCommit): PlannedFacts {
 
 /** The bytes in a buffer of their own. A message to another thread contains the whole buffer of bytes. */
 const ownBytes = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes));
+
+const ownBlock = ({ first, stored, objects }: CommitBlock): CommitBlock => ({
+  first,
+  stored: ownBytes(stored),
+  objects: objects.map(({ hash, size }) => ({ hash: Uint8Array.from(hash), size })),
+});
 
 /** The file that was read ahead, opened again if it is large; undefined if it changed since. The caller closes it. */
 export function openAhead(located: FoundFile, { bytes, size, modifiedAt, hash }: ReadAhead): OpenFile | undefined {

@@ -310,7 +310,7 @@ export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead,
     const { bytes, whole } = file;
     const calls = read.plan.side.length === 0 ? undefined : readCalls({ bytes, whole, format: format.id });
     const plan = planAhead(file, path, format, read, { granularity });
-    const about = { plan, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder, meanwhile };
+    const about = { plan, blocks: read.blocks, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder, meanwhile };
     const hash = Buffer.from(read.hash);
     const contentIsRead = (): void => {
       if (file?.hasChanged(hash)) throw new Outdated();

@@ -1,6 +1,6 @@
 import type { ArtifactNo, ByteRange } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import type { FileBytes } from '../formats/index.js';
+import type { FileBytes, PlannedCommit } from '../formats/index.js';
 import type { StoredRange } from '../requests/index.js';
 import type { SourcePiece } from './sources.js';
 
@@ -79,6 +79,12 @@ export function joined(bytes: FileBytes, ranges: readonly ByteRange[]): Uint8Arr
     at += end - start;
   }
   return whole;
+}
+
+/** The content of a commit in the bytes of its file. It may be valid only until the file's next bytes are read. */
+export function readDelta(bytes: FileBytes, { ranges, kept }: Pick<PlannedCommit, 'ranges' | 'kept'>): Uint8Array {
+  const own = contiguous(ranges);
+  return joined(bytes, kept ? contiguous([...own, ...kept]) : own);
 }
 
 /** Where the ranges of a file lie in the object that joins them. */

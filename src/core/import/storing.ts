@@ -1,23 +1,14 @@
-import { type ArtifactNo, type ArtifactRef, type ByteRange, type CommitSeq, toTimestamp } from '../base/index.js';
-import {
-  addCommit,
-  type ContextRow,
-  commitAt,
-  commitEndingAt,
-  noteGrowth,
-  remember,
-  rememberAll,
-  saveOutline,
-  type WriteChain,
-} from '../chain/index.js';
+import { type ByteRange, type CommitSeq, toTimestamp } from '../base/index.js';
+import { addCommit, type ContextRow, commitAt, commitEndingAt, noteGrowth, remember, rememberAll, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
-import { type FileBytes, outlined, requireFormat, type StoredOutline, startOf } from '../formats/index.js';
+import { type FileBytes, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
 import { type CallRecorder, openRecorder } from '../usage/index.js';
-import type { PackedOutline, StorableCommit, StorablePlan } from './ahead.js';
+import type { CommitBlock, StorableCommit, StorablePlan } from './ahead.js';
+import { inBatches, type PreparedUnit, prepare, putContent, putContents, type StoredContent } from './contents.js';
 import type { FoundFile, OpenFile } from './files.js';
 import { joinFork } from './join-fork.js';
-import { contiguous, joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, sideObjects, splitSide, storeSide } from './pieces.js';
+import { contiguous, layOut, type PlacedPiece, piecesIn, piecesUpTo, readDelta, sideObjects, splitSide, storeSide } from './pieces.js';
 import type { Until } from './regroup.js';
 import { principalOf, type Signed, signedFor, signedName } from './signed.js';
 import { type SourceRow, saveSource } from './sources.js';
@@ -36,6 +27,8 @@ interface Storing {
   readonly hash: Buffer;
   readonly plan: StorablePlan;
   readonly grown: SourceRow | undefined;
+  /** The contents of the commits of the plan that were compressed ahead. */
+  readonly blocks?: readonly CommitBlock[] | undefined;
   /** The request records of a new file, if it has any. */
   readonly calls: ReadCalls | undefined;
   /** The checkpoint of the commit that the agent would resume, if this file contains it. */
@@ -48,10 +41,11 @@ interface Storing {
   readonly meanwhile?: (() => boolean) | undefined;
 }
 
-/** The bytes that one transaction stores before their commits. The files of most sessions are smaller and are stored by one transaction. */
-const bytesAtOnce = 4 * 1024 * 1024;
-/** Milliseconds after which a transaction that adds commits ends, and the time that others then have to write. */
-const commitMs = 25;
+/**
+ * Milliseconds after which a transaction that adds commits ends, and the time that others then have to write. Records lie at random places of their table,
+ * so each transaction writes about as many pages as it adds records: few long transactions write less than many short ones.
+ */
+const commitMs = 80;
 const pauseMs = 10;
 
 /** Runs work in a transaction of the import. It throws if another process changed what the plan is based on. `made` are the commits so far. */
@@ -64,12 +58,13 @@ export type InTransaction = <T>(made: readonly CommitSeq[], work: () => T) => T;
  * @param contentIsRead is called when all bytes of the file have been read. If it throws, no commit of a large file is stored.
  */
 export function store(chain: WriteChain, given: Storing, inTransaction: InTransaction, contentIsRead: () => void): FileResult {
-  const storing = { ...given, plan: joinFork(chain, given.plan, given.file.bytes) };
+  const plan = joinFork(chain, given.plan, given.file.bytes);
+  const storing = { ...given, plan, blocks: plan === given.plan ? given.blocks : undefined };
   const storer = new Storer(chain, storing);
-  const batches = inBatches(storing.plan.commits);
-  const sides = storing.calls || storing.grown ? [] : sideObjects(storing.plan.side);
+  const batches = inBatches(plan.commits, storing.blocks);
+  const sides = storing.calls || storing.grown ? [] : sideObjects(plan.side);
   if (batches.length + sides.length <= 2) {
-    const prepared = storing.plan.commits.map(prepare);
+    const prepared = batches.flat().map(prepare);
     return inTransaction([], () => {
       storer.putContents(prepared);
       storer.addCommits(Number.POSITIVE_INFINITY, true);
@@ -89,54 +84,13 @@ export function store(chain: WriteChain, given: Storing, inTransaction: InTransa
   return inTransaction(storer.made.seqs, () => storer.finish(() => {}));
 }
 
-/** Divides commits into those whose content is stored at once. */
-function inBatches(commits: readonly StorableCommit[]): StorableCommit[][] {
-  const batches: StorableCommit[][] = [];
-  let size = bytesAtOnce;
-  for (const commit of commits) {
-    if (size >= bytesAtOnce) {
-      batches.push([]);
-      size = 0;
-    }
-    batches.at(-1)?.push(commit);
-    for (const { start, end } of commit.ranges) size += end - start;
-  }
-  return batches;
-}
-
-interface Prepared {
-  readonly planned: StorableCommit;
-  readonly outline: PackedOutline;
-}
-
-/** Reads a commit's entries. Slow, so it happens outside of a transaction. */
-const prepare = (planned: StorableCommit): Prepared => ({ planned, outline: planned.outline ?? outlined(planned) });
-
-/** The stored content of a planned commit. */
-interface Content extends Pick<StoredOutline, 'counts' | 'calls'> {
-  readonly no: ArtifactNo;
-  readonly ref: ArtifactRef;
-}
-
-/** Stores the bytes of a commit and their outline. */
-function putContent(chain: WriteChain, bytes: FileBytes, format: string, { planned, outline }: Prepared): Content {
-  const { no, ref } = chain.artifacts.put(readDelta(bytes, planned), { contentType: requireFormat(format).contentType, bulk: true });
-  saveOutline(chain, no, format, outline.data);
-  return { no, ref, counts: outline.counts, calls: outline.calls };
-}
-
-function readDelta(bytes: FileBytes, { ranges, kept }: StorableCommit): Uint8Array {
-  const own = contiguous(ranges);
-  return joined(bytes, kept ? contiguous([...own, ...kept]) : own);
-}
-
 /** Lets others write for this long. */
 const pause = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** Stores one file step by step. Each step runs inside a transaction. */
 class Storer {
   readonly made: MadeCommits;
-  readonly #contents: Content[] = [];
+  readonly #contents: StoredContent[] = [];
   readonly #pieces: PlacedPiece[] = [];
   readonly #sides: PlacedPiece[] = [];
   readonly #own: Signed & { readonly machine?: string | undefined };
@@ -164,8 +118,8 @@ class Storer {
   }
 
   /** Stores the content of the next commits. */
-  putContents(prepared: readonly Prepared[]): void {
-    for (const each of prepared) this.#contents.push(putContent(this.chain, this.storing.file.bytes, this.storing.plan.format, each));
+  putContents(prepared: readonly PreparedUnit[]): void {
+    for (const each of prepared) this.#contents.push(...putContents(this.chain, this.storing.file.bytes, this.storing.plan.format, each));
   }
 
   /** Stores side data whose ranges no model call contains. */
@@ -187,7 +141,7 @@ class Storer {
     while (!this.hasAll) {
       const number = made.seqs.length;
       const planned = plan.commits[number] as StorableCommit;
-      const content = isFresh ? (this.#contents[number] as Content) : this.#soundContent(number);
+      const content = isFresh ? (this.#contents[number] as StoredContent) : this.#soundContent(number);
       const checkpoint = tip && 'plan' in tip && tip.plan === number ? last : undefined;
       const stored = addPlanned(chain, {
         file: found,
@@ -213,11 +167,11 @@ class Storer {
   }
 
   /** The stored content of a commit. It is stored again if it was removed meanwhile, because nothing named it for a long time. */
-  #soundContent(number: number): Content {
-    const content = this.#contents[number] as Content;
+  #soundContent(number: number): StoredContent {
+    const content = this.#contents[number] as StoredContent;
     if (this.chain.artifacts.has(content.no, content.ref)) return content;
     const { file, plan } = this.storing;
-    const again = putContent(this.chain, file.bytes, plan.format, prepare(plan.commits[number] as StorableCommit));
+    const again = putContent(this.chain, file.bytes, plan.format, plan.commits[number] as StorableCommit);
     this.#contents[number] = again;
     return again;
   }
@@ -304,7 +258,7 @@ export const replaceStored =
     const made = new MadeCommits(chain);
     const file = { root: path, path, bytes: bytes.length, modifiedAt: importedAt };
     for (const planned of plan.commits) {
-      const content = putContent(chain, bytes, plan.format, prepare(planned));
+      const content = putContent(chain, bytes, plan.format, planned);
       const { row } = addPlanned(chain, { file, bytes, format: plan.format, planned, content, made });
       made.add(row);
       remember(chain, row, planned.records);
@@ -323,7 +277,7 @@ interface Addition {
   readonly bytes: FileBytes;
   readonly format: string;
   readonly planned: StorableCommit;
-  readonly content: Content;
+  readonly content: StoredContent;
   readonly made: MadeCommits;
   readonly signed?: Signed & { readonly checkpoint?: Checkpoint | undefined };
 }

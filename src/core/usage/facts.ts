@@ -20,20 +20,17 @@ const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', '
 const larger = counted.map((name) => `${name} = COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`).join(', ');
 const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
 
-/**
- * The number of calls per INSERT. SQLite makes a savepoint for each statement, and each bound value costs time, so a few large statements that bind
- * shared values once are cheaper.
- */
+/** The number of calls per INSERT. Each bound value costs time, so a few large statements that bind shared values once are cheaper. */
 const callsPerInsert = 32;
-const insertCalls = (calls: number): string => /* sql */ `
-INSERT INTO usageCall (${[...shared, ...own].join(', ')})
+const insertCalls = (calls: number, otherwise = ''): string => /* sql */ `
+INSERT ${otherwise} INTO usageCall (${[...shared, ...own].join(', ')})
 SELECT shared.*, own.* FROM (VALUES (?, ?, ?, ?)) shared CROSS JOIN (VALUES ${Array(calls)
   .fill(`(${own.map(() => '?').join(', ')})`)
-  .join(', ')}) own WHERE true
-ON CONFLICT (project, call) DO`;
-const insertNewCalls = (calls: number): string => `${insertCalls(calls)} NOTHING`;
-const insertSome = Array.from({ length: callsPerInsert + 1 }, (_, calls) => insertNewCalls(calls));
-const joinOne = /* sql */ `${insertCalls(1)} UPDATE SET ${larger},
+  .join(', ')}) own WHERE true`;
+/** Calls that are known, or that a column refuses, are left out: SQLite keeps a copy of each page that a statement changes which may fail. */
+const insertSome = Array.from({ length: callsPerInsert + 1 }, (_, calls) => insertCalls(calls, 'OR IGNORE'));
+const joinOne = /* sql */ `${insertCalls(1)}
+ON CONFLICT (project, call) DO UPDATE SET ${larger},
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
   cost = NULL, priced = NULL,
   prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does), terms = COALESCE(excluded.terms, terms),

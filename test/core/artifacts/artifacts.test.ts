@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Artifacts, blake3Of, refOf, shortOf } from '../../../src/core/artifacts/index.js';
+import { type Artifacts, blake3Of, pressBlocks, refOf, shortOf } from '../../../src/core/artifacts/index.js';
 import type { ArtifactNo } from '../../../src/core/base/index.js';
 import { openProject, type Project } from '../../../src/core/project/index.js';
 import { emptyProject, type HeldClock, heldClock, objectTotals } from '../../support/project.js';
@@ -180,6 +180,31 @@ describe('repack', () => {
     drain(artifacts.repack());
     const sizes = project.db.all<{ size: number }>('SELECT size FROM block ORDER BY no').map(({ size }) => size);
     expect(sizes).toEqual([990_000, 990_000, 990_000, 330_000]);
+  });
+
+  test('objects that were compressed ahead are stored as blocks, unless one is known', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const contents = [...deltas.slice(0, 40), noise(1, 1_500_000), ...deltas.slice(40), noise(2, 2_000)];
+    const blocks = [...pressBlocks(contents)];
+    expect(blocks.map(({ first, objects }) => [first, objects.length])).toEqual([
+      [0, 40],
+      [41, 61],
+    ]);
+    const [first, second] = blocks as [(typeof blocks)[0], (typeof blocks)[0]];
+    const putBlock = (block: (typeof blocks)[0]) => project.db.transaction(() => artifacts.putBlock(block, { contentType: type }));
+    const puts = putBlock(first) ?? [];
+    expect(puts.map(({ ref }) => ref)).toEqual(contents.slice(0, 40).map(refOf));
+    for (const [at, { no }] of puts.entries()) expect(Buffer.from(artifacts.read(no)).equals(contents[at] as Buffer)).toBe(true);
+    expect(puts.reduce((sum, { storedSize }) => sum + storedSize, 0)).toBe(first.stored.length);
+    expect(objectTotals(project.chain).stored).toBe(first.stored.length);
+    put(artifacts, contents[60] as Buffer);
+    const before = objectTotals(project.chain);
+    expect(putBlock(second)).toBeUndefined();
+    const [twice] = pressBlocks([deltas[90], deltas[90]] as Buffer[]);
+    expect(twice && putBlock(twice)).toBeUndefined();
+    expect(objectTotals(project.chain)).toEqual(before);
+    expect(drain(artifacts.repack())).toMatchObject({ objects: 1 });
   });
 
   test('packed objects are not examined again, new objects are', () => {

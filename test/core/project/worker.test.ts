@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createRouterClient } from '@orpc/server';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
-import { type AheadOrder, type FilesAhead, importPaths } from '../../../src/core/import/index.js';
+import { type AheadOrder, type FilesAhead, importPaths, listSources, proveSource } from '../../../src/core/import/index.js';
 import { atOnce, checkProject, createEngine, createSession, filesAhead, type Project } from '../../../src/core/project/index.js';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
@@ -91,7 +91,7 @@ describe('a thread that works in a project', () => {
     expect(await importWith(client, folder)).toMatchObject({ commits: 0, sessions });
   });
 
-  /** Sessions of 5 MB, among them one that forks another, one that repeats the fork, one that cannot be read and one that is no session. */
+  /** Sessions of 5 MB, among them one that forks another, one that repeats the fork, one of 3 MB, one that cannot be read and one that is no session. */
   function manySessions(): string {
     const folder = filesOf(40, 30, 'x'.repeat(4_000));
     const line = (name: string, parent: string) =>
@@ -100,6 +100,7 @@ describe('a thread that works in a project', () => {
     writeFileSync(join(folder, 'fork.jsonl'), fork);
     writeFileSync(join(folder, 'fork-of-fork.jsonl'), fork + line('again', 'fork-a'));
     writeFileSync(join(folder, 'other.jsonl'), '{"kind":"no session"}\n');
+    writeFileSync(join(folder, 'large.jsonl'), session('large', 40, 'y'.repeat(70_000)));
     writeFileSync(join(folder, 'torn.jsonl'), `${session('torn', 2)}{"uuid":"half`);
     for (const [at, name] of ['s3', 'fork', 'fork-of-fork', 'torn'].entries()) {
       const file = name === 's3' ? '3' : name;
@@ -137,6 +138,12 @@ describe('a thread that works in a project', () => {
       alone.chain.db.all('SELECT artifact, data FROM outline ORDER BY artifact'),
     );
     expect(usageIn(chain)).toEqual(usageIn(alone.chain));
+    // The thread compressed the contents of the large file.
+    expect(chain.db.one('SELECT SUM(size) > 2800000 AS isLarge, SUM(storedSize) < 100000 AS isSmaller FROM block')).toEqual({
+      isLarge: 1,
+      isSmaller: 1,
+    });
+    for (const { sourceId } of listSources(chain)) proveSource(chain, sourceId);
     expect(taken).toBeGreaterThanOrEqual(42);
     expect(importAhead(chain, folder, worker)).toMatchObject({ result: { commits: 0, sessions: expected.sessions }, taken: 0 });
   });
@@ -147,7 +154,7 @@ describe('a thread that works in a project', () => {
     writeFileSync(script, "throw new Error('no')");
     const { chain } = emptyProject();
     const { result } = importAhead(chain, folder, script);
-    expect(result.sessions).toBe(43);
+    expect(result.sessions).toBe(44);
   });
 
   test('[S19] an error of the thread has its code and data, and bad input is refused', async () => {
