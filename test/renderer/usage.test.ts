@@ -6,7 +6,7 @@ import { sumListed } from '../../src/renderer/views/sessions/spending.js';
 import { sessionsIn } from '../../src/renderer/views/usage/facts.js';
 import { barsOf, dayAfter, isDay, lengthOf, rangeBefore, rangeOf, rangeWords, unitOf } from '../../src/renderer/views/usage/ranges.js';
 import { selectionOf } from '../../src/renderer/views/usage/selection.js';
-import { inRange, matching, namesOf, slicesIn } from '../../src/renderer/views/usage/slices.js';
+import { callSlices, inRange, matching, namesOf, toolSlices } from '../../src/renderer/views/usage/slices.js';
 import { callsSql, quoted, toolCallsSql } from '../../src/renderer/views/usage/statements.js';
 import {
   addSlices,
@@ -24,13 +24,15 @@ import {
   ticksOf,
 } from '../../src/renderer/views/usage/sums.js';
 import { changePercent, changeWords, groupName, measuredSum, tokensIn } from '../../src/renderer/views/usage/words.js';
-import { packedSums, type SumRows } from '../support/sums.js';
+import { packedSessions, packedSums, packedTools, type SumRows } from '../support/sums.js';
 
-const sessions = sessionsIn([
-  ['a', 'Move orders', '/work/orders', 'laptop', 'claude-code', 'ctx-0000000a', null, 'main'],
-  ['b', 'Load test', '/work/shop', null, 'codex', null, null],
-  ['c', null, null, null, 'codex', null, 'b'],
-]);
+const sessions = sessionsIn(
+  packedSessions([
+    ['a', 'Move orders', '/work/orders', 'laptop', 'claude-code', 'ctx-0000000a', null, 'main'],
+    ['b', 'Load test', '/work/shop', null, 'codex', null, null],
+    ['c', null, null, null, 'codex', null, 'b'],
+  ]),
+);
 /** Day, session, agent, model, calls, input, cache read, cache write, output, cost, no price, no input, no output, misses, loss, wait. */
 const ofCalls = [
   ['2026-01-05', 'a', 'claude-code', 'opus', 4, 100, 900, 50, 30, 2, 0, 0, 1, 1, 0.5, 4_000],
@@ -44,8 +46,8 @@ const ofTools = [
   ['2026-01-05', 'a', 'claude-code', 'opus', 'Bash', 10, 9, 3, 900],
   ['2026-01-06', 'b', 'codex', 'gpt', 'shell', 5, 5, 1, 100],
 ];
-const slicesOf = (calls: SumRows, tools: SumRows) => slicesIn(packedSums(calls, tools), sessions);
-const [calls, tools] = [slicesOf(ofCalls, []), slicesOf([], ofTools)];
+const slicesOf = (calls: SumRows, tools: SumRows) => callSlices(packedSums(calls, tools), sessions);
+const [calls, tools] = [slicesOf(ofCalls, []), toolSlices(packedTools(ofTools), sessions)];
 const all = slicesOf(ofCalls, ofTools);
 const january = { from: '2026-01-01', to: '2026-01-31' };
 
@@ -58,16 +60,16 @@ describe('[Q8] the sums of the place Usage', () => {
       for (const name of ['calls', 'cost', 'input', 'unpriced', 'errors', 'waitMs'] as const)
         expect([by, name, groups.reduce((sum, one) => sum + one[name], 0)]).toEqual([by, name, total[name]]);
     }
-    expect([...sumGroups(all, 'tool')].map(([tool, { errors, calls: n }]) => [tool, errors, n])).toEqual([
+    expect([...sumGroups(tools, 'tool')].map(([tool, { errors, calls: n }]) => [tool, errors, n])).toEqual([
       ['Bash', 3, 0],
       ['shell', 1, 0],
     ]);
   });
 
   test('a session counts once in a group, also with calls and tool calls on several days', () => {
-    expect(sumGroups(all, 'agent').get('claude-code')?.sessions.size).toBe(1);
+    expect(sumGroups(all, 'agent').get('claude-code')?.sessions).toBe(1);
     expect([...namesOf(matching(all, { agent: ['claude-code'] }), 'session')]).toEqual(['a']);
-    expect(addSlices(all).sessions.size).toBe(3);
+    expect(addSlices(all).sessions).toBe(3);
   });
 
   test('facets narrow all sums, and count the sessions of their values under the other facets', () => {
@@ -105,7 +107,7 @@ describe('[Q8] the sums of the place Usage', () => {
 
   test('two repositories of one name are told apart by the folders that contain them', () => {
     const known = sessionsIn(
-      ['/work/orders', '/home/me/orders', '/work/shop'].map((folder, n) => [`s${n}`, null, folder, null, 'codex', null, null]),
+      packedSessions(['/work/orders', '/home/me/orders', '/work/shop'].map((folder, n) => [`s${n}`, null, folder, null, 'codex', null, null])),
     );
     const names = ['/work/orders', '/home/me/orders', '/work/shop', '', '/gone/orders'].map((key) => groupName(key, 'repository', known));
     expect(names).toEqual(['work/orders', 'me/orders', 'shop', 'Not in a repository', 'orders']);

@@ -1,4 +1,4 @@
-import type { AnalysisSums } from '../../src/core/contract/index.js';
+import type { AnalysisSums, AnalysisTools } from '../../src/core/contract/index.js';
 
 /** Rows as columns, and columns as rows. */
 const turned = (lists: readonly (readonly number[])[], length: number): number[][] =>
@@ -7,35 +7,52 @@ const turned = (lists: readonly (readonly number[])[], length: number): number[]
 /** Rows that begin with a day, a session, an agent and a model; those of tool calls also have a tool. */
 export type SumRows = readonly (readonly (string | number | null)[])[];
 
-/** Sums as `analysis.sums` packs them. */
-export function packedSums(calls: SumRows, tools: SumRows): Pick<AnalysisSums, 'names' | 'calls' | 'tools'> {
+function numbering() {
   const names: string[] = [];
-  const numberOf = (name: string): number => {
-    const known = names.indexOf(name);
-    return known === -1 ? names.push(name) - 1 : known;
+  const numberOf = (name: string | number | null = ''): number => {
+    const text = String(name ?? '');
+    const known = names.indexOf(text);
+    return known === -1 ? names.push(text) - 1 : known;
   };
-  const placed = (row: SumRows[number]): number[] => row.slice(0, 4).map((name) => numberOf(String(name ?? '')));
-  const numbers = (row: SumRows[number], from: number): number[] => row.slice(from).map((cell) => Number(cell ?? 0));
-  const rows = calls.map((row) => [...placed(row), ...numbers(row, 4)]);
-  const rowAt = (row: SumRows[number]): number => {
-    const place = placed(row);
-    const known = rows.findIndex((one) => place.every((number, at) => one[at] === number));
-    return known === -1 ? rows.push([...place, ...Array<number>(12).fill(0)]) - 1 : known;
-  };
-  const toolRows = tools.map((row) => [rowAt(row), numberOf(String(row[4])), ...numbers(row, 5)]);
-  return { names, calls: turned(rows, 16), tools: turned(toolRows, 6) };
+  return { names, numberOf };
 }
 
-/** The rows of sums with their names. Calls of no model and no count, which only hold tool calls, are left out. */
-export function namedSums({
-  names,
-  calls,
-  tools,
-}: Pick<AnalysisSums, 'names' | 'calls' | 'tools'>): Record<'calls' | 'tools', (string | number)[][]> {
-  const [rows, toolRows] = [turned(calls, calls[0]?.length ?? 0), turned(tools, tools[0]?.length ?? 0)];
-  const named = (row: readonly number[], count: number) => row.map((cell, at) => (at < count ? (names[cell] ?? '') : cell));
-  return {
-    calls: rows.filter((row) => row[4] !== 0).map((row) => named(row, 4)),
-    tools: toolRows.map(([at = 0, tool = 0, ...counts]) => [...named((rows[at] ?? []).slice(0, 4), 4), names[tool] ?? '', ...counts]),
-  };
+const bySession = ([, a = 0]: readonly number[], [, b = 0]: readonly number[]): number => a - b;
+
+/** The first `count` cells of a row as the numbers of their names, and the others as numbers. */
+const numbered = (row: SumRows[number], count: number, numberOf: (name?: string | number | null) => number): number[] =>
+  row.map((cell, at) => (at < count ? numberOf(cell) : Number(cell ?? 0)));
+
+/** Sums as `analysis.sums` packs them: each row of calls with the sums of the tool calls of its day, session, agent and model. */
+export function packedSums(calls: SumRows, tools: SumRows): Pick<AnalysisSums, 'names' | 'calls'> {
+  const { names, numberOf } = numbering();
+  const rows = calls.map((row) => [...numbered(row, 4, numberOf), 0, 0, 0, 0]);
+  for (const row of tools) {
+    const [place, counts] = [numbered(row.slice(0, 4), 4, numberOf), row.slice(5).map(Number)];
+    const known = rows.find((one) => place.every((number, at) => one[at] === number));
+    const found = known ?? [...place, ...Array<number>(16).fill(0)];
+    if (!known) rows.push(found);
+    for (const [at, count] of counts.entries()) found[16 + at] = (found[16 + at] ?? 0) + count;
+  }
+  return { names, calls: turned(rows.sort(bySession), 20) };
 }
+
+/** Sums as `analysis.tools` packs them. */
+export function packedTools(tools: SumRows): AnalysisTools {
+  const { names, numberOf } = numbering();
+  return { names, tools: turned(tools.map((row) => numbered(row, 5, numberOf)).sort(bySession), 9) };
+}
+
+/** Sessions as `analysis.sums` packs them: rows of id, title, repository, machine, agent, tip, parent and branch. */
+export function packedSessions(rows: readonly (readonly (string | null | undefined)[])[]): Pick<AnalysisSums, 'names' | 'sessions'> {
+  const { names, numberOf } = numbering();
+  const places = rows.map(([id, , repository, person, agent, , parent, branch]) =>
+    [id, repository, person, agent, parent, branch].map((name) => numberOf(name)),
+  );
+  const [ids = [], ...others] = turned(places, 6);
+  return { names, sessions: { ids, titles: rows.map(([, title]) => title ?? ''), tips: rows.map((row) => row[5] ?? ''), places: others } };
+}
+
+/** The rows of columns with the names of their first `count` cells. */
+export const namedRows = (names: readonly string[], columns: readonly (readonly number[])[], count: number): (string | number)[][] =>
+  turned(columns, columns[0]?.length ?? 0).map((row) => row.map((cell, at) => (at < count ? (names[cell] ?? '') : cell)));

@@ -8,6 +8,6 @@ export { catchUpFindings, findingsAreDue, findingsWithin, keptCounts, keptFindin
 export { analysisIsDue, analysisProgress, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
 export { builtInRules, parseRule, type SqlRule } from './rules.js';
-export { packedSums, storeSums, sumsAreDue } from './sums.js';
+export { packedSums, packedTools, storeSums, sumsAreDue } from './sums.js';
 export { catchUpTools, countTools } from './tools.js';
 export { viewList, viewsVersion } from './views.js';

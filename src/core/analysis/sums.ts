@@ -3,11 +3,11 @@ import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs } from '../usage/index.js';
 import { callsOfCommit, isShown, isTurnOfProject, sessionOfCommit, toolSums } from './views.js';
 
-/** The sums of all calls and tool calls by session, day, agent, model and tool: an `AnalysisSums` as JSON, stored or written now. */
+/** The sums of all calls by session, day, agent and model: an `AnalysisSums` as JSON, stored or written now. */
 export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? writtenSums(chain);
 
 /** Increase this number when the text changes its form, so that a stored one is written again. */
-const packedVersion = 3;
+const packedVersion = 4;
 const progress = 'usage packed';
 
 const isStored = (chain: ReadChain): boolean => readDerivedProgress(chain, progress) === packedVersion;
@@ -28,11 +28,8 @@ export function storeSums(chain: WriteChain): void {
   });
 }
 
-/**
- * The sums are kept, so that nothing is added up from single calls. Only the tool calls of commits that name no session themselves are. The text has
- * columns, because a window reads them faster than rows.
- */
-function writtenSums({ db, project }: ReadChain): string {
+/** Numbers names in the order in which they occur. A day is given as days since 1970. */
+function numbering() {
   const names: string[] = [];
   const numbers = new Map<string, number>();
   const numberOf = (name: string): number => {
@@ -47,33 +44,76 @@ function writtenSums({ db, project }: ReadChain): string {
     days.set(day, known);
     return known;
   };
-  const sessions = db.rows<(string | null)[]>(
-    'SELECT session, title, repository, person, agent, tip, parent, branch FROM usageSession WHERE project = :project',
-    { project },
+  return { names, numberOf, numberOfDay };
+}
+
+/** The columns of rows, because a window reads few long lists faster than many short ones. */
+const columnsOf = <Cell>(rows: readonly (readonly Cell[])[], count: number): Cell[][] =>
+  Array.from({ length: count }, (_, at) => rows.map((row) => row[at] as Cell));
+
+/** A window counts sessions by their beginnings. */
+const bySession = ([, a = 0]: readonly number[], [, b = 0]: readonly number[]): number => a - b;
+
+type Placed = readonly [day: number, session: string, agent: string, model: string];
+
+const noCalls: readonly number[] = Array<number>(12).fill(0);
+
+/** The sums are kept, so that nothing is added up from single calls. Only the tool calls of commits that name no session themselves are. */
+function writtenSums({ db, project }: ReadChain): string {
+  const { names, numberOf, numberOfDay } = numbering();
+  const stored = db.rows<[session: string, title: string, tip: string | null, ...places: (string | null)[]]>(
+    'SELECT session, title, tip, repository, person, agent, parent, branch FROM usageSession WHERE project = ?',
+    project,
   );
-  const shown = new Set(sessions.map(([session]) => session));
-  const calls = db.rows<SumRow>(
+  const [ids, ...places] = columnsOf(
+    stored.map(([session, , , ...named]) => [session, ...named].map((name) => numberOf(name ?? ''))),
+    6,
+  );
+  const sessions = { ids, titles: stored.map(([, title]) => title), tips: stored.map(([, , tip]) => tip ?? ''), places };
+  const calls = db.rows<[...Placed, ...counts: number[]]>(
     `SELECT day, session, agent, model, SUM(calls), SUM(input), SUM(cacheRead), SUM(cacheWrite), SUM(output), SUM(cost), SUM(calls - priced),
             SUM(calls - inputs), SUM(calls - outputs), SUM(misses), SUM(lostCost), SUM(waitMs)
-       FROM usageSlice WHERE project = :project GROUP BY session, day, agent, model`,
+       FROM usageSlice WHERE project = ? GROUP BY session, day, agent, model`,
+    project,
+  );
+  const rows = new Map<string, number[]>();
+  /** The row of a day, a session, an agent and a model. Its first numbers are these four. */
+  const rowAt = ([day, session, agent, model]: Placed, counts = noCalls): number[] => {
+    const place = [numberOfDay(day), numberOf(session), numberOf(agent), numberOf(model)];
+    const key = place.join(' ');
+    const row = rows.get(key) ?? [...place, ...counts, 0, 0, 0, 0];
+    rows.set(key, row);
+    return row;
+  };
+  for (const [day, session, agent, model, ...counts] of calls) rowAt([day, session, agent, model], counts);
+  const tools = db.rows<[...Placed, ...counts: number[]]>(
+    `SELECT day, session, agent, model, SUM(calls), SUM(results), SUM(errors), SUM(ms) FROM (${toolSums})
+      WHERE ${isOfSession} GROUP BY session, day, agent, model`,
     { project },
   );
-  const tools = db.rows<SumRow>(toolSums, { project });
-  const [callColumns, toolColumns] = [columnsOf(16), columnsOf(6)];
-  const rowOf = new Map<string, number>();
-  /** The row of calls of a day, a session, an agent and a model. */
-  const rowAt = ([day, ...named]: Placed, counts: readonly number[]): number => {
-    const place = [numberOfDay(day), ...named.map(numberOf)];
-    const key = place.join(' ');
-    const known = rowOf.get(key) ?? add(callColumns, [...place, ...counts]);
-    rowOf.set(key, known);
-    return known;
-  };
-  for (const [day, session, agent, model, ...counts] of calls) rowAt([day, session, agent, model], counts as number[]);
-  const none = Array<number>(12).fill(0);
-  for (const [day, session, agent, model, tool, ...counts] of tools)
-    if (shown.has(session)) add(toolColumns, [rowAt([day, session, agent, model], none), numberOf(tool as string), ...(counts as number[])]);
-  return JSON.stringify({ names, sessions, calls: callColumns, tools: toolColumns, ...eventsOf(db, project) });
+  for (const [day, session, agent, model, ...counts] of tools) {
+    const row = rowAt([day, session, agent, model]);
+    row.splice(-counts.length, counts.length, ...counts);
+  }
+  return JSON.stringify({ names, sessions, calls: columnsOf([...rows.values()].sort(bySession), 20), ...eventsOf(db, project) });
+}
+
+/** A deleted session has no tool calls. */
+const isOfSession = 'session IN (SELECT s.session FROM usageSession s WHERE s.project = :project)';
+
+/** The sums of all tool calls by session, day, agent, model and tool: an `AnalysisTools` as JSON. */
+export function packedTools({ db, project }: ReadChain): string {
+  const { names, numberOf, numberOfDay } = numbering();
+  const rows = db.rows<[...Placed, tool: string, ...counts: number[]]>(
+    `SELECT day, session, agent, model, name, calls, results, errors, ms FROM (${toolSums}) WHERE ${isOfSession}`,
+    { project },
+  );
+  const tools = rows.map(([day, session, agent, model, tool, ...counts]) => [
+    numberOfDay(day),
+    ...[session, agent, model, tool].map(numberOf),
+    ...counts,
+  ]);
+  return JSON.stringify({ names, tools: columnsOf(tools.sort(bySession), 9) });
 }
 
 /** The turns that were made in Stemma and the compactions, the latest first. */
@@ -90,14 +130,3 @@ function eventsOf(db: ReadChain['db'], project: number): Record<'forks' | 'compa
     compactions: read('', `c.project = :project AND c.type = 'compaction' AND c.entries > 0 AND ${isShown}`),
   };
 }
-
-const columnsOf = (count: number): number[][] => Array.from({ length: count }, () => []);
-
-/** Adds a row to columns, and returns its number. */
-function add(columns: readonly number[][], row: readonly number[]): number {
-  for (const [at, column] of columns.entries()) column.push(row[at] ?? 0);
-  return (columns[0]?.length ?? 0) - 1;
-}
-
-type Placed = readonly [day: number, session: string, agent: string, model: string];
-type SumRow = readonly [...Placed, ...rest: (string | number)[]];

@@ -79,20 +79,22 @@ const viewSchema = z.object({
 });
 export type AnalysisSchema = z.output<typeof viewSchema>;
 
-const sums = z.array(z.array(z.number()));
-/** Sums of a project, as one text of JSON. The sums are in columns of equal length, because a large project has many. */
+const numbers = z.array(z.number());
+/** Columns of equal length, because a large project has many rows. The rows of a session follow each other. */
+const sums = z.array(numbers);
+/** Days, sessions and so on, which the columns name by their places here. An empty text stands for what was not recorded. */
+const names = z.array(z.string());
+
+/** Sums of the calls of a project, as one text of JSON. */
 const analysisSums = z.object({
-  /** The names of days, sessions, agents, models and tools. The sums name them by their places here. */
-  names: z.array(z.string()),
-  /** Id, title, repository, machine, agent, tip, for a subagent the session that started it, and the branch of git that was checked out last. */
-  sessions: z.array(z.array(z.string().nullable())),
+  names,
+  /** The sessions: ids, titles, latest commits, and places: repository, machine, agent, for a subagent the session that started it, and the last branch of git. */
+  sessions: z.object({ ids: numbers, titles: z.array(z.string()), tips: z.array(z.string()), places: sums }),
   /**
    * Day in UTC, session, agent, model; the sums of calls, input, cache reads, cache writes, output, cost; calls without a price, an input, an output;
-   * cache misses, what they cost, and the wait in milliseconds.
+   * cache misses, what they cost, and the wait in milliseconds; tool calls, those with a result, failed ones, and their time in milliseconds.
    */
   calls: sums,
-  /** The number of the row of `calls` with the same day, session, agent and model; tool; calls, calls with a result, failed calls, and their time in milliseconds. */
-  tools: sums,
   /** The turns that were made in Stemma, the latest first: day, session, commit, calls and cost. */
   forks: z.array(z.tuple([z.string(), z.string().nullable(), contextId, count, z.number()])),
   /** The commits in which agents compacted, the latest first: day, session and commit. */
@@ -100,10 +102,21 @@ const analysisSums = z.object({
 });
 export type AnalysisSums = z.output<typeof analysisSums>;
 
+/** Sums of the tool calls of a project, as one text of JSON. */
+const analysisTools = z.object({
+  names,
+  /** Day in UTC, session, agent, model, tool; the sums of calls, calls with a result, failed calls, and their time in milliseconds. */
+  tools: sums,
+});
+export type AnalysisTools = z.output<typeof analysisTools>;
+
 export const analysisContract = {
-  sums: procedure('Returns the sums of all calls and tool calls by session, day, agent, model and tool, from which charts and tables are computed.')
+  sums: procedure('Returns the sums of all calls by session, day, agent and model, from which charts and tables are computed.')
     .input(z.strictObject({}))
-    .output(z.object({ packed: z.string().describe('The sessions, the sums of calls and of tool calls as JSON.') })),
+    .output(z.object({ packed: z.string().describe('The sessions, the sums of calls, the forks and the compactions as JSON.') })),
+  tools: procedure('Returns the sums of all tool calls by session, day, agent, model and tool. There are several times as many as sums of calls.')
+    .input(z.strictObject({}))
+    .output(z.object({ packed: z.string().describe('The sums of tool calls as JSON.') })),
   progress: procedure(
     'Counts the commits of the project, and those from which questions over all sessions are answered. The first question after an import waits for the others.',
   )

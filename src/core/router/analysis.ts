@@ -1,4 +1,4 @@
-import { analysisProgress, checkExport, packedSums, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
+import { analysisProgress, checkExport, packedSums, packedTools, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
 import type { AnalysisAnswer } from '../contract/index.js';
 import { type Ask, analystMs, askProject, type Project, type Session, writeFor } from '../project/index.js';
 import { live, reads } from './procedure.js';
@@ -34,6 +34,10 @@ export const analysisRouter = {
   sums: reads.analysis.sums.handler(async ({ context }) => {
     await context.reading.prepare('analysis');
     return { packed: packedSums(context.chain) };
+  }),
+  tools: reads.analysis.tools.handler(async ({ context }) => {
+    await context.reading.prepare('analysis');
+    return { packed: packedTools(context.chain) };
   }),
   progress: reads.analysis.progress.handler(({ context }) => analysisProgress(context.chain)),
   sql: live.analysis.sql.handler(({ input, context, signal }) => rows(context, { sql: input.sql, values: [] }, input.limit, signal)),

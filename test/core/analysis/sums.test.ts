@@ -2,12 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeSums } from '../../../src/core/analysis/index.js';
-import type { AnalysisSums } from '../../../src/core/contract/index.js';
+import type { AnalysisSums, AnalysisTools } from '../../../src/core/contract/index.js';
 import { door } from '../../support/door.js';
 import { scratch } from '../../support/project.js';
-import { namedSums } from '../../support/sums.js';
+import { namedRows } from '../../support/sums.js';
 
 const fixture = (name: string): string => join(import.meta.dirname, '..', '..', 'fixtures', name);
+
+type Client = ReturnType<typeof door>['client'];
+const readSums = async (client: Client) => JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
+const readTools = async (client: Client) => JSON.parse((await client.analysis.tools({})).packed) as AnalysisTools;
 
 const sum = (column: readonly number[] = []): number => column.reduce((total, value) => total + value, 0);
 
@@ -17,7 +21,7 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   for await (const _ of await client.import.run({ paths }));
   const [tip] = await client.context.tips({});
   await client.context.fork({ id: tip?.id ?? '', edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Again' } }] } as never);
-  const sums = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
+  const [sums, ofTools] = [await readSums(client), await readTools(client)];
   const ask = async (sql: string) => (await client.analysis.sql({ sql, limit: 100_000 })).rows;
   const calls = await ask(
     `SELECT day, ifnull(session_id, ''), agent, ifnull(model, ''), sum(calls), sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
@@ -25,8 +29,10 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
      FROM costs GROUP BY 1, 2, 3, 4`,
   );
   expect(calls.length).toBeGreaterThan(4);
-  const named = namedSums(sums);
-  expect(new Set(named.calls.map((row) => JSON.stringify(row)))).toEqual(new Set(calls.map((row) => JSON.stringify(row))));
+  const texts = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).sort();
+  const rows = namedRows(sums.names, sums.calls, 4);
+  // Rows without a call to a model only hold tool calls.
+  expect(texts(rows.filter((row) => row[4] !== 0).map((row) => row.slice(0, 16)))).toEqual(texts(calls));
   const [[counted]] = (await ask('SELECT count(*) FROM calls')) as [[number]];
   expect(sum(sums.calls[4])).toBe(counted);
 
@@ -35,13 +41,21 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
      FROM tool_calls GROUP BY 1, 2, 3, 4, 5`,
   );
   expect(tools.length).toBeGreaterThan(4);
-  expect(new Set(named.tools.map((row) => JSON.stringify(row)))).toEqual(new Set(tools.map((row) => JSON.stringify(row))));
+  expect(texts(namedRows(ofTools.names, ofTools.tools, 5))).toEqual(texts(tools));
+  const together = await ask(
+    `SELECT substr(at, 1, 10), session_id, agent, ifnull(model, ''), count(*), count(is_error), ifnull(sum(is_error), 0), ifnull(sum(duration_ms), 0)
+     FROM tool_calls GROUP BY 1, 2, 3, 4`,
+  );
+  expect(texts(rows.filter((row) => row[16] !== 0).map((row) => [...row.slice(0, 4), ...row.slice(16)]))).toEqual(texts(together));
+  // The window counts the sessions of a group by their beginnings.
+  for (const [, sessions = []] of [sums.calls, ofTools.tools])
+    expect(sessions.filter((session, at) => session !== sessions[at - 1])).toHaveLength(new Set(sessions).size);
   const forks = 'SELECT substr(at, 1, 10), session_id, turn_id, calls, ifnull(cost, 0) FROM turns WHERE is_fork ORDER BY at DESC';
   const compactions = `SELECT substr(committed_at, 1, 10), session_id, commit_id FROM entries
     WHERE commit_type = 'compaction' AND entry_index = 0 ORDER BY committed_at DESC`;
   expect([sums.forks, sums.compactions]).toEqual([await ask(forks), await ask(compactions)]);
   expect([sums.forks.length, sums.compactions.length].every((count) => count > 0)).toBe(true);
-  expect(sums.sessions.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
+  expect(sums.sessions.ids.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
 });
 
 test('the progress counts the commits that a question must read first', async () => {
@@ -58,16 +72,16 @@ test('the progress counts the commits that a question must read first', async ()
 test('[Q8] a deleted session keeps its calls, as in usage, and loses its tool calls', { tags: 'long' }, async () => {
   const { client } = door();
   for await (const _ of await client.import.run({ paths: [fixture('usage')] }));
-  const read = async () => JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
-  const before = await read();
-  const [session] = before.sessions;
-  await client.session.delete({ sessionId: String(session?.[0]) });
-  const after = await read();
-  expect(after.sessions.length).toBe(before.sessions.length - 1);
+  const before = await readSums(client);
+  const sessionId = String(before.names[before.sessions.ids[0] ?? -1]);
+  await client.session.delete({ sessionId });
+  const [after, tools] = [await readSums(client), await readTools(client)];
+  expect(after.sessions.ids.length).toBe(before.sessions.ids.length - 1);
   expect(sum(after.calls[4])).toBe((await client.usage.sessions({ groupBy: null })).totals.calls);
   const { rows } = await client.analysis.sql({ sql: 'SELECT count(*) FROM tool_calls' });
-  expect(rows).toEqual([[sum(after.tools[2])]]);
-  expect(namedSums(after).tools.filter((row) => row[1] === session?.[0])).toEqual([]);
+  expect(rows).toEqual([[sum(tools.tools[5])]]);
+  expect(rows).toEqual([[sum(after.calls[16])]]);
+  expect(namedRows(tools.names, tools.tools, 5).filter((row) => row[1] === sessionId)).toEqual([]);
 });
 
 test('[Q8] a session belongs to the branch of git that was checked out last', async () => {
@@ -106,8 +120,8 @@ test('[Q8] a session belongs to the branch of git that was checked out last', as
     ['s1', 'feature/x'],
     ['00000000-0000-4000-8000-000000000001', 'topic'],
   ]);
-  const { sessions } = JSON.parse((await client.analysis.sums({})).packed) as AnalysisSums;
-  expect(new Map(sessions.map((row) => [row[0], row[7]]))).toEqual(branches);
+  const sums = await readSums(client);
+  expect(new Map(sums.sessions.ids.map((id, at) => [sums.names[id], sums.names[sums.sessions.places[4]?.[at] ?? -1]]))).toEqual(branches);
   expect(new Map((await client.analysis.sql({ sql: 'SELECT session_id, branch FROM sessions' })).rows as [string, string][])).toEqual(branches);
 });
 
@@ -126,8 +140,8 @@ test('[T42] the stored text of the sums is the one that is written now, after ev
   await compare();
   for await (const _ of await client.import.run({ paths: [fixture('subagents')] }));
   await compare();
-  const [session] = (JSON.parse(await read()) as AnalysisSums).sessions;
-  const sessionId = String(session?.[0]);
+  const { names, sessions } = await readSums(client);
+  const sessionId = String(names[sessions.ids[0] ?? -1]);
   await client.session.rename({ sessionId, title: 'Renamed' });
   expect(await read()).toContain('Renamed');
   await compare();

@@ -123,7 +123,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
   const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
     [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isBound(sums, measure));
   const others = [...groups].filter(([key, sums]) => !series.includes(key) && barHeight(sums, measure, isTool) > 0).length;
-  const allBefore = useMemo(() => before && addSlices(before, isTool), [before, isTool]);
+  const allBefore = useMemo(() => before && addSlices(before), [before]);
   return (
     <table className="usage-legend small">
       <thead>

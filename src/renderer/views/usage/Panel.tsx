@@ -1,14 +1,14 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
 import { api } from '../../client';
-import { Facts, IconButton, say } from '../../parts';
-import { go, useKeptQuery, useProject } from '../../state';
+import { Answer, Facts, IconButton, say } from '../../parts';
+import { go, type Query, useKeptQuery, useProject } from '../../state';
 import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
 import { type ChosenFacets, namesOf, type Slices } from './slices';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { addSlices, barHeight, isBound, isLowerBound, type ShownMeasure, sumGroups } from './sums';
+import { addSlices, barHeight, isBound, isLowerBound, type ShownMeasure, type Sums, sumGroups } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
@@ -17,6 +17,9 @@ interface PanelProps {
   readonly slices: Slices;
   /** The slices of the bar before, or of the range before. */
   readonly before: Slices | undefined;
+  /** The sums of tool calls by tool, which may be loading, and those in the bar or the range. */
+  readonly tools: Query<unknown>;
+  readonly toolSlices: Slices;
   readonly range: Range;
   readonly bars: readonly Range[];
   readonly isBar: boolean;
@@ -72,7 +75,7 @@ export function Panel(props: PanelProps) {
             [
               'Calls',
               <>
-                {say.exact(sums.calls)} <span className="muted small">in {say.plural(sums.sessions.size, 'session')}</span>
+                {say.exact(sums.calls)} <span className="muted small">in {say.plural(sums.sessions, 'session')}</span>
               </>,
             ],
           ]}
@@ -82,7 +85,7 @@ export function Panel(props: PanelProps) {
         </button>
       </section>
       <Largest {...props} />
-      <Tools {...props} />
+      <Tools {...props} sums={sums} />
       <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" sql={forksSql} />
       <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" sql={compactionsSql} />
       <Findings project={project} />
@@ -160,17 +163,10 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
   );
 }
 
-/** Errors per 100 tool calls. */
-function Tools({ slices, range, chosen }: PanelProps) {
-  const tools = useMemo(() => [...sumGroups(slices, 'tool')].filter(([, { results }]) => results > 0), [slices]);
-  const ordered = tools.sort(([, x], [, y]) => y.errors - x.errors || y.results - x.results);
-  const all = tools.reduce((sum, [, { errors, results }]) => ({ errors: sum.errors + errors, results: sum.results + results }), {
-    errors: 0,
-    results: 0,
-  });
+/** Errors per 100 tool calls, and of each tool. */
+function Tools({ tools, toolSlices, sums: all, range, chosen }: PanelProps & { sums: Sums }) {
   if (all.results === 0) return null;
   const rate = `${((all.errors / all.results) * 100).toFixed(1)}, ${say.exact(all.errors)} of ${say.exact(all.results)}`;
-  const worst = Math.max(...ordered.slice(0, mostTools).map(([, { errors, results }]) => errors / results), Number.EPSILON);
   return (
     <section>
       <h3 className="row">
@@ -188,28 +184,46 @@ function Tools({ slices, range, chosen }: PanelProps) {
           </button>
         )}
       </h3>
-      <ul className="usage-rates">
-        {ordered.slice(0, mostTools).map(([tool, { errors, results }]) => (
-          <li key={tool}>
-            <button
-              type="button"
-              className="link-button ellipsis"
-              title={`List the calls of ${tool}`}
-              onClick={() => askSql(toolCallsSql(range, chosen, [`name = ${quoted(tool)}`]))}
-            >
-              {tool}
-            </button>
-            <span className="gauge">
-              <span style={{ width: `${(errors / results / worst) * 100}%` }} />
-            </span>
-            <b className="num">{((errors / results) * 100).toFixed(1)}</b>
-            <span className="num muted">
-              {say.exact(errors)} of {say.exact(results)}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Answer query={tools} what="Cannot add up the tool calls" loading="Adding up the tool calls" lines={mostTools}>
+        {() => <Rates slices={toolSlices} {...{ range, chosen }} />}
+      </Answer>
     </section>
+  );
+}
+
+/** The errors of the tools with the most. */
+function Rates({ slices, range, chosen }: Pick<PanelProps, 'slices' | 'range' | 'chosen'>) {
+  const ordered = useMemo(
+    () =>
+      [...sumGroups(slices, 'tool')]
+        .filter(([, { results }]) => results > 0)
+        .sort(([, x], [, y]) => y.errors - x.errors || y.results - x.results)
+        .slice(0, mostTools),
+    [slices],
+  );
+  const worst = Math.max(...ordered.map(([, { errors, results }]) => errors / results), Number.EPSILON);
+  return (
+    <ul className="usage-rates">
+      {ordered.map(([tool, { errors, results }]) => (
+        <li key={tool}>
+          <button
+            type="button"
+            className="link-button ellipsis"
+            title={`List the calls of ${tool}`}
+            onClick={() => askSql(toolCallsSql(range, chosen, [`name = ${quoted(tool)}`]))}
+          >
+            {tool}
+          </button>
+          <span className="gauge">
+            <span style={{ width: `${(errors / results / worst) * 100}%` }} />
+          </span>
+          <b className="num">{((errors / results) * 100).toFixed(1)}</b>
+          <span className="num muted">
+            {say.exact(errors)} of {say.exact(results)}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -279,8 +279,8 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
 function Total(props: TableProps & { columns: readonly UsageColumn[]; whole: number }) {
   const { slices, before, columns, whole, measure, range, chosen, by } = props;
   const isTool = by === 'tool';
-  const all = useMemo(() => addSlices(slices, isTool), [slices, isTool]);
-  const old = useMemo(() => before && addSlices(before, isTool), [before, isTool]);
+  const all = useMemo(() => addSlices(slices), [slices]);
+  const old = useMemo(() => before && addSlices(before), [before]);
   const row: UsageTableRow = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
   return (
     <tr>

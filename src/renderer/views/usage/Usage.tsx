@@ -1,33 +1,33 @@
 import { useMemo } from 'react';
-import type { UsageSessions } from '../../../core/contract/index.js';
+import type { AnalysisSums, UsageSessions } from '../../../core/contract/index.js';
 import { Answer, Button, Empty, say } from '../../parts';
 import { go, useAnalysisProgress } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
 import { Figures } from './Figures';
-import { type UsageFacts, useBudgets, useFacts } from './facts';
+import { factsIn, type UsageFacts, useBudgets, useSums, useTools } from './facts';
 import { Panel } from './Panel';
 import { barsOf, dayAfter, lengthOf, type Range, rangeBefore, rangeWords, unitOf } from './ranges';
 import { setBar, setRange, type UsageSelection, useSelection } from './selection';
-import { inRange, isEmpty, matching, namesOf, type ShownGrouping, type Slices } from './slices';
+import { inRange, isEmpty, matching, namesOf, noSlices, type ShownGrouping, type Slices, toolSlices } from './slices';
 import { addSlices } from './sums';
 import { Table } from './Table';
 import { dollars, measureNames } from './words';
 
 /** What all sessions cost, lost and failed at, over time and by group. */
 export function UsageView({ project }: { project: string }) {
-  const facts = useFacts(project);
+  const sums = useSums(project);
   return (
     <section className="usage whole stack" aria-label="Usage">
       <Answer
-        query={facts}
+        query={sums}
         what="Cannot add up the calls of this project"
         loading="Adding up the calls"
         progress={useAnalysisProgress(facts)}
         stillWorks="The sessions can still be read."
         lines={16}
       >
-        {(data) => (isEmpty(data.slices) ? <NothingCounted /> : <Counted project={project} facts={data} />)}
+        {(data) => (data.calls[0]?.length ? <Counted project={project} sums={data} /> : <NothingCounted />)}
       </Answer>
     </section>
   );
@@ -39,81 +39,101 @@ const NothingCounted = () => (
   </Empty>
 );
 
-/** The slices of the selection, of the range before, and the bars of both. */
-function useShown(all: Slices, selection: UsageSelection) {
-  const { range, chosen, named } = selection;
-  const { from, to } = range;
+/** The slices of the selection, and those of the range before. */
+function useShown(all: Slices, { range: { from, to }, chosen, named }: UsageSelection) {
   const inside = useMemo(() => inRange(all, { from, to }), [all, from, to]);
   const slices = useMemo(() => matching(inside, chosen), [inside, chosen]);
-  const earlier = useMemo(() => rangeBefore({ from, to }), [from, to]);
   const isWhole = named === 'all';
-  const before = useMemo(() => (isWhole ? undefined : matching(inRange(all, earlier), chosen)), [all, earlier, chosen, isWhole]);
+  const before = useMemo(() => (isWhole ? undefined : matching(inRange(all, rangeBefore({ from, to })), chosen)), [all, from, to, chosen, isWhole]);
+  return { inside, slices, before };
+}
+
+/** The bars of the selection, those of the range before, and the selected one with the slices in it and in the bar before. */
+function useBars({ range: { from, to }, bar: first }: UsageSelection, { slices, before }: Pick<ReturnType<typeof useShown>, 'slices' | 'before'>) {
   const bars = useMemo(() => barsOf({ from, to }), [from, to]);
   // The line is compared bar by bar, so its parts have the lengths of the bars.
   const barsBefore = useMemo(
     () => bars.map((bar) => ({ from: dayAfter(bar.from, -lengthOf({ from, to })), to: dayAfter(bar.to, -lengthOf({ from, to })) })),
     [bars, from, to],
   );
-  return { inside, slices, before, bars, barsBefore };
+  const bar = bars.find((one) => one.from === first);
+  const previous = bar && bars[bars.indexOf(bar) - 1];
+  const inBar = useMemo(() => (bar ? inRange(slices, bar) : slices), [slices, bar]);
+  const beforeBar = useMemo(() => (bar ? previous && inRange(slices, previous) : before), [bar, previous, slices, before]);
+  return { bars, barsBefore, bar, inBar, beforeBar };
 }
 
-function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
-  const first = useMemo(
-    () => [...namesOf(facts.slices, 'day')].reduce((least, day) => (day !== '' && day < least ? day : least), '9'),
-    [facts.slices],
-  );
+/** The sums of tool calls, of which the selection is shown as soon as they have arrived. */
+function useShownTools(project: string, sessions: UsageFacts['sessions'], selection: UsageSelection) {
+  const tools = useTools(project);
+  const data = tools.status === 'done' ? tools.data : undefined;
+  const all = useMemo(() => (data ? toolSlices(data, sessions) : noSlices), [data, sessions]);
+  return { tools, ...useShown(all, selection) };
+}
+
+/** What the address names. The same facets keep one object, so that nothing is computed again. */
+function useSteadySelection({ slices }: UsageFacts): UsageSelection {
+  const first = useMemo(() => [...namesOf(slices, 'day')].reduce((least, day) => (day !== '' && day < least ? day : least), '9'), [slices]);
   const found = useSelection(first);
-  const { range, measure, group } = found;
-  // The same facets keep one object, so that nothing is computed again.
   const key = JSON.stringify(found.chosen);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says what is chosen
   const chosen = useMemo(() => found.chosen, [key]);
-  const selection = { ...found, chosen };
+  return { ...found, chosen };
+}
+
+function Counted({ project, sums: given }: { project: string; sums: AnalysisSums }) {
+  const facts = useMemo(() => factsIn(given), [given]);
+  const selection = useSteadySelection(facts);
+  const { range, measure, group, chosen } = selection;
   const budgets = useBudgets(project);
-  const { inside, slices, before, bars, barsBefore } = useShown(facts.slices, selection);
-  const bar = bars.find(({ from }) => from === found.bar);
-  const at = bar ? bars.indexOf(bar) : -1;
-  const ofBar = useMemo(() => (bar ? inRange(slices, bar) : slices), [slices, bar]);
-  const beforeBar = useMemo(() => {
-    const previous = bars[at - 1];
-    return bar ? previous && inRange(slices, previous) : before;
-  }, [bar, bars, at, slices, before]);
+  const { sessions, events } = facts;
+  const shown = useShown(facts.slices, selection);
+  const { tools, ...ofTools } = useShownTools(project, sessions, selection);
+  const { slices, before, inside } = shown;
+  const { bars, barsBefore, bar, inBar, beforeBar } = useBars(selection, shown);
+  const toolsInBar = useMemo(() => (bar ? inRange(ofTools.slices, bar) : ofTools.slices), [ofTools.slices, bar]);
   const sums = useMemo(() => addSlices(slices), [slices]);
   const sumsBefore = useMemo(() => before && addSlices(before), [before]);
+  const day = measure === 'cost' ? budgets?.budgets?.day : undefined;
   // The bars of days and sessions are divided by model: a part for each of them could not be told apart.
   const parts: ShownGrouping = group === 'day' || group === 'session' ? 'model' : group;
-  const { sessions, events } = facts;
+  const drawn = (of: Pick<typeof shown, 'slices' | 'before'>) => (
+    <>
+      <section aria-label="Chart" className="usage-section">
+        <div className="row wrap">
+          <h2 className="grow">
+            {measureNames[measure]} by {unitOf(range)}
+          </h2>
+          <BudgetWarning range={range} over={budgets?.overBudget ?? []} budget={day} />
+        </div>
+        <Chart
+          {...{ bars, barsBefore, measure, range, sessions, slices: of.slices, before: of.before }}
+          by={parts}
+          budget={budgetOf(range, day)}
+          selected={bar}
+          onSelect={(one) => setBar(one?.from)}
+        />
+      </section>
+      <Table key={group} {...{ measure, range, chosen, sessions, slices: of.slices, before: of.before }} by={group} />
+    </>
+  );
   return (
     <>
       <Controls selection={selection} inRange={inside} sessions={sessions} />
       <div className="usage-columns">
         <div className="usage-main">
           {isEmpty(slices) ? (
-            <Empty
-              title="No calls here"
-              actions={<Button onClick={() => go({ only: undefined, range: 'all', bar: undefined })}>Show all calls</Button>}
-            >
-              No call of {rangeWords(range)} matches the filters.
-            </Empty>
+            <NothingMatches range={range} />
           ) : (
             <>
               <Figures sums={sums} before={sumsBefore} range={range} chosen={chosen} />
-              <section aria-label="Chart" className="usage-section">
-                <div className="row wrap">
-                  <h2 className="grow">
-                    {measureNames[measure]} by {unitOf(range)}
-                  </h2>
-                  {measure === 'cost' && <BudgetWarning range={range} over={budgets?.overBudget ?? []} budget={budgets?.budgets?.day} />}
-                </div>
-                <Chart
-                  {...{ slices, before, bars, barsBefore, measure, range, sessions }}
-                  by={parts}
-                  budget={measure === 'cost' ? budgetOf(range, budgets?.budgets?.day) : undefined}
-                  selected={bar}
-                  onSelect={(one) => setBar(one?.from)}
-                />
-              </section>
-              <Table key={group} {...{ slices, before, measure, range, chosen, sessions }} by={group} />
+              {group === 'tool' ? (
+                <Answer query={tools} what="Cannot add up the tool calls of this project" loading="Adding up the tool calls">
+                  {() => drawn(ofTools)}
+                </Answer>
+              ) : (
+                drawn(shown)
+              )}
             </>
           )}
           <p className="usage-foot faint small">
@@ -124,9 +144,10 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
         </div>
         {!isEmpty(slices) && (
           <Panel
-            {...{ project, bars, chosen, measure, sessions, events }}
-            slices={ofBar}
+            {...{ project, bars, chosen, measure, sessions, events, tools }}
+            slices={inBar}
             before={beforeBar}
+            toolSlices={toolsInBar}
             range={bar ?? range}
             isBar={bar !== undefined}
           />
@@ -135,6 +156,12 @@ function Counted({ project, facts }: { project: string; facts: UsageFacts }) {
     </>
   );
 }
+
+const NothingMatches = ({ range }: { range: Range }) => (
+  <Empty title="No calls here" actions={<Button onClick={() => go({ only: undefined, range: 'all', bar: undefined })}>Show all calls</Button>}>
+    No call of {rangeWords(range)} matches the filters.
+  </Empty>
+);
 
 const daysIn = { day: 1, week: 7, month: 30 } as const;
 

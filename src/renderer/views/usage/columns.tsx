@@ -42,9 +42,9 @@ const theCalls = { lists: 'calls', words: () => 'the calls' } as const;
 
 const sessionsColumn: UsageColumn = {
   ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call to a model or a tool, subagents included', lists: 'sessions' },
-  value: ({ sessions }) => sessions.size,
-  shown: ({ sessions }) => say.exact(sessions.size),
-  words: ({ sessions }) => say.plural(sessions.size, 'session'),
+  value: ({ sessions }) => sessions,
+  shown: ({ sessions }) => say.exact(sessions),
+  words: ({ sessions }) => say.plural(sessions, 'session'),
 };
 const errorsColumn: UsageColumn = {
   ...{ id: 'errors', name: 'Errors', hint: 'Failed tool calls', lists: 'errors' },

@@ -1,7 +1,7 @@
-import type { AnalysisSums } from '../../../core/contract/index.js';
+import type { AnalysisSums, AnalysisTools } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { AnswerMemory, type Query, useKept, useProject, useQuery } from '../../state';
-import { type Slices, slicesIn } from './slices';
+import { callSlices, type Slices } from './slices';
 
 /** A session as the table and the panel name it. */
 export interface SessionFact {
@@ -15,34 +15,28 @@ export interface SessionFact {
   readonly branch: string;
 }
 
-type Rows = readonly (readonly unknown[])[];
-
 /** The facts from which the place computes all of its sums. Facets, groups and sorts ask the engine nothing. */
 export interface UsageFacts {
   readonly sessions: ReadonlyMap<string, SessionFact>;
-  /** The sums of calls and of tool calls. */
+  /** The sums of calls. */
   readonly slices: Slices;
   readonly events: Events;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** The sessions by id, from the rows of `analysis.sums`. */
-export const sessionsIn = (rows: Rows): ReadonlyMap<string, SessionFact> =>
-  new Map(
-    rows.map(([id, title, repository, person, agent, tip, parent, branch]) => [
-      text(id),
-      {
-        title: text(title) || text(id),
-        repository: text(repository),
-        person: text(person),
-        agent: text(agent),
-        tip: text(tip) || undefined,
-        parent: text(parent) || undefined,
-        branch: text(branch),
-      },
-    ]),
+/** The sessions by id, from an answer of `analysis.sums`. */
+export function sessionsIn({ names, sessions: { ids, titles, tips, places } }: Pick<AnalysisSums, 'names' | 'sessions'>): UsageFacts['sessions'] {
+  const name = (number: number | undefined): string => names[number ?? -1] ?? '';
+  return new Map(
+    ids.map((session, at) => {
+      const id = name(session);
+      const [repository = '', person = '', agent = '', parent = '', branch = ''] = places.map((column) => name(column[at]));
+      return [
+        id,
+        { ...{ title: titles[at] || id, repository, person, agent, branch }, tip: tips[at] || undefined, parent: parent || undefined },
+      ] as const;
+    }),
   );
+}
 
 /** A commit of a kind of its own: a turn of a fork that was made in Stemma, or a compaction. */
 export interface Event {
@@ -59,25 +53,31 @@ export interface Events {
   readonly compactions: readonly Event[];
 }
 
+/** The facts in an answer of `analysis.sums`. */
+export function factsIn(sums: AnalysisSums): UsageFacts {
+  const sessions = sessionsIn(sums);
+  return { sessions, slices: callSlices(sums, sessions), events: eventsIn(sums) };
+}
+
 const eventsIn = ({ forks, compactions }: Pick<AnalysisSums, 'forks' | 'compactions'>): Events => ({
   forks: forks.map(([day, session, commit, calls, cost]) => ({ day, session: session ?? '', commit, calls, cost })),
   compactions: compactions.map(([day, session, commit]) => ({ day, session: session ?? '', commit, calls: 0, cost: 0 })),
 });
 
-const facts = new AnswerMemory<UsageFacts>(2);
+const sums = new AnswerMemory<AnalysisSums>(2);
+const tools = new AnswerMemory<AnalysisTools>(2);
 
-/** The facts of a project, kept until it changes. */
-export const useFacts = (project: string): Query<UsageFacts> =>
+/** The sums of the calls of a project, kept until it changes. */
+export const useSums = (project: string): Query<AnalysisSums> =>
   useKept(
-    useQuery(
-      project,
-      async (signal) => {
-        const sums = JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums;
-        const known = sessionsIn(sums.sessions);
-        return { sessions: known, slices: slicesIn(sums, known), events: eventsIn(sums) };
-      },
-      facts,
-    ),
+    useQuery(project, async (signal) => JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums, sums),
+    project,
+  );
+
+/** The sums of its tool calls by tool. They are asked for once the place is shown, because there are several times as many as sums of calls. */
+export const useTools = (project: string): Query<AnalysisTools> =>
+  useKept(
+    useQuery(project, async (signal) => JSON.parse((await api.analysis.tools({}, { signal })).packed) as AnalysisTools, tools),
     project,
   );
 

@@ -1,11 +1,11 @@
 import type { Range } from './ranges';
-import { type ChosenFacets, type CountName, facets, matching, type ShownGrouping, type Slices, toolRowsOf, type UsageFacet } from './slices';
+import { type ChosenFacets, type CountName, facets, matching, type ShownGrouping, type Slices, type UsageFacet } from './slices';
 
 /** What a bar shows. */
 export const measures = ['cost', 'tokens', 'loss', 'errors', 'time'] as const;
 export type ShownMeasure = (typeof measures)[number];
 
-export type Sums = Record<CountName, number> & { readonly sessions: Set<number> };
+export type Sums = Record<CountName | 'sessions', number>;
 
 /** Sums of nothing. A project has thousands of them, so they are written out. */
 export const noSums = (): Sums => ({
@@ -25,7 +25,7 @@ export const noSums = (): Sums => ({
   results: 0,
   errors: 0,
   toolMs: 0,
-  sessions: new Set<number>(),
+  sessions: 0,
 });
 
 const known = new WeakMap<Slices, Map<string, unknown>>();
@@ -38,26 +38,8 @@ function once<T>(slices: Slices, name: string, make: () => T): T {
   return found.get(name) as T;
 }
 
-/** Columns of rows that are added up: those of the slices, or of the tool calls in them. */
-function summable(slices: Slices, ofTools: boolean) {
-  const { facts, rows } = slices;
-  if (!ofTools) return { rows, counts: facts.counts, placed: (place: Exclude<ShownGrouping, 'tool'>) => facts.places[place] };
-  const { row, counts } = facts.tools;
-  return {
-    rows: toolRowsOf(slices),
-    counts,
-    placed: (place: Exclude<ShownGrouping, 'tool'>) => row.map((one) => facts.places[place][one] as number),
-  };
-}
-
 /** Adds the values of each row to the sums of its group. */
-function addAll(
-  rows: Uint32Array,
-  counts: Readonly<Partial<Record<CountName, Float64Array>>>,
-  sessions: Uint32Array,
-  groups: readonly Sums[],
-  groupOf: Uint32Array,
-): void {
+function addAll({ facts: { counts, places }, rows }: Slices, groups: readonly Sums[], groupOf: Uint32Array): void {
   for (const [name, values] of Object.entries(counts) as [CountName, Float64Array][]) {
     const sums = new Float64Array(groups.length);
     for (let at = 0; at < rows.length; at++) {
@@ -66,24 +48,22 @@ function addAll(
     }
     for (const [at, group] of groups.entries()) group[name] += sums[at] as number;
   }
-  addSessions(
-    rows,
-    sessions,
-    groups.map(({ sessions }) => sessions),
-    groupOf,
-  );
+  const counted = countSessions(rows, places.session, groups.length, groupOf);
+  for (const [at, group] of groups.entries()) group.sessions += counted[at] as number;
 }
 
-/** Adds the session of each row to the set of its group. Most rows follow others of the same session and group. */
-function addSessions(rows: Uint32Array, sessions: Uint32Array, sets: readonly Set<number>[], groupOf: Uint32Array): void {
-  const last = new Int32Array(sets.length).fill(-1);
+/** The number of sessions in each group. The rows of a session follow each other, so each begins once in a group. */
+function countSessions(rows: Uint32Array, sessions: Uint32Array, groups: number, groupOf: Uint32Array): Uint32Array {
+  const counted = new Uint32Array(groups);
+  const last = new Int32Array(groups).fill(-1);
   for (let at = 0; at < rows.length; at++) {
     const session = sessions[rows[at] as number] as number;
     const group = groupOf[at] as number;
     if (last[group] === session) continue;
     last[group] = session;
-    sets[group]?.add(session);
+    counted[group] = (counted[group] as number) + 1;
   }
+  return counted;
 }
 
 /** The group of each row, in the order in which the groups occur. */
@@ -103,22 +83,21 @@ function grouped(
   return { keys, groupOf };
 }
 
-/** The sums of slices, or of their tool calls alone. */
-export const addSlices = (slices: Slices, ofTools = false): Sums =>
-  once(slices, `all ${ofTools}`, () => {
-    const { rows, counts, placed } = summable(slices, ofTools);
+/** The sums of slices. */
+export const addSlices = (slices: Slices): Sums =>
+  once(slices, 'all', () => {
     const sums = noSums();
-    addAll(rows, counts, placed('session'), [sums], new Uint32Array(rows.length));
+    addAll(slices, [sums], new Uint32Array(slices.rows.length));
     return sums;
   });
 
-/** The sums of each group. Calls to models belong to no tool. */
+/** The sums of each group. */
 export const sumGroups = (slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> =>
   once(slices, by, () => {
-    const { rows, counts, placed } = summable(slices, by === 'tool' || slices.tool !== undefined);
-    const { keys, groupOf } = grouped(rows, by === 'tool' ? slices.facts.tools.tool : placed(by), slices.facts.names);
+    const { facts, rows } = slices;
+    const { keys, groupOf } = grouped(rows, facts.places[by], facts.names);
     const groups = keys.map(noSums);
-    addAll(rows, counts, placed('session'), groups, groupOf);
+    addAll(slices, groups, groupOf);
     return new Map(keys.map((key, at) => [key, groups[at] as Sums]));
   });
 
@@ -126,9 +105,8 @@ export const sumGroups = (slices: Slices, by: ShownGrouping): ReadonlyMap<string
 export function countValues(slices: Slices, chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
   const { facts, rows } = matching(slices, chosen, facet);
   const { keys, groupOf } = grouped(rows, facts.places[facet], facts.names);
-  const sets = keys.map(() => new Set<number>());
-  addSessions(rows, facts.places.session, sets, groupOf);
-  return keys.map((key, at) => [key, sets[at]?.size ?? 0] as const).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+  const counted = countSessions(rows, facts.places.session, keys.length, groupOf);
+  return keys.map((key, at) => [key, counted[at] as number] as const).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 }
 
 /** All tokens that were counted. */
@@ -196,18 +174,16 @@ export function stacksOf(
   series: readonly string[],
   measure: ShownMeasure,
 ): readonly (readonly number[])[] {
-  const isTool = by === 'tool';
-  const { names, tools } = slices.facts;
-  const { rows, counts, placed } = summable(slices, isTool);
-  const [groups, days] = [isTool ? tools.tool : placed(by), placed('day')];
+  const { names, places, counts } = slices.facts;
+  const [groups, days] = [places[by], places.day];
   const seriesAt = new Map(series.map((name, at) => [name, at]));
   const placeOf = names.map((name) => seriesAt.get(name) ?? seriesAt.get(rest));
   const stacks = bars.map(() => series.map(() => 0));
   const stackOf = names.map((name) => stacks[barAt(bars, name)]);
-  for (const name of countsOf(measure, isTool)) {
-    const values = (counts as Partial<Record<CountName, Float64Array>>)[name];
+  for (const name of countsOf(measure, by === 'tool')) {
+    const values = counts[name];
     if (!values) continue;
-    for (const row of rows) {
+    for (const row of slices.rows) {
       const stack = stackOf[days[row] as number];
       const place = placeOf[groups[row] as number];
       if (stack && place !== undefined) stack[place] = (stack[place] ?? 0) + (values[row] as number);
