@@ -108,12 +108,12 @@ export function packedTools({ db, project }: ReadChain): string {
     `SELECT day, session, agent, model, name, calls, results, errors, ms FROM (${toolSums}) WHERE ${isOfSession}`,
     { project },
   );
-  const tools = rows.map(([day, session, agent, model, tool, ...counts]) => [
-    numberOfDay(day),
-    ...[session, agent, model, tool].map(numberOf),
-    ...counts,
-  ]);
-  return JSON.stringify({ names, tools: columnsOf(tools.sort(bySession), 9) });
+  rows.sort((a, b) => (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0));
+  const days = rows.map(([day]) => numberOfDay(day));
+  const column = (at: number): number[] => rows.map(({ [at]: cell }) => (typeof cell === 'string' ? numberOf(cell) : (cell ?? 0)));
+  // The few names of many rows come first, because their numbers are short.
+  const [agents = [], models = [], tools = [], sessions = []] = [2, 3, 4, 1].map(column);
+  return JSON.stringify({ names, tools: [days, sessions, agents, models, tools, ...[5, 6, 7, 8].map(column)] });
 }
 
 /** The turns that were made in Stemma and the compactions, the latest first. */

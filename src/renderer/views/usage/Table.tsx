@@ -204,7 +204,7 @@ export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMa
   if (!found) return <span className="muted">{groupName(id, 'session', sessions)}</span>;
   return (
     <span className="row gap-6 shrinks">
-      <span title={agentName(found.agent)}>
+      <span className="inline-row" title={agentName(found.agent)}>
         <AgentMark agent={found.agent} />
       </span>
       <button type="button" className="link-button ellipsis" title={`Open ${found.title}`} onClick={() => openSession(id, sessions)}>
