@@ -211,14 +211,16 @@ export function* foundIn(
   return found;
 }
 
-/** The call whose answer begins at an entry of a commit, without what the commits before it tell. */
-export function foundAt(chain: ReadChain, commit: CommitSeq, at: number): AnsweredCall | undefined {
+/** Finds the calls whose answers begin at entries of a commit, without what the commits before it tell. Reads its content once. */
+export function callsAt(chain: ReadChain, commit: CommitSeq): (at: number) => AnsweredCall | undefined {
   const row = commitAt(chain, commit);
   const runtime = findReader(row.format);
   const delta = openDelta(chain, row);
-  const [entry, answer] = [delta.entries[at], runtime.answer(delta, at)];
-  const beginning = entry && { key: entry.key, at, messagesBefore: 0, causes: noCauses() };
-  return beginning && answer && { row, runtime, beginning, answer, at: answer.at ?? entry.at ?? toTimestamp(row.createdAt), isPure: false };
+  return (at) => {
+    const [entry, answer] = [delta.entries[at], runtime.answer(delta, at)];
+    const beginning = entry && { key: entry.key, at, messagesBefore: 0, causes: noCauses() };
+    return beginning && answer && { row, runtime, beginning, answer, at: answer.at ?? entry.at ?? toTimestamp(row.createdAt), isPure: false };
+  };
 }
 
 /** The number of messages that were sent for an answer in the commit. */

@@ -17,7 +17,7 @@ import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } 
 import { cardRows, getCardCall, parseCardId } from './cards.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type RebuiltCall, type StoredCall } from './rebuild.js';
-import { rowOfStored, type StoredAnswer, storedAnswers } from './stored-answers.js';
+import { rowsOfStored, type StoredAnswer, storedAnswers } from './stored-answers.js';
 
 export type RequestFilter = InputOf<'request.series'>;
 
@@ -88,8 +88,7 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain)), ...rows];
   const end = limit === undefined ? Number.MAX_SAFE_INTEGER : offset + limit;
   if (others.length === 0) {
-    const requests = stored.page(offset, end - offset).map((answer) => shownAnswer(chain, answer));
-    return { total: stored.total(), requests };
+    return { total: stored.total(), requests: shownAnswers(chain, stored.page(offset, end - offset)) };
   }
   const replies = new Set(rows.map((row) => row.replyRecord));
   const answers = stored.page(0, Number.MAX_SAFE_INTEGER).filter(({ record }) => !replies.has(record));
@@ -98,21 +97,25 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
 }
 
 /** @throws CORRUPT if the content has changed since its answers were stored. */
-function shownAnswer(chain: ReadChain, answer: StoredAnswer): RequestRow {
-  const row = rowOfStored(chain, answer);
-  if (row) return row;
-  throw corrupt(String(answer.context), `The commit ${commitAt(chain, answer.context).id} no longer holds the answer that was stored for it.`);
-}
+const shownAnswers = (chain: ReadChain, answers: readonly StoredAnswer[]): RequestRow[] =>
+  rowsOfStored(chain, answers).map((row, at) => {
+    if (row) return row;
+    const { context } = answers[at] as StoredAnswer;
+    throw corrupt(String(context), `The commit ${commitAt(chain, context).id} no longer holds the answer that was stored for it.`);
+  });
 
 const timeOf = ({ at }: RequestRow | ListedCall | StoredAnswer): number => (typeof at === 'number' ? at : Date.parse(at));
 
 /** The calls of a page. Only these are rebuilt and proved. */
 function shownCalls(chain: ReadChain, page: readonly (RequestRow | ListedCall | StoredAnswer)[]): RequestRow[] {
-  const isRecorded = (row: RequestRow | ListedCall | StoredAnswer): row is ListedCall => 'no' in row;
-  const recorded = page.filter(isRecorded);
-  const proved = provedRows(chain, recorded);
-  const shown = new Map(recorded.map((row, at) => [row, proved[at] as RequestRow] as const));
-  return page.map((row) => (isRecorded(row) ? (shown.get(row) as RequestRow) : 'place' in row ? shownAnswer(chain, row) : row));
+  const recorded = page.filter((row) => 'no' in row);
+  const answers = page.filter((row) => 'place' in row);
+  const [proved, found] = [provedRows(chain, recorded), shownAnswers(chain, answers)];
+  const shown = new Map<unknown, RequestRow | undefined>([
+    ...recorded.map((row, at) => [row, proved[at]] as const),
+    ...answers.map((row, at) => [row, found[at]] as const),
+  ]);
+  return page.map((row) => shown.get(row) ?? (row as RequestRow));
 }
 
 /** A page of calls that are found by reading all commits of the filter. */

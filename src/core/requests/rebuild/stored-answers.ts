@@ -4,7 +4,7 @@ import { outlineVersion, type ReadChain, type WriteChain } from '../../chain/ind
 import type { RequestRow } from '../../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../../store/index.js';
 import { recordId } from '../runtimes/runtime.js';
-import { type AnsweredCall, foundAt, foundIn, makeRow } from './answers.js';
+import { type AnsweredCall, callsAt, foundIn, makeRow } from './answers.js';
 
 const progressName = 'usage answers';
 const versionName = 'usage answers version';
@@ -109,8 +109,17 @@ export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerSc
   };
 }
 
-/** The call of a stored answer, from the commit that holds it. */
-export function rowOfStored(chain: ReadChain, { context, place, messages, isPure }: StoredAnswer): RequestRow | undefined {
-  const found = foundAt(chain, context, place);
-  return found && makeRow({ ...found, beginning: { ...found.beginning, messagesBefore: messages }, isPure: isPure === 1 });
+/** The calls of stored answers, in their order, from the commits that hold them; undefined where a commit has no such answer. */
+export function rowsOfStored(chain: ReadChain, answers: readonly StoredAnswer[]): (RequestRow | undefined)[] {
+  const rows = new Map<StoredAnswer, RequestRow>();
+  for (const [context, own] of Map.groupBy(answers, (answer) => answer.context)) {
+    const callAt = callsAt(chain, context);
+    for (const answer of own) {
+      const found = callAt(answer.place);
+      if (!found) continue;
+      const beginning = { ...found.beginning, messagesBefore: answer.messages };
+      rows.set(answer, makeRow({ ...found, beginning, isPure: answer.isPure === 1 }));
+    }
+  }
+  return answers.map((answer) => rows.get(answer));
 }
