@@ -23,7 +23,7 @@ export function UsageView({ project }: { project: string }) {
         query={sums}
         what="Cannot add up the calls of this project"
         loading="Adding up the calls"
-        progress={useAnalysisProgress(facts)}
+        progress={useAnalysisProgress(sums)}
         stillWorks="The sessions can still be read."
         lines={16}
       >
