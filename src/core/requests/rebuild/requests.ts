@@ -2,7 +2,6 @@ import {
   atOnce,
   type CommitSeq,
   type ContextId,
-  corrupt,
   type EntryKey,
   type Json,
   type JsonObject,
@@ -10,7 +9,7 @@ import {
   StemmaError,
   toTimestamp,
 } from '../../base/index.js';
-import { commitAt, findCommit, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
+import { findCommit, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
 import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow } from '../../contract/index.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } from './answers.js';
@@ -88,7 +87,7 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain)), ...rows];
   const end = limit === undefined ? Number.MAX_SAFE_INTEGER : offset + limit;
   if (others.length === 0) {
-    return { total: stored.total(), requests: shownAnswers(chain, stored.page(offset, end - offset)) };
+    return { total: stored.total(), requests: rowsOfStored(chain, stored.page(offset, end - offset)) };
   }
   const replies = new Set(rows.map((row) => row.replyRecord));
   const answers = stored.page(0, Number.MAX_SAFE_INTEGER).filter(({ record }) => !replies.has(record));
@@ -96,21 +95,13 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   return { total: all.length, requests: shownCalls(chain, all.slice(offset, end)) };
 }
 
-/** @throws CORRUPT if the content has changed since its answers were stored. */
-const shownAnswers = (chain: ReadChain, answers: readonly StoredAnswer[]): RequestRow[] =>
-  rowsOfStored(chain, answers).map((row, at) => {
-    if (row) return row;
-    const { context } = answers[at] as StoredAnswer;
-    throw corrupt(String(context), `The commit ${commitAt(chain, context).id} no longer holds the answer that was stored for it.`);
-  });
-
 const timeOf = ({ at }: RequestRow | ListedCall | StoredAnswer): number => (typeof at === 'number' ? at : Date.parse(at));
 
 /** The calls of a page. Only these are rebuilt and proved. */
 function shownCalls(chain: ReadChain, page: readonly (RequestRow | ListedCall | StoredAnswer)[]): RequestRow[] {
   const recorded = page.filter((row) => 'no' in row);
   const answers = page.filter((row) => 'place' in row);
-  const [proved, found] = [provedRows(chain, recorded), shownAnswers(chain, answers)];
+  const [proved, found] = [provedRows(chain, recorded), rowsOfStored(chain, answers)];
   const shown = new Map<unknown, RequestRow | undefined>([
     ...recorded.map((row, at) => [row, proved[at]] as const),
     ...answers.map((row, at) => [row, found[at]] as const),

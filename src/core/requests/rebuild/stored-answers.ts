@@ -1,6 +1,6 @@
 // Where answers begin, in the order of their times, so that a page of calls reads only the commits of its own calls. Commits never change.
-import { atOnce, type CommitSeq, StemmaError } from '../../base/index.js';
-import { outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
+import { atOnce, type CommitSeq, corrupt, StemmaError } from '../../base/index.js';
+import { commitAt, outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { RequestRow } from '../../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../../store/index.js';
 import { recordId } from '../runtimes/runtime.js';
@@ -109,17 +109,17 @@ export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerSc
   };
 }
 
-/** The calls of stored answers, in their order, from the commits that hold them; undefined where a commit has no such answer. */
-export function rowsOfStored(chain: ReadChain, answers: readonly StoredAnswer[]): (RequestRow | undefined)[] {
+/** The calls of stored answers, in their order. Reads each commit once. @throws CORRUPT if the content has changed since its answers were stored. */
+export function rowsOfStored(chain: ReadChain, answers: readonly StoredAnswer[]): RequestRow[] {
   const rows = new Map<StoredAnswer, RequestRow>();
   for (const [context, own] of Map.groupBy(answers, (answer) => answer.context)) {
     const callAt = callsAt(chain, context);
     for (const answer of own) {
       const found = callAt(answer.place);
-      if (!found) continue;
+      if (!found) throw corrupt(String(context), `The commit ${commitAt(chain, context).id} no longer holds the answer that was stored for it.`);
       const beginning = { ...found.beginning, messagesBefore: answer.messages };
       rows.set(answer, makeRow({ ...found, beginning, isPure: answer.isPure === 1 }));
     }
   }
-  return answers.map((answer) => rows.get(answer));
+  return answers.map((answer) => rows.get(answer) as RequestRow);
 }
