@@ -211,18 +211,6 @@ export function* foundIn(
   return found;
 }
 
-/** Finds the calls whose answers begin at entries of a commit, without what the commits before it tell. Reads its content once. */
-export function callsAt(chain: ReadChain, commit: CommitSeq): (at: number) => AnsweredCall | undefined {
-  const row = commitAt(chain, commit);
-  const runtime = findReader(row.format);
-  const delta = openDelta(chain, row);
-  return (at) => {
-    const [entry, answer] = [delta.entries[at], runtime.answer(delta, at)];
-    const beginning = entry && { key: entry.key, at, messagesBefore: 0, causes: noCauses() };
-    return beginning && answer && { row, runtime, beginning, answer, at: answer.at ?? entry.at ?? toTimestamp(row.createdAt), isPure: false };
-  };
-}
-
 /** The number of messages that were sent for an answer in the commit. */
 export function messagesBefore(chain: ReadChain, row: ContextRow, key: EntryKey): number | undefined {
   const beginning = beginningsOf(chain, row, new Map()).beginnings.find((one) => one.key === key);

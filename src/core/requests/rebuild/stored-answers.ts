@@ -1,10 +1,13 @@
 // Where answers begin, in the order of their times, so that a page of calls reads only the commits of its own calls. Commits never change.
-import { atOnce, type CommitSeq, corrupt, StemmaError } from '../../base/index.js';
+import { atOnce, type CommitSeq, corrupt, StemmaError, toTimestamp } from '../../base/index.js';
 import { commitAt, outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { RequestRow } from '../../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../../store/index.js';
+import { openDelta } from '../runtimes/before.js';
 import { recordId } from '../runtimes/runtime.js';
-import { type AnsweredCall, callsAt, foundIn, makeRow } from './answers.js';
+import { findReader } from '../runtimes/runtimes.js';
+import { noCauses } from '../shared/causes.js';
+import { type AnsweredCall, foundIn, makeRow } from './answers.js';
 
 const progressName = 'usage answers';
 const versionName = 'usage answers version';
@@ -113,12 +116,14 @@ export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerSc
 export function rowsOfStored(chain: ReadChain, answers: readonly StoredAnswer[]): RequestRow[] {
   const rows = new Map<StoredAnswer, RequestRow>();
   for (const [context, own] of Map.groupBy(answers, (answer) => answer.context)) {
-    const callAt = callsAt(chain, context);
-    for (const answer of own) {
-      const found = callAt(answer.place);
-      if (!found) throw corrupt(String(context), `The commit ${commitAt(chain, context).id} no longer holds the answer that was stored for it.`);
-      const beginning = { ...found.beginning, messagesBefore: answer.messages };
-      rows.set(answer, makeRow({ ...found, beginning, isPure: answer.isPure === 1 }));
+    const row = commitAt(chain, context);
+    const [runtime, delta] = [findReader(row.format), openDelta(chain, row)];
+    for (const stored of own) {
+      const [entry, answer] = [delta.entries[stored.place], runtime.answer(delta, stored.place)];
+      if (!entry || !answer) throw corrupt(String(context), `The commit ${row.id} no longer holds the answer that was stored for it.`);
+      const beginning = { key: entry.key, at: stored.place, messagesBefore: stored.messages, causes: noCauses() };
+      const at = answer.at ?? entry.at ?? toTimestamp(row.createdAt);
+      rows.set(stored, makeRow({ row, runtime, beginning, answer, at, isPure: stored.isPure === 1 }));
     }
   }
   return answers.map((answer) => rows.get(answer) as RequestRow);
