@@ -92,12 +92,35 @@ const derivedStates = new WeakMap<ProjectFolder['chain'], string>();
 const readState = ({ db, usageSettings }: ProjectFolder['chain']): string =>
   `${db.version()} ${db.one<{ changes: number }>('SELECT total_changes() AS changes')?.changes} ${usageSettings() ?? ''}`;
 
-/** Derives what questions over many sessions are answered from, unless another process is writing. Asks what is due after a change only. */
-export async function prepareAnalysis({ chain }: Pick<ProjectFolder, 'chain'>): Promise<void> {
-  if (derivedStates.get(chain) === readState(chain) || !chain.db.isFree()) return;
+/** The interval between two looks whether the own upkeep has stopped writing, in milliseconds. */
+const lookMs = 20;
+const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What `prepareAnalysis` needs of a project. */
+export interface TendedProject extends Pick<ProjectFolder, 'chain'> {
+  /** Whether the upkeep of this process works on the project. Its writing ends soon. */
+  readonly isTidying?: () => boolean;
+}
+
+/** Waits while the upkeep of this process writes. Returns whether the project may be written now: another process may hold its lock for long. */
+export async function waitForUpkeep({ chain, isTidying }: TendedProject): Promise<boolean> {
+  while (!chain.db.isFree()) {
+    if (!isTidying?.()) return false;
+    await pass(lookMs);
+  }
+  return true;
+}
+
+/**
+ * Derives what questions over many sessions are answered from, unless another process is writing: then they are answered from what is there, and
+ * `analysisProgress` counts the rest. Asks what is due after a change only.
+ */
+export async function prepareAnalysis(project: TendedProject): Promise<void> {
+  const { chain } = project;
+  if (derivedStates.get(chain) === readState(chain) || !(await waitForUpkeep(project))) return;
   if (usageIsDue(chain) || analysisIsDue(chain)) {
     await loadPrices();
-    for (const _ of catchUpAnalysis(chain)) await new Promise((resolve) => setTimeout(resolve));
+    for (const _ of catchUpAnalysis(chain)) await pass(0);
   }
   derivedStates.set(chain, readState(chain));
 }

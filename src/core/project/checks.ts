@@ -1,7 +1,7 @@
 import { catchUpFindings, findingsAreDue, uncheckedSessions } from '../analysis/index.js';
 import type { Finding } from '../contract/index.js';
 import type { Analyst } from './ask.js';
-import { analystMs, askFolder } from './asking.js';
+import { analystMs, askFolder, type TendedProject, waitForUpkeep } from './asking.js';
 import type { ProjectFolder } from './folder.js';
 import type { IdleWork } from './upkeep.js';
 
@@ -19,11 +19,11 @@ interface Checking {
  */
 export async function checkSessions(
   analyst: Analyst | undefined,
-  folder: Pick<ProjectFolder, 'chain' | 'place'>,
+  folder: TendedProject & Pick<ProjectFolder, 'place'>,
   { isOver, ...how }: Checking,
 ): Promise<void> {
   const { chain, place } = folder;
-  if (!place || !findingsAreDue(chain) || !chain.db.isFree()) return;
+  if (!place || !findingsAreDue(chain) || !(await waitForUpkeep(folder))) return;
   const find = async (runs: string) =>
     (await askFolder(analyst, folder, { kind: 'findingsWithin', runs }, { ms: analystMs.findings, ...how })) as readonly Finding[];
   for await (const _ of catchUpFindings(chain, find)) {

@@ -33,6 +33,7 @@ export interface Project extends ProjectFolder {
   /** The ends of the sessions on which an agent works, as live capture observes it. */
   live(): ReadonlySet<ContextId>;
   readonly pauseUpkeep: Upkeep['pause'];
+  readonly isTidying: Upkeep['isRunning'];
 }
 
 /** This machine's data about its projects, which is stored outside of them. */
@@ -114,6 +115,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     capture,
     summarizer,
     pauseUpkeep: upkeep.pause,
+    isTidying: upkeep.isRunning,
     close: () => {
       keeper.close();
       forgetFetched(chain);

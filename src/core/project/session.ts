@@ -1,7 +1,7 @@
 import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
 import { catchUpIndex } from '../search/index.js';
 import { catchUpCalls, pendingCommits, prepareUsage } from '../usage/index.js';
-import { prepareAnalysis } from './asking.js';
+import { prepareAnalysis, type TendedProject, waitForUpkeep } from './asking.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
 import { type DerivedKind, type Reading, type ReadProject, requireProject } from './reading.js';
@@ -79,10 +79,11 @@ function catchUpFew(chain: Project['chain'], pending: (chain: Project['chain'], 
 }
 
 /** Derives what a question is answered from, unless another process is writing. */
-export async function prepare({ chain }: Pick<Project, 'chain'>, what: DerivedKind): Promise<void> {
+export async function prepare(project: TendedProject, what: DerivedKind): Promise<void> {
+  const { chain } = project;
   if (what === 'search') catchUpIndex(chain);
-  else if (what === 'analysis') await prepareAnalysis({ chain });
+  else if (what === 'analysis') await prepareAnalysis(project);
   else if (what === 'calls') catchUpFew(chain, pendingCommits, catchUpCalls(chain));
   else if (what === 'answers') catchUpFew(chain, pendingAnswers, catchUpAnswers(chain));
-  else if (chain.db.isFree()) await prepareUsage(chain);
+  else if (await waitForUpkeep(project)) await prepareUsage(chain);
 }

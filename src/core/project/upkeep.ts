@@ -25,6 +25,8 @@ export interface Upkeep {
   resume(): void;
   /** Begins no work until it is resumed, and asks work in a thread to end. That thread has the project open until `isIdle`. */
   pause(): { readonly isIdle: () => boolean; readonly resume: () => void };
+  /** Whether a thread works on the project. */
+  isRunning(): boolean;
   close(): void;
 }
 
@@ -169,9 +171,7 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
   const soon = delayed(times.soon, () => {
     if (!thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
   });
-  const deriveSoon = (): void => {
-    if (inThread && !closing.signal.aborted) soon.request();
-  };
+  const deriveSoon = (): void => void (inThread && !closing.signal.aborted && soon.request());
   const step = (): void => {
     try {
       // Another process writes: waiting for its lock would block this thread.
@@ -201,6 +201,7 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
       deriveSoon();
     },
     resume,
+    isRunning: thread.isRunning,
     pause: () => {
       isPaused = true;
       thread.stop();

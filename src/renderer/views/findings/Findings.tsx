@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Finding, FindingRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say, When } from '../../parts';
@@ -7,11 +7,22 @@ import { go, useAnalysisProgress, useKeptQuery, useNavigation, useProject } from
 const severityNames = { high: 'high', medium: 'medium', low: 'low' } as const;
 const severityTones = { high: 'tone-bad', medium: 'tone-warn', low: 'muted' } as const;
 
+/** Milliseconds between two questions while sessions are left to check. */
+const pauseMs = 1_000;
+
 /** What the rules find in all sessions: the rules with their numbers, and the findings of the chosen rule. */
 export function FindingsView({ project }: { project: string }) {
   const rule = useNavigation(({ route }) => route.rule);
   const revision = useProject((state) => state.revision);
-  const rules = useKeptQuery(project, `${project} ${revision}`, (signal) => api.finding.rules({}, { signal }));
+  const [round, setRound] = useState(0);
+  const rules = useKeptQuery(project, `${project} ${revision} ${round}`, (signal) => api.finding.rules({}, { signal }));
+  const shown = rules.status === 'done' ? rules.data : undefined;
+  // Each question checks some of the sessions that are left.
+  useEffect(() => {
+    if (!shown?.unchecked) return;
+    const timer = setTimeout(() => setRound((n) => n + 1), pauseMs);
+    return () => clearTimeout(timer);
+  }, [shown]);
   return (
     <section className="findings" aria-label="Findings">
       <Answer
@@ -27,7 +38,13 @@ export function FindingsView({ project }: { project: string }) {
           return (
             <>
               <Rules rules={data.rules} folder={data.folder} unchecked={data.unchecked ?? 0} chosen={chosen?.rule} />
-              <Found key={chosen?.rule ?? ''} project={project} rule={chosen} total={data.rules.reduce((sum, { found }) => sum + found, 0)} />
+              <Found
+                key={chosen?.rule ?? ''}
+                project={project}
+                rule={chosen}
+                total={chosen?.found ?? data.rules.reduce((sum, { found }) => sum + found, 0)}
+                isChecking={data.unchecked !== undefined}
+              />
             </>
           );
         }}
@@ -66,7 +83,7 @@ function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
       </ul>
       {unchecked > 0 && (
         <p className="small tone-warn" role="status">
-          {say.plural(unchecked, 'session')} not checked yet. Idle time and each visit check more.
+          {say.plural(unchecked, 'session')} left to check…
         </p>
       )}
       {folder !== null && (
@@ -80,11 +97,19 @@ function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
 
 const page = 200;
 
-function Found({ project, rule, total }: { project: string; rule: FindingRule | undefined; total: number }) {
+interface FoundProps {
+  project: string;
+  rule: FindingRule | undefined;
+  total: number;
+  /** Whether sessions are left to check. */
+  isChecking: boolean;
+}
+
+function Found({ project, rule, total, isChecking }: FoundProps) {
   const [limit, setLimit] = useState(page);
   const revision = useProject((state) => state.revision);
   const name = rule?.rule;
-  const found = useKeptQuery(`${project} ${name}`, `${project} ${revision} ${name} ${limit}`, (signal) =>
+  const found = useKeptQuery(`${project} ${name}`, `${project} ${revision} ${name} ${total} ${limit}`, (signal) =>
     api.finding.list({ ...(name !== undefined && { rule: name }), limit }, { signal }),
   );
   return (
@@ -105,8 +130,10 @@ function Found({ project, rule, total }: { project: string; rule: FindingRule | 
           </details>
         )}
       </header>
-      {total === 0 || rule?.found === 0 ? (
-        <Empty title="Nothing found">{rule?.problem ? 'The rule is wrong, so it finds nothing.' : 'Findings with their evidence appear here.'}</Empty>
+      {total === 0 ? (
+        <Empty title={isChecking ? 'Nothing found yet' : 'Nothing found'}>
+          {rule?.problem ? 'The rule is wrong, so it finds nothing.' : 'Findings with their evidence appear here.'}
+        </Empty>
       ) : (
         <Answer query={found} what="Cannot list the findings" loading="Listing the findings">
           {({ findings, total: all }) => (
