@@ -2,7 +2,7 @@
 import { type ContextId, isObject, parseJson } from '../base/index.js';
 import type { Kind, OutlineRow } from '../contract/index.js';
 import type { ContextRow, ReadChain, Step, WriteChain } from './chain.js';
-import { commitAt, findCommit, placesTowardsRoot } from './find.js';
+import { commitAt, findCommit, windowRanges } from './find.js';
 import { keep, recalled } from './kept.js';
 import { outlinesOf, outlineVersion } from './outline.js';
 import { addSenders } from './senders.js';
@@ -60,22 +60,17 @@ function sumsIn(data: string): EntrySums | undefined {
 /** The sums that are stored of commits in the window of a commit, oldest first. */
 function marksTo(chain: ReadChain, tip: ContextRow): Mark[] {
   const marks: Mark[] = [];
-  for (const { run, depth } of placesTowardsRoot(chain, tip)) {
-    const reset = chain.db.one<{ depth: number | null }>(
-      "SELECT MAX(depth) AS depth FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'",
-      ...[run, depth],
-    )?.depth;
+  for (const { run, from, to } of windowRanges(chain, tip)) {
     // A repair may have given the number of a lost commit to another one, so the id is compared.
     const rows = chain.db.all<Pick<Mark, 'seq'> & { data: string }>(
       `SELECT c.seq, s.data FROM context c CROSS JOIN entrySum s ON s.context = c.seq AND s.id = c.id AND s.version = ?
-        WHERE c.run = ? AND c.depth <= ? AND c.depth >= ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1} ORDER BY c.depth DESC`,
-      ...[outlineVersion, run, depth, reset ?? 0],
+        WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1} ORDER BY c.depth DESC`,
+      ...[outlineVersion, run, from, to],
     );
     for (const { seq, data } of rows) {
       const sums = sumsIn(data);
       if (sums) marks.push({ seq, sums });
     }
-    if (reset != null) break;
   }
   return marks.reverse();
 }

@@ -96,8 +96,24 @@ export function commonAncestor(chain: ReadChain, a: ContextRow, b: ContextRow): 
   return undefined;
 }
 
+/** The commits of a window: for each run on the way to the last compaction or snapshot, or to the root, the first and the last depth. */
+export function windowRanges(chain: ReadChain, tip: Pick<ContextRow, 'run' | 'depth'>): { run: number; from: number; to: number }[] {
+  const ranges: { run: number; from: number; to: number }[] = [];
+  const places = placesTowardsRoot(chain, tip);
+  for (const [at, { run, depth }] of places.entries()) {
+    const reset = chain.db.one<{ depth: number | null }>(
+      "SELECT MAX(depth) AS depth FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'",
+      ...[run, depth],
+    )?.depth;
+    const origin = places[at + 1];
+    ranges.push({ run, from: reset ?? (origin ? origin.depth + 1 : 0), to: depth });
+    if (reset != null) break;
+  }
+  return ranges;
+}
+
 /** For each run on the way to the root: the run, and the depth at which the walk enters it. */
-export function placesTowardsRoot(chain: ReadChain, row: ContextRow): { run: number; depth: number }[] {
+export function placesTowardsRoot(chain: ReadChain, row: Pick<ContextRow, 'run' | 'depth'>): { run: number; depth: number }[] {
   const places: { run: number; depth: number }[] = [];
   for (let at: { run: number; depth: number } | undefined = row; at; at = findOrigin(chain, at.run)) places.push(at);
   return places;

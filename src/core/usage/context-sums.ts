@@ -20,8 +20,8 @@ import { rememberedFacts } from '../composer/index.js';
 import { type DeltaLosses, lossSum, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { measureFacts, measureRules } from './delta-measures.js';
-import { fillerColumns } from './filler-columns.js';
 import { fillerFacts } from './filler-facts.js';
+import { saveStretch, stretchesTo } from './filler-stretches.js';
 import { openWindow, type WindowState } from './parts.js';
 import { hasTokenizer } from './tokenizer.js';
 import { lossesAlong, lossFacts, turnFacts } from './turn-facts.js';
@@ -112,7 +112,11 @@ const versionName = 'usage contexts version';
 /** The commits that are read at a time, and the bytes after which a batch ends early: the tokenizer reads about 5 MB a second. */
 const batch = { commits: 256, bytes: 512 * 1024 };
 
-const readUpTo = (chain: ReadChain): number => (readDerivedProgress(chain, versionName) === version ? readDerivedProgress(chain, progressName) : 0);
+/** Increase this number when more is stored of each conversation. What was stored before stays valid. */
+const storedVersion = version * 10 + 1;
+
+const readUpTo = (chain: ReadChain): number =>
+  readDerivedProgress(chain, versionName) === storedVersion ? readDerivedProgress(chain, progressName) : 0;
 
 /** Whether new commits of long conversations have no measures and sums yet. */
 export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
@@ -134,7 +138,7 @@ export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<
 
 function readTo(chain: WriteChain, seq: number): void {
   setDerivedProgress(chain, progressName, seq);
-  setDerivedProgress(chain, versionName, version);
+  setDerivedProgress(chain, versionName, storedVersion);
 }
 
 interface Row extends Step {
@@ -158,13 +162,13 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   const some = end < 0 ? rows : rows.slice(0, end + 1);
   // A conversation that has become long: what comes before was not measured.
   for (const step of some.filter(({ depth }) => depth === from - 1)) {
-    const { rest } = windowBefore(chain, step);
+    const { rest } = stretchesTo(chain, step);
     for (let at = 0; at < rest.length; at += sumsEvery) {
       const earlier = rest.slice(at, at + sumsEvery);
       const store = storing(chain, earlier);
       db.transaction(() => {
         store();
-        for (const each of earlier.filter(hasSums)) ifReadable(() => saveEntrySums(chain, each, sumsEvery));
+        for (const each of earlier.filter(hasSums)) saveSums(chain, each, sumsEvery);
       });
       yield;
     }
@@ -173,7 +177,7 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   db.transaction(() => {
     store();
     for (const step of some.filter(hasSums)) {
-      ifReadable(() => saveEntrySums(chain, step, gapAt(step, from)));
+      saveSums(chain, step, gapAt(step, from));
       storeSums(chain, step, from);
     }
     readTo(chain, some.at(-1)?.seq ?? readUpTo(chain));
@@ -181,8 +185,14 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   yield;
 }
 
+/** Stores what the entries up to a commit add up to. `most`: the commits that it may read. */
+function saveSums(chain: WriteChain, step: Step, most: number): void {
+  ifReadable(() => saveEntrySums(chain, step, most));
+  ifReadable(() => saveStretch(chain, step));
+}
+
 /** What is stored of each delta of a long conversation. */
-const kinds = [measureFacts, fillerFacts, fillerColumns, turnFacts, lossFacts, rememberedFacts];
+const kinds = [measureFacts, fillerFacts, turnFacts, lossFacts, rememberedFacts];
 
 /** Makes the values of deltas, and returns what stores them: nobody else can write during a transaction. Missing content is left out. */
 function storing(chain: WriteChain, steps: readonly Step[]): () => void {

@@ -1,24 +1,27 @@
 // The facts of fillers as numbers, which the list of a long context adds up and sorts without reading the facts themselves.
 import { numberOf } from '../base/index.js';
-import type { DeltaFacts } from '../chain/index.js';
-import { describe, type FillerFact, fillerFacts, rowName } from './filler-facts.js';
+import { describe, type FillerFact, rowName } from './filler-facts.js';
+import { numberList } from './number-list.js';
 
-/** The visible entries of a delta: one number for each in every column. */
-export interface FillerColumns {
+/** The numbers of visible entries in a row: one for each in every column but the last two. */
+const columnNames = ['keys', 'tokens', 'rows', 'digests', 'given', 'missed'] as const;
+
+/** The visible entries of commits in a row. */
+export interface FillerColumns extends Readonly<Record<(typeof columnNames)[number], Float64Array>> {
   /** The number of its key. */
-  readonly keys: readonly number[];
-  readonly tokens: readonly number[];
+  readonly keys: Float64Array;
+  readonly tokens: Float64Array;
   /** The number of the file or the group with which it counts; 0 if it counts alone. */
-  readonly rows: readonly number[];
+  readonly rows: Float64Array;
   /** The number of the digest of a long text; otherwise 0. */
-  readonly digests: readonly number[];
+  readonly digests: Float64Array;
+  /** The numbers of calls and of messages with an attached file that are here, and of those that entries name and that are not. */
+  readonly given: Float64Array;
+  readonly missed: Float64Array;
   /** The beginnings of system prompts, and their places. */
   readonly prompts: readonly (readonly [place: number, beginning: string])[];
   /** The tools that were called. */
   readonly used: readonly string[];
-  /** The numbers of calls and of messages with an attached file that are here, and of those that entries name and that are not. */
-  readonly given: readonly number[];
-  readonly missed: readonly number[];
 }
 
 /** The facts of entries as columns. */
@@ -31,23 +34,75 @@ export function columnsOf(facts: readonly FillerFact[]): FillerColumns {
     if (ofMessage) (attached !== undefined || given.has(ofMessage) ? given : missed).add(ofMessage);
   }
   return {
-    keys: facts.map(({ key }) => numberOf(key)),
-    tokens: facts.map(({ tokens }) => tokens),
-    rows: describe(facts).map((filler) => {
+    keys: Float64Array.from(facts, ({ key }) => numberOf(key)),
+    tokens: Float64Array.from(facts, ({ tokens }) => tokens),
+    rows: Float64Array.from(describe(facts), (filler) => {
       const name = rowName(filler);
       return name === undefined ? 0 : numberOf(name);
     }),
-    digests: facts.map(({ digest }) => (digest === undefined ? 0 : numberOf(digest))),
+    digests: Float64Array.from(facts, ({ digest }) => (digest === undefined ? 0 : numberOf(digest))),
     prompts: facts.flatMap(({ prompt }, place) => (prompt === undefined ? [] : [[place, prompt] as const])),
     used: [...new Set(facts.flatMap(({ does, tool }) => (does && tool !== undefined ? [tool] : [])))],
-    given: [...given],
-    missed: [...missed],
+    given: Float64Array.from(given),
+    missed: Float64Array.from(missed),
   };
 }
 
-/** The columns of deltas. Null for a delta that replaces earlier results. */
-export const fillerColumns: DeltaFacts<FillerColumns | null> = {
-  name: 'filler columns',
-  version: fillerFacts.version,
-  make: (parsed, format) => (parsed.elisions.length > 0 ? null : columnsOf(fillerFacts.make(parsed, format))),
-};
+/** Whether no entry of one of these lists needs another list to be described. */
+export function areApart(lists: readonly FillerColumns[]): boolean {
+  const given = numberList(lists.reduce((sum, columns) => sum + columns.given.length, 0));
+  return lists.every((columns) => {
+    const isApart = [columns.given, columns.missed].every((names) => names.every((name) => given.find(name) < 0));
+    for (const name of columns.given) given.add(name);
+    return isApart;
+  });
+}
+
+/** The columns of lists that are apart as those of one, and the place of the first entry of each. */
+export function joinColumns(lists: readonly FillerColumns[]): [FillerColumns, number[]] {
+  let entries = 0;
+  const starts = lists.map(({ keys }) => {
+    entries += keys.length;
+    return entries - keys.length;
+  });
+  const column = (name: (typeof columnNames)[number]): Float64Array => Float64Array.from(lists.flatMap((columns) => [...columns[name]]));
+  return [
+    {
+      ...{ keys: column('keys'), tokens: column('tokens'), rows: column('rows'), digests: column('digests') },
+      ...{ given: column('given'), missed: column('missed') },
+      prompts: lists.flatMap(({ prompts }, at) => prompts.map(([place, text]) => [place + (starts[at] as number), text] as const)),
+      used: [...new Set(lists.flatMap(({ used }) => used))],
+    },
+    starts,
+  ];
+}
+
+const bytesPerNumber = 8;
+
+/** Columns and what is known beside them, as bytes: all numbers, what is left as JSON, and its length. */
+export function packColumns(columns: FillerColumns, beside: object): Uint8Array {
+  const { prompts, used } = columns;
+  const numbers = columnNames.map((name) => new Uint8Array(columns[name].buffer, columns[name].byteOffset, columns[name].byteLength));
+  const rest = Buffer.from(JSON.stringify({ prompts, used, lengths: columnNames.map((name) => columns[name].length), ...beside }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(rest.length);
+  return Buffer.concat([...numbers, rest, length]);
+}
+
+/** The columns that `packColumns` made bytes of, and what was beside them. @throws for other bytes. */
+export function unpackColumns<Beside extends object>(bytes: Uint8Array): FillerColumns & Beside {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = view.length - 4;
+  const { lengths, ...rest } = JSON.parse(view.toString('utf8', end - view.readUInt32LE(end), end)) as Beside &
+    Pick<FillerColumns, 'prompts' | 'used'> & { readonly lengths: readonly number[] };
+  // The numbers of a list in memory begin at a multiple of 8.
+  const numbers = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + lengths.reduce((sum, length) => sum + length, 0) * bytesPerNumber);
+  let from = 0;
+  const column = (at: number): Float64Array => {
+    const part = new Float64Array(numbers, from * bytesPerNumber, lengths[at]);
+    from += part.length;
+    return part;
+  };
+  return { ...rest, keys: column(0), tokens: column(1), rows: column(2), digests: column(3), given: column(4), missed: column(5) } as FillerColumns &
+    Beside;
+}

@@ -1,12 +1,13 @@
 import { type ContextId, type EntryKey, numberOf } from '../base/index.js';
-import { type ContextRow, factsAlong, findCommit, type ReadChain, type Step, walk } from '../chain/index.js';
+import { type ContextRow, factsAlong, findCommit, type ReadChain, type Step, walk, windowRanges } from '../chain/index.js';
 import type { InputOf, PartKind, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
-import { columnsOf, type FillerColumns, fillerColumns } from './filler-columns.js';
+import { areApart, columnsOf, type FillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
+import { commitAtEntry, elides, replyPlaces, type Stretch, stepsOf, stretchesTo } from './filler-stretches.js';
 import { numberList } from './number-list.js';
 import { offeredIn, serverOf } from './offered.js';
-import { replyKeysIn } from './rows.js';
+import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
 import { lastCallOf } from './window.js';
 
 /** The fillers of a context, in order, as columns of numbers, and what describes one of them. */
@@ -63,29 +64,26 @@ export function placesFrom(numbers: Float64Array, most: number): number[] {
   return found;
 }
 
-/** A delta, or the whole context, and the place of its first entry. */
+/** A stretch of commits, or the whole context, and the place of its first entry. */
 interface Part {
   readonly columns: FillerColumns;
-  readonly facts: () => readonly FillerFact[];
+  /** The facts of all its entries, or of those of one commit of a stretch. */
+  readonly facts: (commit?: number) => readonly FillerFact[];
   readonly from: number;
+  readonly stretch?: Stretch;
 }
 
 /** The sizes of all fillers of a context. */
 export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
   requireContents(chain, id);
   const tip = findCommit(chain, id);
-  const steps = walk(chain, tip).contributing;
-  const parts = partsOf(chain, tip, steps);
+  const parts = partsOf(chain, tip);
   const last = lastCallOf(chain, tip);
   const offered = last ? offeredIn(chain, last) : [];
   const entries = parts.reduce((sum, { columns }) => sum + columns.keys.length, 0);
   const count = entries + offered.length;
   const columns = joinColumns(parts, entries, count);
-  const keys = replyKeysIn(
-    chain,
-    steps.map(({ seq }) => seq),
-  );
-  const replies = repliesIn(columns.keys, keys);
+  const replies = repliesIn(chain, tip, parts);
   const calls = callsAfter(parts, columns, replies);
   const { repeats, firstOf } = repeatsIn(columns.digests, count);
   const used = new Set(parts.flatMap((part) => part.columns.used));
@@ -116,22 +114,19 @@ export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
 }
 
 interface Columns {
-  readonly keys: Float64Array;
   readonly tokens: Float64Array;
   readonly rows: Float64Array;
   readonly digests: Float64Array;
 }
 
 function joinColumns(parts: readonly Part[], entries: number, count: number): Columns {
-  const keys = new Float64Array(entries);
   const [tokens, rows, digests] = [new Float64Array(count), new Float64Array(count), new Float64Array(entries)];
   for (const { columns, from } of parts) {
-    keys.set(columns.keys, from);
     tokens.set(columns.tokens, from);
     digests.set(columns.digests, from);
     for (let at = 0; at < columns.rows.length; at++) rows[from + at] = columns.rows[at] || (columns.keys[at] as number);
   }
-  return { keys, tokens, rows, digests };
+  return { tokens, rows, digests };
 }
 
 /** Which texts repeat earlier ones, and the place of the first of such texts. */
@@ -149,52 +144,56 @@ function repeatsIn(digests: Float64Array, count: number) {
   return { repeats, firstOf: (place: number) => first[known.find(digests[place] as number)] as number };
 }
 
-/** The deltas of a context; or the whole context as one, if an entry of a delta needs another delta to be described. */
-function partsOf(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): Part[] {
-  const columnsAt = factsAlong(chain, fillerColumns, steps);
-  const deltas = steps.map(columnsAt);
-  const given = numberList(deltas.reduce((sum, columns) => sum + (columns?.given.length ?? 0), 0));
+/** The stretches of a context; or the whole context as one, if an entry of a stretch needs another stretch to be described. */
+function partsOf(chain: ReadChain, tip: ContextRow): Part[] {
+  const { stretches, rest } = stretchesTo(chain, tip);
+  if (elides(chain, rest)) return [partOf(shownFacts(chain, tip))];
   const parts: Part[] = [];
-  let from = 0;
-  for (const [at, columns] of deltas.entries()) {
-    const step = steps[at] as Step;
-    const isApart = columns !== null && [columns.given, columns.missed].every((names) => names.every((name) => given.find(name) < 0));
-    if (!isApart) return [wholePart(chain, tip, steps)];
-    for (const name of columns.given) given.add(name);
-    parts.push({ columns, from, facts: () => factsAlong(chain, fillerFacts, [step])(step) });
-    from += columns.keys.length;
-  }
+  for (const stretch of stretches)
+    parts.push({ stretch, columns: stretch, from: endOf(parts), facts: (commit) => factsOf(chain, stepsOf(chain, tip, stretch, commit)) });
+  parts.push(partOf(factsOf(chain, rest), endOf(parts)));
+  if (!areApart(parts.map(({ columns }) => columns))) return [wholePart(chain, tip)];
   return parts;
 }
 
-function wholePart(chain: ReadChain, tip: ContextRow, steps: readonly Step[]): Part {
-  const elides = steps.some((step) => factsAlong(chain, fillerColumns, [step])(step) === null);
-  const facts = elides ? shownFacts(chain, tip) : steps.flatMap(factsAlong(chain, fillerFacts, steps));
-  return { columns: columnsOf(facts), from: 0, facts: () => facts };
+/** The place after the last entry. */
+const endOf = (parts: readonly Part[]): number => {
+  const last = parts.at(-1);
+  return last ? last.from + last.columns.keys.length : 0;
+};
+
+const partOf = (facts: readonly FillerFact[], from = 0): Part => ({ columns: columnsOf(facts), from, facts: () => facts });
+
+const factsOf = (chain: ReadChain, steps: readonly Step[]): FillerFact[] => steps.flatMap(factsAlong(chain, fillerFacts, steps));
+
+function wholePart(chain: ReadChain, tip: ContextRow): Part {
+  const steps = walk(chain, tip).contributing;
+  return partOf(elides(chain, steps) ? shownFacts(chain, tip) : factsOf(chain, steps));
 }
 
 /** Describes entries by their places. It reads the facts of their deltas. */
 function openDescriptions(parts: readonly Part[]): (place: number) => ReturnType<typeof describe>[number] {
-  const known = new Map<Part, ReturnType<typeof describe>>();
+  const known = new Map<number, ReturnType<typeof describe>>();
   return (place) => {
     const part = parts[firstAfter(parts.length, (at) => (parts[at] as Part).from, place) - 1] as Part;
-    const entries = known.get(part) ?? describe(part.facts());
-    known.set(part, entries);
-    return entries[place - part.from] as (typeof entries)[number];
+    const { at, commit } = part.stretch ? commitAtEntry(part.stretch, place - part.from) : { at: 0, commit: undefined };
+    const from = part.from + at;
+    const entries = known.get(from) ?? describe(part.facts(commit));
+    known.set(from, entries);
+    return entries[place - from] as (typeof entries)[number];
   };
 }
 
-/** The places of the first entries of replies, in order. Of entries with the same key, the last counts. */
-function repliesIn(keys: Float64Array, replies: readonly EntryKey[]): Float64Array {
-  const numbers = replies.map(numberOf);
-  const wanted = numberList(numbers.length);
-  for (const number of numbers) wanted.add(number);
-  const places = new Int32Array(wanted.size()).fill(-1);
-  for (let place = 0; place < keys.length; place++) {
-    const reply = wanted.find(keys[place] as number);
-    if (reply >= 0) places[reply] = place;
-  }
-  return Float64Array.from(numbers.map((number) => places[wanted.find(number)] as number).filter((place) => place >= 0)).sort();
+/** The places of the first entries of replies, in order. Those in stretches are stored, unless other calls are known since. */
+function repliesIn(chain: ReadChain, tip: ContextRow, parts: readonly Part[]): Float64Array {
+  const ranges = windowRanges(chain, tip);
+  const stretches = parts.flatMap((part) => (part.stretch ? [{ ...part, stretch: part.stretch }] : []));
+  const end = stretches.at(-1)?.stretch.depth ?? -1;
+  const isStored = stretches.reduce((sum, { stretch }) => sum + stretch.calls, 0) === callRowsIn(chain, rangesWithin(ranges, 0, end));
+  const read = isStored ? parts.filter(({ stretch }) => !stretch) : parts;
+  const places = replyPlaces(read, replyKeysIn(chain, isStored ? rangesWithin(ranges, end + 1) : ranges));
+  if (isStored) for (const { stretch, from } of stretches) for (const place of stretch.replies) places.push(from + place);
+  return Float64Array.from(places).sort();
 }
 
 /** The number of calls that contained each entry: of those whose replies begin after it. A system prompt that does not count any more has no tokens. */

@@ -9,61 +9,77 @@ export const usageLargest = (chain: ReadChain, id: ContextId, most?: number): Us
 
 /** Adds up fillers by file and by group, the largest first. */
 export function largestRows(sizes: FillerSizes, most = sizes.count): UsageLargest[] {
-  const sums = sumRows(sizes);
+  const { scores, rowAt } = scoresOf(sizes);
   // Entries after the last call are not part of any window yet.
-  return placesFrom(sums.tokenCalls, most)
-    .filter((row) => sums.at(row).tokenCalls > 0)
-    .sort((a, b) => sums.at(b).tokenCalls - sums.at(a).tokenCalls || compareFillers(sizes, sums.at(a).first, sums.at(b).first))
+  const wanted = placesFrom(scores, most).filter((row) => (scores[row] as number) > 0);
+  return sumRows(sizes, wanted, rowAt)
+    .sort((a, b) => b.tokenCalls - a.tokenCalls || compareFillers(sizes, a.first, b.first))
     .slice(0, most)
-    .map((row) => {
-      const { first: _, entry, last, ...sum } = sums.at(row);
+    .map(({ first: _, entry, last, ...sum }) => {
       const smallest = sizes.describe(last);
       const key = entry < 0 ? undefined : sizes.describe(entry).key;
       return { ...shownName(smallest), kind: smallest.kind, ...(key !== undefined && { key }), ...sum };
     });
 }
 
-/** The sums of rows. `first`, `entry` and `last` are the places of the largest filler of a row, of its largest entry or -1, and of its smallest filler. */
-function sumRows(sizes: FillerSizes) {
-  const { count, entries, tokens, calls, rows, repeats, unused } = sizes;
+/** The tokens times calls of each row, and the row of each filler; -1 for one that does not count. */
+function scoresOf({ count, tokens, calls, rows }: FillerSizes): { readonly scores: Float64Array; readonly rowAt: Int32Array } {
+  const scores = new Float64Array(count);
+  const rowAt = new Int32Array(count).fill(-1);
   const known = numberList(count);
-  // An object for each of a hundred thousand rows takes longer than everything else.
-  const column = (): Float64Array => new Float64Array(count);
-  const columns = {
-    ...{ tokens: column(), calls: column(), tokenCalls: column(), times: column(), duplicates: column(), unused: column() },
-    ...{ first: column(), entry: column(), last: column() },
-  };
-  const names = Object.keys(columns) as (keyof typeof columns)[];
-  const add = (list: Float64Array, row: number, more: number): void => {
-    list[row] = (list[row] as number) + more;
-  };
   for (let place = 0; place < count; place++) {
     const own = tokens[place] as number;
     if (own === 0) continue;
-    const before = known.size();
     const row = known.add(rows[place] as number);
-    if (row === before) {
-      columns.first[row] = place;
-      columns.last[row] = place;
-      columns.entry[row] = place < entries ? place : -1;
-    } else {
-      // Most rows have one filler, so this is seldom.
-      if (compareFillers(sizes, place, columns.first[row] as number) < 0) columns.first[row] = place;
-      if (compareFillers(sizes, columns.last[row] as number, place) < 0) columns.last[row] = place;
-      const entry = columns.entry[row] as number;
-      if (place < entries && (entry < 0 || compareFillers(sizes, place, entry) < 0)) columns.entry[row] = place;
-    }
-    add(columns.tokens, row, own);
-    columns.calls[row] = Math.max(columns.calls[row] as number, calls[place] as number);
-    add(columns.tokenCalls, row, own * (calls[place] as number));
-    add(columns.times, row, 1);
-    add(columns.duplicates, row, repeats[place] as number);
-    add(columns.unused, row, unused[place] as number);
+    rowAt[place] = row;
+    scores[row] = (scores[row] as number) + own * (calls[place] as number);
   }
-  return {
-    tokenCalls: columns.tokenCalls.subarray(0, known.size()),
-    at: (row: number) => Object.fromEntries(names.map((name) => [name, columns[name][row]])) as Record<keyof typeof columns, number>,
-  };
+  return { scores: scores.subarray(0, known.size()), rowAt };
+}
+
+/** A row. `first`, `entry` and `last` are the places of its largest filler, of its largest entry or -1, and of its smallest filler. */
+interface RowSum {
+  tokens: number;
+  calls: number;
+  tokenCalls: number;
+  times: number;
+  duplicates: number;
+  unused: number;
+  first: number;
+  entry: number;
+  last: number;
+}
+
+/** The sums of some rows. */
+function sumRows(sizes: FillerSizes, wanted: readonly number[], rowAt: Int32Array): RowSum[] {
+  const sums: (RowSum | undefined)[] = wanted.map(() => undefined);
+  // One more than the place in the list; 0 is a row that is not wanted.
+  const placeOf = new Int32Array(sizes.count);
+  for (const [at, row] of wanted.entries()) placeOf[row] = at + 1;
+  for (let place = 0; place < sizes.count; place++) {
+    const row = rowAt[place] as number;
+    const at = row < 0 ? -1 : (placeOf[row] as number) - 1;
+    if (at < 0) continue;
+    const nothing = { tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
+    const sum = sums[at] ?? { ...nothing, first: place, entry: -1, last: place };
+    sums[at] = sum;
+    addTo(sum, sizes, place);
+  }
+  return sums.filter((sum) => sum !== undefined);
+}
+
+function addTo(sum: RowSum, sizes: FillerSizes, place: number): void {
+  const { entries, tokens, calls, repeats, unused } = sizes;
+  const own = tokens[place] as number;
+  if (compareFillers(sizes, place, sum.first) < 0) sum.first = place;
+  if (compareFillers(sizes, sum.last, place) < 0) sum.last = place;
+  if (place < entries && (sum.entry < 0 || compareFillers(sizes, place, sum.entry) < 0)) sum.entry = place;
+  sum.tokens += own;
+  sum.calls = Math.max(sum.calls, calls[place] as number);
+  sum.tokenCalls += own * (calls[place] as number);
+  sum.times += 1;
+  sum.duplicates += repeats[place] as number;
+  sum.unused += unused[place] as number;
 }
 
 /** What the row of a filler shows. */

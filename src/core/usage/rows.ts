@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import type { ReadChain, windowRanges } from '../chain/index.js';
 import { besidePrefix, type CallTerms, type CallTokens, recordOfKey } from '../formats/index.js';
 import { ownCallPrefix } from '../requests/index.js';
 import { cardCallPrefix } from './card-calls.js';
@@ -73,13 +73,39 @@ export function countsIn({ db }: ReadChain, commits: readonly CommitSeq[]): Read
 /** The calls of the conversation in commits, including copies of calls, oldest first. */
 export const callsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
 
-/** The first entries of the replies to these calls, in no order. Reading whole rows takes most of the time of a long conversation. */
-export const replyKeysIn = ({ db }: ReadChain, commits: readonly CommitSeq[]): EntryKey[] =>
-  db
-    .rows<[EntryKey]>(`${places} SELECT p.key FROM place p CROSS JOIN usageCall u ON u.no = p.call WHERE ${notBeside}`, {
-      commits: JSON.stringify(commits),
-    })
-    .map(([key]) => key);
+/** Commits of a chain: a run, and its first and last depth. */
+export type CommitRange = ReturnType<typeof windowRanges>[number];
+
+/** The parts of ranges from one depth to another. */
+export const rangesWithin = (ranges: readonly CommitRange[], first: number, last = Number.MAX_SAFE_INTEGER): CommitRange[] =>
+  ranges.map(({ run, from, to }) => ({ run, from: Math.max(from, first), to: Math.min(to, last) })).filter(({ from, to }) => from <= to);
+
+const inRange = 'c.run = :run AND c.depth BETWEEN :from AND :to';
+const callsOfRange = `context c CROSS JOIN usageCall u ON u.context = c.seq WHERE ${inRange}`;
+const copiesOfRange = `context c CROSS JOIN usageCopy p ON p.context = c.seq`;
+
+/** The first entries of the replies to the calls of the conversation in commits, in no order. Reading whole rows takes most of the time of a long one. */
+export const replyKeysIn = ({ db }: ReadChain, ranges: readonly CommitRange[]): EntryKey[] =>
+  ranges.flatMap((range) =>
+    db
+      .rows<[EntryKey]>(
+        `SELECT u.key FROM ${callsOfRange} AND ${notBeside}
+          UNION ALL SELECT p.key FROM ${copiesOfRange} CROSS JOIN usageCall u ON u.no = p.call WHERE ${inRange} AND ${notBeside}`,
+        { ...range },
+      )
+      .map(([key]) => key),
+  );
+
+/** The number of calls in commits, with copies of calls. Indexes know it. */
+export const callRowsIn = ({ db }: ReadChain, ranges: readonly CommitRange[]): number =>
+  ranges.reduce(
+    (sum, range) =>
+      sum +
+      (db.one<{ rows: number }>(`SELECT (SELECT COUNT(*) FROM ${callsOfRange}) + (SELECT COUNT(*) FROM ${copiesOfRange} WHERE ${inRange}) AS rows`, {
+        ...range,
+      })?.rows ?? 0),
+    0,
+  );
 
 /** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
 export const peakOfCalls = `MAX(IIF(${notBeside}, IFNULL(u.windowTokens, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)), NULL))`;

@@ -70,6 +70,20 @@ test('[N8] sums that are stored at some commits change no answer', { tags: 'long
   expect(shown(chain)).toEqual(before);
 });
 
+test('[N9] fillers of stored stretches follow calls that are known later', () => {
+  const chain = longChain();
+  atOnce(catchUpMeasures(chain, 1));
+  const stretches = "FROM deltaFact WHERE name = 'filler stretch'";
+  expect(chain.db.all(`SELECT 1 ${stretches}`).length).toBeGreaterThanOrEqual(4);
+  const asked = () => tips(chain, {}).map(({ id }) => [usageFillers(chain, { id, limit: 5_000 }), usageLargest(chain, id)]);
+  const whole = asked();
+  chain.db.run('DELETE FROM usageCall WHERE no % 3 = 0');
+  const fewer = asked();
+  expect(fewer).not.toEqual(whole);
+  chain.db.run(`DELETE ${stretches}`);
+  expect(asked()).toEqual(fewer);
+});
+
 test('[N8] a conversation is measured from its beginning once it is long; a short one is not', { tags: 'long' }, () => {
   const chain = longChain();
   const before = shown(chain);

@@ -1,0 +1,148 @@
+// The columns of fillers of every 64 commits of a long context, so that its list reads a hundred rows and not one for each commit.
+
+import { type ContextId, type EntryKey, numberOf } from '../base/index.js';
+import {
+  deltaKey,
+  hasSums,
+  isResetPoint,
+  newestFirst,
+  outlinesOf,
+  type ReadChain,
+  type Step,
+  saveFact,
+  storedFacts,
+  sumsEvery,
+  type WriteChain,
+  windowRanges,
+} from '../chain/index.js';
+import { areApart, columnsOf, type FillerColumns, joinColumns, packColumns, unpackColumns } from './filler-columns.js';
+import { fillerFacts } from './filler-facts.js';
+import { numberList } from './number-list.js';
+import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
+
+/** The commits of a context from one with sums to the next one. */
+export interface Stretch extends FillerColumns {
+  /** Its last commit. */
+  readonly of: ContextId;
+  readonly depth: number;
+  readonly commits: number;
+  readonly isFirst: boolean;
+  /** The first entry of each commit; empty if an entry of one needs another one to be described. */
+  readonly starts: readonly number[];
+  /** The calls of its commits, and the places of the first entries of their replies among its entries. */
+  readonly calls: number;
+  readonly replies: readonly number[];
+}
+
+const name = 'filler stretch';
+/** Increase the last digit when what is stored changes. */
+const version = (): number => fillerFacts.version() * 10 + 2;
+
+/** The steps up to a commit with sums that are its stretch. */
+function stepsTo(chain: ReadChain, last: Pick<Step, 'run' | 'depth'>, commits: number): Step[] {
+  const steps: Step[] = [];
+  for (const step of newestFirst(chain, last)) {
+    steps.push(step);
+    if (steps.length === commits) break;
+  }
+  return steps.reverse();
+}
+
+/** Stores the columns up to a commit with sums, unless a delta replaces earlier results or its facts are not stored. Call it inside a transaction. */
+export function saveStretch(chain: WriteChain, last: Step): void {
+  const steps = stepsTo(chain, last, sumsEvery);
+  const [first] = steps;
+  const known = storedFacts(chain, fillerFacts, steps);
+  if (!first || steps.some((step) => !known.has(deltaKey(step))) || elides(chain, steps)) return;
+  const facts = steps.map((step) => known.get(deltaKey(step)) ?? []);
+  const each = facts.map(columnsOf);
+  const [columns, starts] = areApart(each) ? joinColumns(each) : [columnsOf(facts.flat()), []];
+  const isFirst = isResetPoint(first) || first.parent === null;
+  const ranges = rangesWithin(windowRanges(chain, last), first.depth, last.depth);
+  const replies = replyPlaces([{ columns, from: 0 }], replyKeysIn(chain, ranges));
+  const beside = { of: last.id, depth: last.depth, commits: steps.length, isFirst, starts, calls: callRowsIn(chain, ranges), replies };
+  const data = packColumns(columns, beside satisfies Omit<Stretch, keyof FillerColumns>);
+  saveFact(chain, { artifact: last.artifact, format: last.format, name, version: version(), data });
+}
+
+/** The places of the first entries of replies in parts of a context, in no order. Of entries with the same key, the last counts. */
+export function replyPlaces(
+  parts: readonly { readonly columns: Pick<FillerColumns, 'keys'>; readonly from: number }[],
+  replies: readonly EntryKey[],
+): number[] {
+  const numbers = replies.map(numberOf);
+  const wanted = numberList(numbers.length);
+  for (const number of numbers) wanted.add(number);
+  const places = new Int32Array(wanted.size()).fill(-1);
+  for (const { columns, from } of parts)
+    for (let at = 0; at < columns.keys.length; at++) {
+      const reply = wanted.find(columns.keys[at] as number);
+      if (reply >= 0) places[reply] = from + at;
+    }
+  return numbers.map((number) => places[wanted.find(number)] as number).filter((place) => place >= 0);
+}
+
+/** Whether one of these deltas replaces earlier results. */
+export const elides = (chain: ReadChain, steps: readonly Step[]): boolean => outlinesOf(chain, steps).some(({ elisions }) => elisions.length > 0);
+
+/** The commits of a context in stretches, oldest first, and those after the last one. Without stored stretches, the rest is all of it. */
+export function stretchesTo(chain: ReadChain, tip: Step): { readonly stretches: readonly Stretch[]; readonly rest: readonly Step[] } {
+  const stored = storedStretches(chain, tip);
+  const rest: Step[] = [];
+  for (const step of newestFirst(chain, tip)) {
+    const stretches = hasSums(step) ? stretchesFrom(stored, step.depth) : undefined;
+    if (stretches) return { stretches, rest: rest.reverse() };
+    rest.push(step);
+  }
+  return { stretches: [], rest: rest.reverse() };
+}
+
+/** The stretches from the beginning of the context up to a depth; undefined if one is missing. */
+function stretchesFrom(stored: ReadonlyMap<number, Stretch>, to: number): Stretch[] | undefined {
+  const stretches: Stretch[] = [];
+  for (let depth = to; ; ) {
+    const stretch = stored.get(depth);
+    if (!stretch) return undefined;
+    stretches.push(stretch);
+    if (stretch.isFirst) return stretches.reverse();
+    depth -= stretch.commits;
+  }
+}
+
+/** The stored stretches in the window of a commit, by the depth of their last commit. */
+function storedStretches({ db, ...chain }: ReadChain, tip: Step): ReadonlyMap<number, Stretch> {
+  const found = new Map<number, Stretch>();
+  for (const { run, from, to } of windowRanges({ db, ...chain }, tip))
+    for (const [id, depth, data] of db.rows<[ContextId, number, Uint8Array]>(
+      `SELECT c.id, c.depth, f.data FROM context c CROSS JOIN deltaFact f ON f.artifact = c.artifact AND f.format = c.format AND f.name = ? AND f.version = ?
+        WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1}`,
+      ...[name, version(), run, from, to],
+    )) {
+      const stretch = readStretch(data);
+      // Another commit with the same content may have stored its own.
+      if (stretch?.of === id && stretch.depth === depth) found.set(depth, stretch);
+    }
+  return found;
+}
+
+/** The stretch in stored bytes; undefined if they are damaged. */
+function readStretch(data: Uint8Array): Stretch | undefined {
+  try {
+    return unpackColumns<Omit<Stretch, keyof FillerColumns>>(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The commit in which an entry of a stretch is described, and that commit's first entry; no commit if only the whole stretch describes it. */
+export function commitAtEntry({ starts }: Stretch, entry: number): { readonly at: number; readonly commit: number | undefined } {
+  const commit = starts.findLastIndex((start) => start <= entry);
+  return commit < 0 ? { at: 0, commit: undefined } : { at: starts[commit] as number, commit };
+}
+
+/** The commits of a stretch, or one of them. */
+export function stepsOf(chain: ReadChain, tip: Step, { depth, commits }: Stretch, commit?: number): readonly Step[] {
+  const last = commit === undefined ? depth : depth - commits + 1 + commit;
+  const at = windowRanges(chain, tip).find(({ from, to }) => from <= last && last <= to);
+  return at ? stepsTo(chain, { run: at.run, depth: last }, commit === undefined ? commits : 1) : [];
+}
