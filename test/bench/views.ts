@@ -15,7 +15,6 @@ export const views: readonly View[] = [
   { procedure: 'context.find', input: { id, text: 'queue retries', offset: 0, limit: 500 } },
   { procedure: 'context.history', input: { id, depth: 200 } },
   { procedure: 'context.materialize', input: { id } },
-  { procedure: 'compose.preview', input: { id } },
   { procedure: 'compose.rows', input: { id, limit: 100, longest: 2_000 } },
   { procedure: 'turn.list', input: { id } },
   { procedure: 'turn.get', input: { turnId: id } },

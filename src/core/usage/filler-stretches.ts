@@ -1,7 +1,8 @@
 // The columns of fillers of every 64 commits of a long context, so that its list reads a hundred rows and not one for each commit.
 
-import { type ContextId, type EntryKey, numberOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, type EntryKey, numberOf } from '../base/index.js';
 import {
+  commitAt,
   deltaKey,
   hasSums,
   isResetPoint,
@@ -18,7 +19,7 @@ import {
 import { areApart, columnsOf, type FillerColumns, joinColumns, packColumns, unpackColumns } from './filler-columns.js';
 import { fillerFacts } from './filler-facts.js';
 import { numberList } from './number-list.js';
-import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
+import { type CommitRange, callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
 
 /** The commits of a context from one with sums to the next one. */
 export interface Stretch extends FillerColumns {
@@ -140,9 +141,11 @@ export function commitAtEntry({ starts }: Stretch, entry: number): { readonly at
   return commit < 0 ? { at: 0, commit: undefined } : { at: starts[commit] as number, commit };
 }
 
-/** The commits of a stretch, or one of them. */
-export function stepsOf(chain: ReadChain, tip: Step, { depth, commits }: Stretch, commit?: number): readonly Step[] {
+/** The commits of a stretch in the ranges of a window, or one of them. */
+export function stepsOf(chain: ReadChain, ranges: readonly CommitRange[], { depth, commits }: Stretch, commit?: number): readonly Step[] {
   const last = commit === undefined ? depth : depth - commits + 1 + commit;
-  const at = windowRanges(chain, tip).find(({ from, to }) => from <= last && last <= to);
-  return at ? stepsTo(chain, { run: at.run, depth: last }, commit === undefined ? commits : 1) : [];
+  const run = ranges.find(({ from, to }) => from <= last && last <= to)?.run;
+  if (run === undefined) return [];
+  if (commit === undefined) return stepsTo(chain, { run, depth: last }, commits);
+  return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE run = ? AND depth = ?', run, last).map(({ seq }) => commitAt(chain, seq));
 }

@@ -149,8 +149,9 @@ function partsOf(chain: ReadChain, tip: ContextRow): Part[] {
   const { stretches, rest } = stretchesTo(chain, tip);
   if (elides(chain, rest)) return [partOf(shownFacts(chain, tip))];
   const parts: Part[] = [];
+  const ranges = windowRanges(chain, tip);
   for (const stretch of stretches)
-    parts.push({ stretch, columns: stretch, from: endOf(parts), facts: (commit) => factsOf(chain, stepsOf(chain, tip, stretch, commit)) });
+    parts.push({ stretch, columns: stretch, from: endOf(parts), facts: (commit) => factsOf(chain, stepsOf(chain, ranges, stretch, commit)) });
   parts.push(partOf(factsOf(chain, rest), endOf(parts)));
   if (!areApart(parts.map(({ columns }) => columns))) return [wholePart(chain, tip)];
   return parts;

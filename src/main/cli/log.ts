@@ -30,7 +30,8 @@ export function printGraph(graph: { readonly total: number; readonly rows: reado
     printJson(graph);
     return;
   }
-  for (const row of drawGraph(graph.rows, terminalColumns())) printText(row);
+  // One text: a pipe takes each write at its own cost.
+  if (graph.rows.length > 0) printText(join(drawGraph(graph.rows, terminalColumns())));
   if (graph.total === 0) say('The project is empty. `stemma import PATH…` imports a history into it.');
   else if (graph.total > graph.rows.length) say(dim(`… ${counted(graph.total - graph.rows.length, 'more commit')}; --limit shows them.`));
 }
