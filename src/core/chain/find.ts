@@ -96,17 +96,28 @@ export function commonAncestor(chain: ReadChain, a: ContextRow, b: ContextRow): 
   return undefined;
 }
 
-/** The commits of a window: for each run on the way to the last compaction or snapshot, or to the root, the first and the last depth. */
-export function windowRanges(chain: ReadChain, tip: Pick<ContextRow, 'run' | 'depth'>): { run: number; from: number; to: number }[] {
-  const ranges: { run: number; from: number; to: number }[] = [];
+/** Commits of a chain: a run, and the first and the last depth. */
+export interface CommitRange {
+  readonly run: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The commits on the way from a commit to the root. */
+export function rangesTowardsRoot(chain: ReadChain, tip: Pick<ContextRow, 'run' | 'depth'>): CommitRange[] {
   const places = placesTowardsRoot(chain, tip);
-  for (const [at, { run, depth }] of places.entries()) {
+  return places.map(({ run, depth }, at) => ({ run, from: (places[at + 1]?.depth ?? -1) + 1, to: depth }));
+}
+
+/** The commits of a window: those on the way to the last compaction or snapshot, or to the root. */
+export function windowRanges(chain: ReadChain, tip: Pick<ContextRow, 'run' | 'depth'>): CommitRange[] {
+  const ranges: CommitRange[] = [];
+  for (const range of rangesTowardsRoot(chain, tip)) {
     const reset = chain.db.one<{ depth: number | null }>(
       "SELECT MAX(depth) AS depth FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'",
-      ...[run, depth],
+      ...[range.run, range.to],
     )?.depth;
-    const origin = places[at + 1];
-    ranges.push({ run, from: reset ?? (origin ? origin.depth + 1 : 0), to: depth });
+    ranges.push({ ...range, from: reset ?? range.from });
     if (reset != null) break;
   }
   return ranges;

@@ -39,7 +39,17 @@ export {
 } from './entries.js';
 export { type EntrySums, entrySumsOf, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
-export { commitAt, commonAncestor, findChildren, findCommit, isAncestor, isResetSince, placesTowardsRoot, windowRanges } from './find.js';
+export {
+  type CommitRange,
+  commitAt,
+  commonAncestor,
+  findChildren,
+  findCommit,
+  isAncestor,
+  isResetSince,
+  placesTowardsRoot,
+  windowRanges,
+} from './find.js';
 export { appendedEntries, commitEndingAt, type ForkInput, fork, graft } from './fork.js';
 export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';

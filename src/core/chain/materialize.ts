@@ -7,7 +7,7 @@ import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
 import { type ContextRow, type Materialized, type NewResult, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
 import { commitAt, findCommit } from './find.js';
 import { readOutline } from './outline.js';
-import { type Walk, walk } from './walk.js';
+import { contributingIds, type Walk, walk } from './walk.js';
 
 export type MaterializeInput = InputOf<'context.materialize'>;
 
@@ -29,7 +29,7 @@ export const keptResults = matchingRows('materialized', [
 
 /** A materialized conversation: a stored result, or one that is not stored yet. */
 interface Found {
-  readonly way: Walk;
+  readonly way: () => Walk;
   readonly target: Format;
   readonly stored: ArtifactNo | undefined;
   /** What the writer stores of a new result. */
@@ -39,6 +39,8 @@ interface Found {
   readonly messageCount: number;
   readonly tokenCount: number;
   readonly about: About;
+  /** The ids of the commits whose content it contains, root first. */
+  readonly commits: () => readonly ContextId[];
 }
 
 /**
@@ -78,7 +80,7 @@ export function materializedBytes(
   if (stored !== undefined) return { bytes: chain.artifacts.read(stored), tier, format };
   const content = fresh?.content;
   const bytes = content instanceof Uint8Array ? content : content && chain.artifacts.readCached(content);
-  return { bytes: bytes ?? assemble(chain, way, target, readRecipe(recipeOf(target, input)).options).bytes, tier, format };
+  return { bytes: bytes ?? assemble(chain, way(), target, readRecipe(recipeOf(target, input)).options).bytes, tier, format };
 }
 
 function offered(chain: ReadChain, found: Found): Found {
@@ -86,7 +88,7 @@ function offered(chain: ReadChain, found: Found): Found {
   return found;
 }
 
-const describe = ({ ref, target, tier, messageCount, tokenCount, stored, way, about }: Found): Materialized => ({
+const describe = ({ ref, target, tier, messageCount, tokenCount, stored, commits, about }: Found): Materialized => ({
   artifactRef: ref,
   format: target.id,
   contentType: target.contentType,
@@ -94,32 +96,38 @@ const describe = ({ ref, target, tier, messageCount, tokenCount, stored, way, ab
   messageCount,
   tokenCount,
   cached: stored !== undefined,
-  commits: way.contributing.map((step) => step.id),
+  commits: [...commits()],
   ...about,
 });
 
 function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): Found {
   const tip = findCommit(chain, id);
   const target = chooseTarget(tip, input);
-  const way = walk(chain, tip, input.stop);
   const recipe = recipeOf(target, input);
-  return keptResult(chain, way, target, recipe) ?? freshResult(chain, way, target, recipe);
+  const { stop = 'compaction' } = input;
+  // The stop of a walk has its full id, and must be an ancestor.
+  const walked = stop === 'compaction' || stop === 'root' ? undefined : walk(chain, tip, stop);
+  const way = (): Walk => walked ?? walk(chain, tip, stop);
+  return keptResult(chain, tip, walked?.stop ?? stop, target, recipe, way) ?? freshResult(chain, way(), target, recipe);
 }
 
 /** A stored result. While the content of an expired object is not removed, none is used: it may contain that content. */
-function keptResult(chain: ReadChain, way: Walk, target: Format, recipe: string): Found | undefined {
+function keptResult(chain: ReadChain, tip: ContextRow, stop: Walk['stop'], target: Format, recipe: string, way: () => Walk): Found | undefined {
   if (chain.artifacts.expiryIsDue()) return undefined;
   const kept = chain.db.one<Kept & { losses: string | null }>(
     `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`,
-    way.tip.seq,
-    way.stop,
+    tip.seq,
+    stop,
     recipe,
   );
   const about = kept && aboutOf(kept);
   if (!about) return undefined;
   const { artifact, tier, messageCount, tokenCount } = kept;
-  return { way, target, stored: artifact, fresh: undefined, ref: chain.artifacts.stat(artifact).ref, tier, messageCount, tokenCount, about };
+  const commits = (): ContextId[] => contributingIds(chain, tip, stop) ?? idsOf(way());
+  return { way, target, stored: artifact, fresh: undefined, ref: chain.artifacts.stat(artifact).ref, tier, messageCount, tokenCount, about, commits };
 }
+
+const idsOf = ({ contributing }: Walk): ContextId[] => contributing.map(({ id }) => id);
 
 function freshResult(chain: ReadChain, way: Walk, target: Format, recipe: string): Found {
   const steps = inParts(chain, way, target);
@@ -132,7 +140,7 @@ function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { co
   const losses = tier === 'native' ? null : JSON.stringify(about);
   const { contentType } = target;
   return {
-    way,
+    way: () => way,
     target,
     stored: undefined,
     fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, tier, messageCount, tokenCount, losses },
@@ -141,6 +149,7 @@ function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { co
     messageCount,
     tokenCount,
     about,
+    commits: () => idsOf(way),
   };
 }
 

@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, corrupt, type StemmaError } from '../base/index.js';
 import type { Stop } from '../contract/index.js';
 import { type ContextRow, intactColumn, type ReadChain, requireIdentity, type Step } from './chain.js';
-import { commitAt, findCommit, findOrigin, isAncestor } from './find.js';
+import { commitAt, findCommit, findOrigin, isAncestor, rangesTowardsRoot, windowRanges } from './find.js';
 
 const inRange = 'FROM context c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
 const selectSteps = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount ${inRange}`;
@@ -31,6 +31,25 @@ export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction
     });
   const all = collect(chain, tip, (row) => row.seq === end.seq);
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
+}
+
+/**
+ * The ids of the contributing commits of a walk, root first. It verifies no rows: use it for a walk whose result was made before. Undefined if one is
+ * lost, and for another stop.
+ */
+export function contributingIds(chain: ReadChain, tip: Place, stop: Walk['stop']): ContextId[] | undefined {
+  if (stop !== 'compaction' && stop !== 'root') return undefined;
+  const ranges = stop === 'root' ? rangesTowardsRoot(chain, tip) : windowRanges(chain, tip);
+  const ids: ContextId[] = [];
+  for (const { run, from, to } of ranges.reverse()) {
+    const rows = chain.db.rows<[ContextId, 0 | 1]>(
+      `SELECT id, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM context WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth`,
+      ...[run, from, to],
+    );
+    if (rows.length !== to - from + 1) return undefined;
+    for (const [id, carries] of rows) if (carries || stop === 'compaction') ids.push(id);
+  }
+  return ids;
 }
 
 /** The contributing commits of a walk to a compaction, newest first. It reads only as many as the caller asks for. */

@@ -2,6 +2,7 @@
 
 import { type CommitSeq, type ContextId, type EntryKey, numberOf } from '../base/index.js';
 import {
+  type CommitRange,
   commitAt,
   deltaKey,
   hasSums,
@@ -19,7 +20,7 @@ import {
 import { areApart, columnsOf, type FillerColumns, joinColumns, packColumns, unpackColumns } from './filler-columns.js';
 import { fillerFacts } from './filler-facts.js';
 import { numberList } from './number-list.js';
-import { type CommitRange, callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
+import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
 
 /** The commits of a context from one with sums to the next one. */
 export interface Stretch extends FillerColumns {

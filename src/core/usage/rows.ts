@@ -1,5 +1,5 @@
 import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
-import type { ReadChain, windowRanges } from '../chain/index.js';
+import type { CommitRange, ReadChain } from '../chain/index.js';
 import { besidePrefix, type CallTerms, type CallTokens, recordOfKey } from '../formats/index.js';
 import { ownCallPrefix } from '../requests/index.js';
 import { cardCallPrefix } from './card-calls.js';
@@ -72,9 +72,6 @@ export function countsIn({ db }: ReadChain, commits: readonly CommitSeq[]): Read
 
 /** The calls of the conversation in commits, including copies of calls, oldest first. */
 export const callsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] => allCallsIn(chain, commits).filter((call) => !isBeside(call));
-
-/** Commits of a chain: a run, and its first and last depth. */
-export type CommitRange = ReturnType<typeof windowRanges>[number];
 
 /** The parts of ranges from one depth to another. */
 export const rangesWithin = (ranges: readonly CommitRange[], first: number, last = Number.MAX_SAFE_INTEGER): CommitRange[] =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ContextId, decodeText, type StemmaError } from '../../../src/core/base/index.js';
-import { checkpoint, entries, fork, materialize, materializedBytes } from '../../../src/core/chain/index.js';
+import { checkpoint, compact, entries, fork, materialize, materializedBytes, snapshot } from '../../../src/core/chain/index.js';
 import { call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
@@ -117,4 +117,25 @@ describe('tiers', () => {
     expect(whole.tokenCount).toBeGreaterThan(40);
     expect(refusal(() => materialize(chain, { id: c.id, format: 'openai-chat-v1', maxTokens: 40 })).data).toMatchObject({ field: 'maxTokens' });
   });
+});
+
+test('[C20] a kept result names the commits of its walk, after forks, compactions and snapshots', () => {
+  const chain = emptyChain();
+  const said = (parent: { readonly id: ContextId } | undefined, text: string) =>
+    checkpoint(chain, { ...base, parent: parent?.id ?? null, format: 'claude-code-v1', text: prompt(text, text) });
+  const deltas: ReturnType<typeof said>[] = [];
+  for (const word of ['one', 'two', 'three', 'four']) deltas.push(said(deltas.at(-1), word));
+  const side = said(deltas[1], 'aside');
+  const compaction = compact(chain, deltas.at(-1)?.id as ContextId, 'sum');
+  const after = said(compaction, 'go on');
+  const copied = said(snapshot(chain, side.id, 'root'), 'further');
+  const ids = (...commits: readonly ({ readonly id: ContextId } | undefined)[]): unknown[] => commits.map((commit) => commit?.id);
+  const cases = [
+    [side, 'compaction', ids(deltas[0], deltas[1], side)],
+    [after, 'compaction', ids(compaction, after)],
+    [after, 'root', ids(...deltas, after)],
+    [copied, 'root', ids(deltas[0], deltas[1], side, copied)],
+  ] as const;
+  for (const [{ id }, stop, commits] of cases)
+    for (const cached of [false, true]) expect(materialize(chain, { id, stop })).toMatchObject({ cached, commits });
 });
