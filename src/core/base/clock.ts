@@ -18,6 +18,12 @@ const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const spelling = /^\d{4}-(\d\d)-(\d\d)([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
+/** Days that every month has, as `toTimestamp` writes them. Most outputs are such texts, and need no second look. */
+const written = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Whether a text surely is as `toTimestamp` writes it; false for some that are. */
+export const isTimestamp = (text: string): text is Timestamp => written.test(text);
+
 /** Parses an ISO 8601 instant with any offset to milliseconds; undefined for other text and for days that do not exist. */
 export function parseInstant(text: string): number | undefined {
   const parts = spelling.exec(text);

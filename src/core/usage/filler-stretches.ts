@@ -23,7 +23,7 @@ import { numberList } from './number-list.js';
 import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
 
 /** The commits of a context from one with sums to the next one. */
-export interface Stretch extends FillerColumns {
+export interface FillerStretch extends FillerColumns {
   /** Its last commit. */
   readonly of: ContextId;
   readonly depth: number;
@@ -63,7 +63,7 @@ export function saveStretch(chain: WriteChain, last: Step): void {
   const ranges = rangesWithin(windowRanges(chain, last), first.depth, last.depth);
   const replies = replyPlaces([{ columns, from: 0 }], replyKeysIn(chain, ranges));
   const beside = { of: last.id, depth: last.depth, commits: steps.length, isFirst, starts, calls: callRowsIn(chain, ranges), replies };
-  const data = packColumns(columns, beside satisfies Omit<Stretch, keyof FillerColumns>);
+  const data = packColumns(columns, beside satisfies Omit<FillerStretch, keyof FillerColumns>);
   saveFact(chain, { artifact: last.artifact, format: last.format, name, version: version(), data });
 }
 
@@ -88,7 +88,7 @@ export function replyPlaces(
 export const elides = (chain: ReadChain, steps: readonly Step[]): boolean => outlinesOf(chain, steps).some(({ elisions }) => elisions.length > 0);
 
 /** The commits of a context in stretches, oldest first, and those after the last one. Without stored stretches, the rest is all of it. */
-export function stretchesTo(chain: ReadChain, tip: Step): { readonly stretches: readonly Stretch[]; readonly rest: readonly Step[] } {
+export function stretchesTo(chain: ReadChain, tip: Step): { readonly stretches: readonly FillerStretch[]; readonly rest: readonly Step[] } {
   const stored = storedStretches(chain, tip);
   const rest: Step[] = [];
   for (const step of newestFirst(chain, tip)) {
@@ -100,8 +100,8 @@ export function stretchesTo(chain: ReadChain, tip: Step): { readonly stretches: 
 }
 
 /** The stretches from the beginning of the context up to a depth; undefined if one is missing. */
-function stretchesFrom(stored: ReadonlyMap<number, Stretch>, to: number): Stretch[] | undefined {
-  const stretches: Stretch[] = [];
+function stretchesFrom(stored: ReadonlyMap<number, FillerStretch>, to: number): FillerStretch[] | undefined {
+  const stretches: FillerStretch[] = [];
   for (let depth = to; ; ) {
     const stretch = stored.get(depth);
     if (!stretch) return undefined;
@@ -112,8 +112,8 @@ function stretchesFrom(stored: ReadonlyMap<number, Stretch>, to: number): Stretc
 }
 
 /** The stored stretches in the window of a commit, by the depth of their last commit. */
-function storedStretches({ db, ...chain }: ReadChain, tip: Step): ReadonlyMap<number, Stretch> {
-  const found = new Map<number, Stretch>();
+function storedStretches({ db, ...chain }: ReadChain, tip: Step): ReadonlyMap<number, FillerStretch> {
+  const found = new Map<number, FillerStretch>();
   for (const { run, from, to } of windowRanges({ db, ...chain }, tip))
     for (const [id, depth, data] of db.rows<[ContextId, number, Uint8Array]>(
       `SELECT c.id, c.depth, f.data FROM context c CROSS JOIN deltaFact f ON f.artifact = c.artifact AND f.format = c.format AND f.name = ? AND f.version = ?
@@ -128,22 +128,22 @@ function storedStretches({ db, ...chain }: ReadChain, tip: Step): ReadonlyMap<nu
 }
 
 /** The stretch in stored bytes; undefined if they are damaged. */
-function readStretch(data: Uint8Array): Stretch | undefined {
+function readStretch(data: Uint8Array): FillerStretch | undefined {
   try {
-    return unpackColumns<Omit<Stretch, keyof FillerColumns>>(data);
+    return unpackColumns<Omit<FillerStretch, keyof FillerColumns>>(data);
   } catch {
     return undefined;
   }
 }
 
 /** The commit in which an entry of a stretch is described, and that commit's first entry; no commit if only the whole stretch describes it. */
-export function commitAtEntry({ starts }: Stretch, entry: number): { readonly at: number; readonly commit: number | undefined } {
+export function commitAtEntry({ starts }: FillerStretch, entry: number): { readonly at: number; readonly commit: number | undefined } {
   const commit = starts.findLastIndex((start) => start <= entry);
   return commit < 0 ? { at: 0, commit: undefined } : { at: starts[commit] as number, commit };
 }
 
 /** The commits of a stretch in the ranges of a window, or one of them. */
-export function stepsOf(chain: ReadChain, ranges: readonly CommitRange[], { depth, commits }: Stretch, commit?: number): readonly Step[] {
+export function stepsOf(chain: ReadChain, ranges: readonly CommitRange[], { depth, commits }: FillerStretch, commit?: number): readonly Step[] {
   const last = commit === undefined ? depth : depth - commits + 1 + commit;
   const run = ranges.find(({ from, to }) => from <= last && last <= to)?.run;
   if (run === undefined) return [];

@@ -4,7 +4,7 @@ import type { InputOf, PartKind, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import { areApart, columnsOf, type FillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
-import { commitAtEntry, elides, replyPlaces, type Stretch, stepsOf, stretchesTo } from './filler-stretches.js';
+import { commitAtEntry, elides, type FillerStretch, replyPlaces, stepsOf, stretchesTo } from './filler-stretches.js';
 import { numberList } from './number-list.js';
 import { offeredIn, serverOf } from './offered.js';
 import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
@@ -70,7 +70,7 @@ interface Part {
   /** The facts of all its entries, or of those of one commit of a stretch. */
   readonly facts: (commit?: number) => readonly FillerFact[];
   readonly from: number;
-  readonly stretch?: Stretch;
+  readonly stretch?: FillerStretch;
 }
 
 /** The sizes of all fillers of a context. */
