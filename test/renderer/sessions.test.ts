@@ -1,6 +1,7 @@
 import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, SessionRow } from '../../src/core/contract/index.js';
+import { joinPages } from '../../src/renderer/state/sessions.js';
 import { partFound, refusals } from '../../src/renderer/views/sessions/refused.js';
 import {
   arrangeRows,
@@ -142,4 +143,16 @@ test('a snippet begins shortly before the words that were sought', () => {
   expect(fromWords('one word of two: the branch, later a shadow', 'shadow branch')).toBe('later a shadow');
   expect(fromWords(`${'x'.repeat(40)}shadow`, 'shadow')).toBe('shadow');
   expect(fromWords('stemmed words stand elsewhere', 'word of it')).toBe('stemmed words stand elsewhere');
+});
+
+test('a list of many sessions is whole once its older pages have arrived, each session once', () => {
+  const rows = Array.from({ length: 600 }, (_, n) => session(`s${n}`));
+  const first = { total: 600, sessions: rows.slice(0, 500) };
+  expect(joinPages(first, undefined)).toEqual({ ...first, isWhole: false });
+  // The session s499 was in the first page, too, when that was read.
+  expect(joinPages(first, { total: 600, sessions: rows.slice(499) })).toEqual({ total: 600, sessions: rows, isWhole: true });
+  const few = { total: 2, sessions: rows.slice(0, 2) };
+  expect(joinPages(few, undefined)).toEqual({ ...few, isWhole: true });
+  // Most of the sessions were deleted.
+  expect(joinPages(few, { total: 600, sessions: rows.slice(500) })).toEqual({ ...few, isWhole: true });
 });

@@ -67,7 +67,7 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: P
     tickets: tickets.status === 'done' ? tickets.data.rows : [],
     sessions: sessions.status === 'done' ? sessions.data.sessions : noSessions,
     /** True once the sessions are loaded, because the first row must not change after that. */
-    isReady: sessions.status !== 'loading',
+    isReady: sessions.status !== 'loading' && (sessions.status !== 'done' || sessions.data.isWhole),
     projects: recent.status === 'done' ? recent.data.filter((project) => !project.missing) : [],
   };
 }

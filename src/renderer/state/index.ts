@@ -56,7 +56,7 @@ export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, t
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
 export { type ShownSeries, useSeries } from './series';
-export { type SessionList, useSessionList } from './sessions';
+export { type SessionPage, useSessionList } from './sessions';
 export { readStream } from './stream';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export {

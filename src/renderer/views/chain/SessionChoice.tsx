@@ -20,7 +20,13 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   if (sessions.length < 2 && !chosen) return null;
   const current = sessions.find(({ sessionId }) => sessionId === chosen);
   // An id means nothing to people, so it is not shown while the titles load.
-  const name = current ? say.firstLine(current.title, 60) : chosen === undefined ? 'All sessions' : query.status === 'done' ? chosen : '…';
+  const name = current
+    ? say.firstLine(current.title, 60)
+    : chosen === undefined
+      ? 'All sessions'
+      : query.status === 'done' && query.data.isWhole
+        ? chosen
+        : '…';
   const choose = (session: string | undefined): void => {
     setOpen(false);
     setWords('');

@@ -23,7 +23,7 @@ const nothingChosen: SessionNarrowing['chosen'] = { agent: new Set(), repository
 
 /** All sessions of all agents: the sessions of the project, and sessions on this machine that can be imported. */
 export function SessionsView() {
-  const { found, own, listed, refused, loading } = useSessions();
+  const { found, own, listed, refused, loading, isWhole } = useSessions();
   const { state } = useProject();
   if (state.phase === 'failed' && listed.length === 0) {
     return <NotOpened {...state} actions={<Button onClick={() => void openSample()}>Open the sample project</Button>} />;
@@ -52,7 +52,7 @@ export function SessionsView() {
   const places = found.status === 'done' ? found.data.places : [];
   if (listed.length === 0) return <NothingFound places={places} refused={refused} />;
   const isFirst = !loading && state.phase !== 'failed' && !listed.some(({ session }) => session);
-  return <SessionList listed={listed} places={places} refused={refused} isFirst={isFirst} />;
+  return <SessionList {...{ listed, places, refused, isFirst, isWhole }} />;
 }
 
 interface SessionListProps {
@@ -61,9 +61,11 @@ interface SessionListProps {
   readonly refused: readonly RefusedHistory[];
   /** True while the project has no session. */
   readonly isFirst: boolean;
+  /** False while older sessions are still loading. */
+  readonly isWhole: boolean;
 }
 
-function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
+function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListProps) {
   const dir = useOpenDir();
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(nothingChosen);
@@ -106,8 +108,8 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
       {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}
       {live.length > 0 && <LiveSessions live={live} names={names} />}
       {rows.length === 0 ? (
-        searching ? (
-          <Loading what="Searching the contents" />
+        searching || !isWhole ? (
+          <Loading what={isWhole ? 'Searching the contents' : 'Loading older sessions'} />
         ) : (
           <Empty title="No matching sessions" actions={<Button onClick={clear}>Clear the filters</Button>}>
             Sessions whose title, repository, file or content matches appear here.
@@ -119,7 +121,12 @@ function SessionList({ listed, places, refused, isFirst }: SessionListProps) {
       <SearchFoot found={found} />
       <RefusedFiles refused={refused} />
       <Retention places={places} listed={listed} />
-      {dir && isAllHere && <SumFoot dir={dir} shown={shown} />}
+      {!isWhole && (
+        <p className="sessions-foot muted" role="status">
+          Loading older sessions…
+        </p>
+      )}
+      {dir && isAllHere && isWhole && <SumFoot dir={dir} shown={shown} />}
     </section>
   );
 }

@@ -3,7 +3,7 @@ import type { FoundSource } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import {
   AnswerMemory,
-  type SessionList,
+  type SessionPage,
   useImports,
   useKept,
   useLive,
@@ -61,6 +61,7 @@ export function useSessions() {
   const found = useFound();
   const own = useProjectSessions();
   const sessions = own.status === 'done' ? own.data.sessions : undefined;
+  const isWhole = own.status !== 'done' || own.data.isWhole;
   const archived = useArchived(dir);
   const shelved = archived.status === 'done' ? archived.data.sessions : undefined;
   const fresh = found.status === 'done' ? found.data.fresh : undefined;
@@ -71,15 +72,13 @@ export function useSessions() {
     const own = [...(sessions ?? []), ...(shelved ?? [])];
     // The list of files is read again at the end of an import. Until then, a session that is stored needs no update.
     const stored = new Set(isRunning ? own.map(({ sessionId }) => sessionId) : []);
-    return joinSessions(
-      own,
-      importable.filter(({ sessionId }) => !stored.has(sessionId)),
-    );
-  }, [sessions, shelved, importable, isRunning]);
+    // A file of a session that is not loaded yet would look as if it were not imported.
+    return joinSessions(own, isWhole ? importable.filter(({ sessionId }) => !stored.has(sessionId)) : []);
+  }, [sessions, shelved, importable, isRunning, isWhole]);
   const loading = (own.status === 'loading' && sessions === undefined) || (found.status === 'loading' && fresh === undefined) || phase === 'opening';
-  return { found, own, listed, refused, loading };
+  return { found, own, listed, refused, loading, isWhole };
 }
 
 /** Archived sessions are loaded only on request. */
 const useArchived = (dir: string | undefined) => useQuery(dir ?? null, () => api.session.list({ filter: { archived: true } }), shelves);
-const shelves = new AnswerMemory<SessionList>(2, 'never');
+const shelves = new AnswerMemory<SessionPage>(2, 'never');
