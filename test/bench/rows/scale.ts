@@ -112,11 +112,14 @@ function manySessions(folder: string, { quick }: Run): Row[] {
       ['usage.calls', {}],
       ['usage.calls', { filter: { miss: true } }],
       ['usage.sessions', { limit: 100 }],
-      ['session.list', { limit: 100 }],
+      ['session.list', { limit: 500 }],
       ['request.list', { limit: 100 }],
       ['context.graph', { offset: 0, limit: 100, together: true }],
     ],
-    usage: [['analysis.sums', {}]],
+    usage: [
+      ['analysis.sums', {}],
+      ['analysis.tools', {}],
+    ],
     questions: [
       ['analysis.sql', { sql: 'SELECT model, count(*), sum(cost) FROM calls GROUP BY 1' }],
       ['analysis.sql', { sql: 'SELECT name, count(*), sum(is_error) FROM tool_calls GROUP BY 1' }],
@@ -143,7 +146,7 @@ function manySessions(folder: string, { quick }: Run): Row[] {
   return [
     row('T42', `peak memory of lists and sums ${of}, in MB: the largest`, 'lists', 'peakMegabytes', 1, 300, 150),
     row('W15-lists', `first answers of lists ${of}, in ms: the slowest`, 'lists', 'ms', 1, 200, 80),
-    row('W15-opens', `sums of Usage ${of}, in ms`, 'usage', 'ms', 1, 500, 200),
+    row('W15-opens', `sums of Usage ${of}, in ms: the slower`, 'usage', 'ms', 1, 500, 200),
     row('W15-sql', `questions ${of}, in seconds: the slowest`, 'questions', 'ms', 1_000, 15, 5),
     row('W16', `Parquet of all calls ${of}, in seconds`, 'calls', 'ms', 1_000, 15, 8),
     row('W16-memory', `peak memory of the Parquet file ${of}, in MB`, 'calls', 'peakMegabytes', 1, 300, 150),
