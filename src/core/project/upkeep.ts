@@ -60,6 +60,7 @@ export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolea
   yield* derive(chain);
   if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
   yield* keepRestPoints(chain);
+  chain.db.shortenLogs();
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Connection, type ConnectionOptions, connectTo, guard } from './con
 import type { DamageWatch } from './damage.js';
 import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
-import { foldLog, growLog, logPages } from './log.js';
+import { foldLog, growLog, logPages, shortenLog } from './log.js';
 import { refuseNewer } from './migrate.js';
 import type { OpenedPlace } from './place.js';
 import { type RebuiltFile, rebuildFile } from './rebuild.js';
@@ -72,6 +72,8 @@ export interface WritableDb extends ReadableDb {
    * free pages. Returns whether it rewrote the file.
    */
   shrink(hollow: number): boolean;
+  /** Returns the bytes of logs that are longer than usual to the disk, unless somebody reads or writes. */
+  shortenLogs(): void;
 }
 
 /** A reference to a row that does not exist. */
@@ -265,6 +267,12 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
     beforeCommit: (listener) => void listeners.commit.push(listener),
     onRollback: (listener) => void listeners.rollback.push(listener),
     shrink: (hollow) => guard(() => shrink(current(), hollow)),
+    shortenLogs: () =>
+      guard(() => {
+        const { raw, place, derived } = current();
+        place.require();
+        for (const schema of derived.isStored() ? (['main', 'derived'] as const) : (['main'] as const)) shortenLog(raw, schema);
+      }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 
@@ -14,7 +14,7 @@ const frameHeader = 24;
  * longer file. It holds the write lock, so no other process appends meanwhile.
  */
 export function growLog(raw: Database.Database): void {
-  const length = logHeader + logPages * (frameHeader + (raw.pragma('page_size', { simple: true }) as number));
+  const length = fullLength(raw, 'main');
   let fd: number | undefined;
   try {
     raw.exec('BEGIN IMMEDIATE');
@@ -28,6 +28,27 @@ export function growLog(raw: Database.Database): void {
     if (raw.inTransaction) raw.exec('ROLLBACK');
   }
 }
+
+/**
+ * Returns the bytes of a log to the disk that has become longer than usual, because somebody read during a large import. Copies it into the database
+ * first. Does nothing while another connection reads or writes.
+ */
+export function shortenLog(raw: Database.Database, schema: 'main' | 'derived'): void {
+  const { file } = raw.prepare('SELECT file FROM pragma_database_list WHERE name = ?').get(schema) as { readonly file: string };
+  const length = fullLength(raw, schema);
+  if (file === '' || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= length) return;
+  const busyMs = raw.pragma('busy_timeout', { simple: true });
+  raw.pragma('busy_timeout = 0');
+  try {
+    raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
+  } finally {
+    raw.pragma(`busy_timeout = ${busyMs}`);
+  }
+}
+
+/** The bytes of a log of the usual length. */
+const fullLength = (raw: Database.Database, schema: 'main' | 'derived'): number =>
+  logHeader + logPages * (frameHeader + (raw.pragma(`${schema}.page_size`, { simple: true }) as number));
 
 /**
  * Copies the log into the database file. A log that is too damaged for that stays beside the file.
