@@ -43,6 +43,7 @@ await buildAll({
   main: join(here, 'main.ts'),
   hub: join(here, 'hub.ts'),
   syncs: join(here, 'syncs.ts'),
+  'bare-import': join(here, 'bare-import.ts'),
   memory: join(here, 'memory.ts'),
   scale: join(here, 'scale.ts'),
   langgraph: join(here, 'langgraph.ts'),
