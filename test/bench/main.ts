@@ -98,7 +98,7 @@ try {
         print(row);
       }
     } catch (error) {
-      // The other rows are measured all the same.
+      // The other rows are still measured.
       const why = error instanceof Error ? error.message : String(error);
       for (const id of part.rows) failed.push({ id, why: why.split('\n')[0] ?? '' });
       console.log(`${part.rows.join(', ')}: failed: ${why}`);

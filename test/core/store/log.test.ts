@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/core/store/index.js';
 import { logPages } from '../../../src/core/store/log.js';
 import { scratch } from '../../support/project.js';
 
-test('[S21] a log that somebody who reads has made long is returned to the disk afterward', () => {
+test('[S21] a log that grew long while somebody read is returned to the disk', () => {
   const file = join(scratch(), 'stemma.db');
   const db = openDatabase(file);
   const reader = new Database(file, { readonly: true });
