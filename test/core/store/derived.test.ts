@@ -57,6 +57,25 @@ function removeAll(dir: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${fileIn(dir)}${ending}`, { force: true });
 }
 
+test('a project without derived data opens at once while another process holds the lock, and gets the file after', async () => {
+  const { dir, stemma, dataDir } = await imported();
+  const before = await answers(stemma);
+  stemma.engine.close();
+  removeAll(dir);
+  const other = new Database(join(dir, 'stemma.db'));
+  onTestFinished(() => void other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const again = desk(dataDir);
+  const from = performance.now();
+  await again.call.project.open({ dir });
+  expect((await again.call.session.list({ limit: 5 })).sessions.length).toBeGreaterThan(0);
+  // SQLite waits for half a minute elsewhere.
+  expect(performance.now() - from).toBeLessThan(10_000);
+  other.exec('COMMIT');
+  expect(await answers(again)).toEqual(before);
+  expect(rowsIn(dir, 'usageCall')).toBeGreaterThan(0);
+});
+
 test('[S27] the record has no derived table, and the file beside it has all of them', async () => {
   const { dir, stemma } = await imported();
   await answers(stemma);

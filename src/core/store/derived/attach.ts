@@ -34,23 +34,43 @@ const isRegular = (file: string): boolean =>
 /**
  * Attaches derived data as the schema `derived` to a connection that may write. A file that is missing, damaged, from another machine, of another
  * layout or ahead of its record is replaced by an empty one. Without a file, or if none can be made, the tables are in memory: that costs time and
- * loses nothing. Returns whether a file is attached.
+ * loses nothing. Nothing waits for the lock of another process.
  * @param mark what this machine puts into files of this project; undefined accepts any.
+ * @returns whether a file is attached. `later`: another process holds the lock.
  */
-export function attachForWriting(raw: SqliteDriver, file: string | undefined, mark: string | undefined): boolean {
+export function attachForWriting(raw: SqliteDriver, file: string | undefined, mark: string | undefined): boolean | 'later' {
   if (file !== undefined)
     for (const isAnew of [false, true])
       try {
         if (isAnew || !isRegular(file) || isChanged(file)) begin(file);
         breakSeal(file);
-        attach(raw, file);
-        settle(raw, mark);
+        withoutWaiting(raw, () => {
+          attach(raw, file);
+          settle(raw, mark);
+        });
         return true;
       } catch (error) {
         requireOther(error);
         detach(raw);
+        if (isBusy(error)) {
+          inMemory(raw);
+          return 'later';
+        }
       }
   return inMemory(raw);
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+
+/** Does something with a connection that fails at once where another process holds a lock. */
+function withoutWaiting(raw: SqliteDriver, work: () => void): void {
+  const { timeout } = raw.prepare('PRAGMA busy_timeout').get() as { timeout: number };
+  raw.exec('PRAGMA busy_timeout = 0');
+  try {
+    work();
+  } finally {
+    raw.exec(`PRAGMA busy_timeout = ${timeout}`);
+  }
 }
 
 /** Throws an error in our own statements again. Others come from the file, the disk or another process. */

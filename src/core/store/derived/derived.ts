@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { identityAt, isSameFile } from '../../files/index.js';
 import type { OpenedPlace } from '../place.js';
@@ -11,7 +12,7 @@ export interface Derived {
   isStored(): boolean;
   /** How often the data was attached again, which may have changed every row. */
   attached(): number;
-  /** Attaches the file again if another one lies at its path now, or if there was none. Does nothing inside a transaction. */
+  /** Attaches the file again if another one lies at its path now, or if there was none or a lock. Does nothing inside a transaction. */
   refresh(): void;
   /** After an error that says damage: if the damage is in derived data, begins it anew and returns true. */
   heal(): boolean;
@@ -29,11 +30,17 @@ export interface Derived {
  */
 export function openDerived(raw: Database.Database, file: string | undefined, mark: string | undefined, place: OpenedPlace): Derived {
   let isStored = false;
+  let isDue = false;
+  let refused: string | undefined;
   let count = 0;
   let known: ReturnType<typeof identityAt>;
   let following: Database.Statement | undefined;
   const open = (): void => {
-    isStored = raw.readonly ? attachForReading(raw, file, mark) : attachForWriting(raw, file, mark);
+    const attached = raw.readonly ? attachForReading(raw, file, mark) : attachForWriting(raw, file, mark);
+    isStored = attached === true;
+    // A writer may be making the tables of the file that a reader cannot use.
+    refused = attached === false && raw.readonly ? stampOf(file) : undefined;
+    isDue = attached === 'later';
     known = file === undefined ? undefined : identityAt(file);
     count += 1;
     following = undefined;
@@ -59,7 +66,7 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
       // Every transaction comes here, so the paths of the record are looked at only if this one has changed.
       const now = identityAt(file);
       const hasChanged = now === undefined ? isStored || !raw.readonly : !isSameFile(now, known);
-      if (hasChanged && place.isSame()) reopen();
+      if ((hasChanged || isDue || (refused !== undefined && refused !== stampOf(file))) && place.isSame()) reopen();
     },
     heal: () => {
       if (file === undefined || !isStored || raw.inTransaction || !place.isSame() || isWhole(raw)) return false;
@@ -81,6 +88,13 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
       following.run(mark ?? null);
     },
   };
+}
+
+/** A text that changes when a database or its log does; undefined without a file. */
+function stampOf(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  const stats = [file, `${file}-wal`].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  return stats[0] && stats.map((stat) => `${stat?.size} ${stat?.mtimeMs}`).join(' ');
 }
 
 function isWhole(raw: Database.Database): boolean {

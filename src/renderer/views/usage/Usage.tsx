@@ -1,8 +1,7 @@
 import { useMemo } from 'react';
 import type { AnalysisSums, UsageSessions } from '../../../core/contract/index.js';
-import { api } from '../../client';
 import { Answer, Button, Empty, say } from '../../parts';
-import { go, refreshProject, useAnalysisProgress, useProject, useQuery } from '../../state';
+import { go, refreshProject, useAnalysisProgress } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
 import { Figures } from './Figures';
@@ -30,7 +29,7 @@ export function UsageView({ project }: { project: string }) {
       >
         {(data) => (
           <>
-            <Uncounted project={project} />
+            {data.left > 0 && <Uncounted left={data.left} />}
             {data.calls[0]?.length ? <Counted project={project} sums={data} /> : <NothingCounted />}
           </>
         )}
@@ -40,20 +39,14 @@ export function UsageView({ project }: { project: string }) {
 }
 
 /** Says that the sums lack commits: another program was writing when they were asked for. */
-function Uncounted({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
-  const query = useQuery(`${project} ${revision}`, (signal) => api.analysis.progress({}, { signal }));
-  const left = query.status === 'done' ? query.data.total - query.data.done : 0;
-  if (left <= 0) return null;
-  return (
-    <div className="notice-line" role="status">
-      <span className="grow">{say.plural(left, 'commit')} not counted yet: another program was writing to the project.</span>
-      <Button small onClick={() => void refreshProject()}>
-        Count again
-      </Button>
-    </div>
-  );
-}
+const Uncounted = ({ left }: { left: number }) => (
+  <div className="notice-line" role="status">
+    <span className="grow">{say.plural(left, 'commit')} not counted yet: another program was writing to the project.</span>
+    <Button small onClick={() => void refreshProject()}>
+      Count again
+    </Button>
+  </div>
+);
 
 const NothingCounted = () => (
   <Empty title="No calls yet" actions={<Button onClick={() => go({ view: 'sessions' })}>Go to Sessions</Button>}>

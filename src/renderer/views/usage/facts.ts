@@ -64,15 +64,22 @@ const eventsIn = ({ forks, compactions }: Pick<AnalysisSums, 'forks' | 'compacti
   compactions: compactions.map(([day, session, commit]) => ({ day, session: session ?? '', commit, calls: 0, cost: 0 })),
 });
 
-const sums = new AnswerMemory<AnalysisSums>(2);
+/** The sums of calls, and the number of commits that they lack. */
+export interface CountedSums extends AnalysisSums {
+  readonly left: number;
+}
+
+const sums = new AnswerMemory<CountedSums>(2);
 const tools = new AnswerMemory<AnalysisTools>(2);
 
 /** The sums of the calls of a project, kept until it changes. */
-export const useSums = (project: string): Query<AnalysisSums> =>
-  useKept(
-    useQuery(project, async (signal) => JSON.parse((await api.analysis.sums({}, { signal })).packed) as AnalysisSums, sums),
-    project,
-  );
+export const useSums = (project: string): Query<CountedSums> => useKept(useQuery(project, askSums, sums), project);
+
+async function askSums(signal: AbortSignal): Promise<CountedSums> {
+  const { packed } = await api.analysis.sums({}, { signal });
+  const { done, total } = await api.analysis.progress({}, { signal });
+  return { ...(JSON.parse(packed) as AnalysisSums), left: total - done };
+}
 
 /** The sums of its tool calls by tool. They are asked for once the place is shown, because there are several times as many as sums of calls. */
 export const useTools = (project: string): Query<AnalysisTools> =>
