@@ -2,10 +2,10 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import { sessionsAreDue } from '../sessions/index.js';
 import { catchUpLedger, catchUpUsage, pendingCommits } from '../usage/index.js';
 import { catchUpSessions } from './sessions.js';
-import { catchUpTools, pendingTools } from './tools.js';
+import { catchUpTools, pendingTools, toolsAreDue } from './tools.js';
 
 /** Whether facts for questions over many sessions are out of date. */
-export const analysisIsDue = (chain: ReadChain): boolean => pendingTools(chain, 1) > 0 || sessionsAreDue(chain);
+export const analysisIsDue = (chain: ReadChain): boolean => toolsAreDue(chain) || sessionsAreDue(chain);
 
 /** The commits of the project, and those that questions over many sessions know. A commit is read for its calls, and again for its tool calls. */
 export function analysisProgress(chain: ReadChain): { readonly done: number; readonly total: number } {

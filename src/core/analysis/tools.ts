@@ -10,11 +10,15 @@ import { agentOfTemplate } from './views.js';
 /** The name of the `progress` row with the last commit whose tool calls are stored. */
 const progressName = 'usage tools';
 const versionName = 'usage tools version';
+/** The number of batches whose sessions are not summed yet. */
+const unsummedName = 'usage tools unsummed';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
 const readerVersion = 2;
 
 /** The commits per transaction, and the bytes after which a transaction ends early. */
 const batch = { commits: 256, bytes: 4 * 1024 * 1024 };
+/** The sessions that are summed in one transaction. */
+const sessionsSummed = 20;
 /** The most characters of a shell command that are stored. */
 const maxCommand = 400;
 const maxPath = 1_024;
@@ -42,13 +46,42 @@ export const pendingTools = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER):
     limit,
   )?.pending ?? 0;
 
-/** Stores the tool calls of unread commits, in short transactions. Yields after each. */
+/** Whether tool calls are not stored or not summed yet. */
+export const toolsAreDue = (chain: ReadChain): boolean => pendingTools(chain, 1) > 0 || readDerivedProgress(chain, unsummedName) > 0;
+
+/**
+ * Stores the tool calls of unread commits, in short transactions. Yields after each. A session is summed once, after all of its commits: summed after
+ * each batch, a session of a million commits would take hours.
+ */
 export function* catchUpTools(chain: WriteChain): Generator<void> {
+  // Another run that has not ended summed nothing yet, and what it has read is not known here.
+  const before = readDerivedProgress(chain, unsummedName);
+  const changed = new Set<string>();
+  let batches = 0;
   while (pendingTools(chain, 1) > 0) {
-    chain.db.transaction(() => storeBatch(chain));
+    chain.db.transaction(() => {
+      const size = changed.size;
+      storeBatch(chain, changed);
+      if (changed.size === size && batches > 0) return;
+      batches += 1;
+      setDerivedProgress(chain, unsummedName, readDerivedProgress(chain, unsummedName) + 1);
+    });
     yield;
   }
+  const summed = before + batches;
+  if (summed === 0) return;
+  const sessions = before > 0 ? namedSessions(chain) : [...changed];
+  for (let at = 0; at < sessions.length; at += sessionsSummed) {
+    chain.db.transaction(() => sumTools(chain, sessions.slice(at, at + sessionsSummed)));
+    yield;
+  }
+  chain.db.transaction(() => setDerivedProgress(chain, unsummedName, Math.max(0, readDerivedProgress(chain, unsummedName) - summed)));
 }
+
+const namedSessions = ({ db, project }: ReadChain): string[] =>
+  db
+    .all<{ session: string }>('SELECT DISTINCT sessionId AS session FROM context WHERE project = ? AND sessionId IS NOT NULL', project)
+    .map(({ session }) => session);
 
 const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
          (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM context c`;
@@ -56,12 +89,12 @@ const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.
 /** Stores the tool calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
 export function countTools(chain: WriteChain, commits: readonly CommitSeq[]): void {
   const rows = chain.db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
-  const changed = rows.filter((row) => storeTools(chain, row)).map(({ session }) => session);
-  sumTools(chain, new Set(changed));
+  sumTools(chain, [...new Set(rows.filter((row) => storeTools(chain, row)).map(({ session }) => session))]);
   forgetClustersOf(chain, commits);
 }
 
-function storeBatch(chain: WriteChain): void {
+/** Stores the tool calls of the next commits, and adds their sessions to those that have changed. */
+function storeBatch(chain: WriteChain, changed: Set<string>): void {
   const { db, project } = chain;
   if (readDerivedProgress(chain, versionName) !== readerVersion) {
     for (const table of ['usageTool', 'usageToolSlice']) db.run(`DELETE FROM ${table} WHERE project = ?`, project);
@@ -74,7 +107,6 @@ function storeBatch(chain: WriteChain): void {
     readDerivedProgress(chain, progressName),
     project,
   );
-  const changed = new Set<string>();
   let bytes = 0;
   let last = 0;
   for (const row of rows) {
@@ -84,7 +116,6 @@ function storeBatch(chain: WriteChain): void {
     if (bytes >= batch.bytes) break;
   }
   setDerivedProgress(chain, progressName, last || (db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0));
-  sumTools(chain, changed);
 }
 
 /** Stores the tool calls of a commit. Returns whether it has any, or the result of one. */
@@ -211,11 +242,11 @@ function hashOf(text: string): number {
 }
 
 /** Computes the sums of tool calls of sessions again. Commits that name no session are summed when they are asked for (sums.ts). */
-function sumTools(chain: WriteChain, sessions: ReadonlySet<string>): void {
-  if (sessions.size === 0) return;
+function sumTools(chain: WriteChain, sessions: readonly string[]): void {
+  if (sessions.length === 0) return;
   const { db, project } = chain;
   forgetSums(chain);
-  const named = JSON.stringify([...sessions]);
+  const named = JSON.stringify(sessions);
   db.run('DELETE FROM usageToolSlice WHERE project = ? AND session IN (SELECT value FROM json_each(?))', project, named);
   db.run(
     `INSERT INTO usageToolSlice

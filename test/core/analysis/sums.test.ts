@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { storeSums } from '../../../src/core/analysis/index.js';
+import { catchUpTools, storeSums } from '../../../src/core/analysis/index.js';
 import type { AnalysisSums, AnalysisTools } from '../../../src/core/contract/index.js';
+import { desk } from '../../support/desk.js';
 import { door } from '../../support/door.js';
 import { scratch } from '../../support/project.js';
 import { namedRows } from '../../support/sums.js';
@@ -56,6 +57,19 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   expect([sums.forks, sums.compactions]).toEqual([await ask(forks), await ask(compactions)]);
   expect([sums.forks.length, sums.compactions.length].every((count) => count > 0)).toBe(true);
   expect(sums.sessions.ids.length).toBe(((await ask('SELECT count(*) FROM sessions')) as [[number]])[0][0]);
+});
+
+test('tool calls that an ended run stored and did not sum are in the next sums', async () => {
+  const dir = scratch();
+  const { engine, call } = desk(dir);
+  await call.project.create({ dir: join(dir, 'p.stemma') });
+  for await (const _ of await call.import.run({ paths: ['usage', 'codex'].map(fixture) })) void _;
+  const { chain } = engine.held(join(dir, 'p.stemma')) as NonNullable<ReturnType<typeof engine.held>>;
+  catchUpTools(chain).next();
+  const { tools } = await readTools(call);
+  const { rows } = await call.analysis.sql({ sql: 'SELECT count(*), sum(is_error) FROM tool_calls' });
+  expect([[sum(tools[5]), sum(tools[7])]]).toEqual(rows);
+  expect(sum(tools[5])).toBeGreaterThan(0);
 });
 
 test('the progress counts the commits that a question must read first', async () => {

@@ -57,7 +57,7 @@ function removeAll(dir: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${fileIn(dir)}${ending}`, { force: true });
 }
 
-test('a project without derived data opens at once while another process holds the lock, and gets the file after', async () => {
+test('a locked project without derived data opens at once, and gets its file after the lock', async () => {
   const { dir, stemma, dataDir } = await imported();
   const before = await answers(stemma);
   stemma.engine.close();
