@@ -26,6 +26,9 @@ export const most = { line: 4_096, text: 64 * 1024 * 1024, content: 512 * 1024 *
  */
 export const procedure = (description: string) => oc.route({ description });
 
+/** A text that breaks a rule fits no part of a union either, whose own message then says what does. */
+const abort = true;
+
 /**
  * Scalars. An input accepts every valid form of a value; an output always has the same form. Their types are named without `transform`, with which a
  * list of 20,000 ids takes four times as long.
@@ -33,13 +36,13 @@ export const procedure = (description: string) => oc.route({ description });
 export const contextId = z
   .string()
   .max(68)
-  .regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits')
+  .regex(contextIdPattern, { message: 'a context id is ctx- and 8 or more hex digits', abort })
   .describe('The id of a commit: `ctx-` and hex digits.') as unknown as z.ZodType<ContextId, string>;
 /** A commit id or the beginning of a commit id, so that a person or script can name a commit briefly. */
 export const contextPrefix = z
   .string()
   .max(68)
-  .regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits')
+  .regex(/^ctx-[0-9a-f]{0,64}$/, { message: 'a context id is ctx- and hex digits', abort })
   .describe('A commit, by its id or the beginning of its id.') as unknown as z.ZodType<ContextId, string>;
 /** A ref in full or in its short form. */
 export const artifactName = z
@@ -49,9 +52,9 @@ export const artifactName = z
   .describe('The ref of an artifact, in full (`blake3:…`) or in its short form (`art-…`).');
 export const artifactRef = z
   .string()
-  .regex(artifactRefPattern)
+  .regex(artifactRefPattern, { abort })
   .describe('The ref of an artifact: `blake3:` and 64 hex digits.') as unknown as z.ZodType<ArtifactRef, string>;
-export const entryKey = z.string().min(1).max(400).describe('The key of an entry.') as unknown as z.ZodType<EntryKey, string>;
+export const entryKey = z.string().min(1, { abort }).max(400, { abort }).describe('The key of an entry.') as unknown as z.ZodType<EntryKey, string>;
 
 export const timestamp = z
   .string()
