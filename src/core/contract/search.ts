@@ -21,7 +21,7 @@ export type SearchHit = z.output<typeof searchHit>;
 
 export const searchContract = {
   query: procedure(
-    'Finds entries that contain all the words. The last word may be the beginning of one, except for words of one or two letters in a project of more than 100,000 entries. Words in quotes must be adjacent. The best of the newest matches come first. `pending` counts the commits that are not indexed yet.',
+    'Finds entries that contain all the words. The last word may be the beginning of one, in a project of more than 100,000 entries only if it has three letters and fewer than 2,000 entries match it as a word. Words in quotes must be adjacent. The best of the newest matches come first. `pending` counts the commits that are not indexed yet.',
   )
     .input(
       z.strictObject({

@@ -44,10 +44,8 @@ function rankAll(chain: ReadChain, phrases: readonly Phrase[], { sql, values }: 
 }
 
 /** bm25 reads every entry with any of the words, so only rare words count for the rank. */
-function rankNewest(chain: ReadChain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
-  const newest = chain.db
-    .all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ${newestRanked}`, matchOf(phrases), ...values)
-    .map(({ no }) => no);
+function rankNewest(chain: ReadChain, given: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
+  const { phrases, newest } = newestOf(chain, given, { sql, values });
   const rare = newest.length < 2 ? [] : phrases.filter((phrase) => countOf(chain, matchOf([phrase]), everywhere, tooCommon) < tooCommon);
   const scores = new Map(
     rare.length === 0
@@ -63,6 +61,18 @@ function rankNewest(chain: ReadChain, phrases: readonly Phrase[], { sql, values 
   );
   const best = newest.map((no) => ({ no, score: scores.get(no) ?? 0 })).sort((a, b) => b.score - a.score || b.no - a.no);
   return { best: best.slice(0, limit), ...totalOf(chain, newest.length, phrases, { sql, values }) };
+}
+
+/**
+ * The newest matches. The last word is taken as a beginning only if few entries have it as a word: SQLite adds up the lists of all words with that
+ * beginning before it returns the first match.
+ */
+function newestOf(chain: ReadChain, given: readonly Phrase[], { sql, values }: Matching) {
+  const find = (phrases: readonly Phrase[]): number[] =>
+    chain.db.all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ${newestRanked}`, matchOf(phrases), ...values).map(({ no }) => no);
+  const whole = given.map((phrase) => ({ ...phrase, isOpen: false }));
+  const newest = find(whole);
+  return newest.length >= ranked || !given.some(({ isOpen }) => isOpen) ? { phrases: whole, newest } : { phrases: given, newest: find(given) };
 }
 
 const closed = (phrase: Phrase): Phrase =>

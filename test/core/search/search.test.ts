@@ -166,3 +166,15 @@ test('in a large index the same entries match, and common words do not count for
   // A prefix of one letter would match a tenth of all entries, so it matches as a word.
   expect([asked('q', 1_000_000).total, asked('q', 0).total]).toEqual([30, 0]);
 });
+
+test('in a large index, a common word is not taken as the beginning of others', () => {
+  const chain = emptyChain();
+  chain.db.transaction(() => {
+    for (let number = 0; number < 2_000; number++) say(chain, `u${number}`, 'the queue');
+  });
+  say(chain, 'longer', 'the queueing');
+  atOnce(indexInPieces(chain));
+  const total = (text: string, many: number): number =>
+    rank(chain, phrasesOf(text), { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] }, 100, many).total;
+  expect([total('queue', 1_000_000), total('queue', 0), total('queuei', 0)]).toEqual([2_001, 2_000, 1]);
+});
