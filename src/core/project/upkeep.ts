@@ -93,6 +93,10 @@ const isDue = (chain: ReadChain): boolean =>
 /** Whether commits are not counted, indexed or listed yet. */
 const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || pendingOf(chain, 1) > 0 || pendingAnswers(chain, 1) > 0;
 
+/** Whether an earlier engine, perhaps of another version, left something to derive. */
+const isLeftOver = (chain: ReadChain): boolean =>
+  isBehind(chain) || contextsAreDue(chain) || (sumsAreDue(chain) && chain.db.one('SELECT 1 FROM context LIMIT 1') !== undefined);
+
 function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);
   return objects >= worthIt.objects || bytes >= worthIt.bytes;
@@ -192,8 +196,9 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     else if (last?.isDue()) plan(times.between, begin);
   };
   const resume = (): void => {
-    if (chain.db.readonly || !(isBehind(chain) || contextsAreDue(chain) || last?.isDue())) return;
-    plan(times.quiet, begin);
+    if (chain.db.readonly) return;
+    // What is due is asked then: it takes longer than a project should take to open.
+    plan(times.quiet, () => void ((isLeftOver(chain) || last?.isDue()) && begin()));
     deriveSoon();
   };
   return {
