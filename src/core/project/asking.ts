@@ -64,23 +64,23 @@ export function requireFile({ place }: Pick<ProjectFolder, 'place'>): NonNullabl
  */
 export async function askFolder(
   analyst: Analyst | undefined,
-  folder: Pick<ProjectFolder, 'chain' | 'place'>,
+  folder: TendedProject & Pick<ProjectFolder, 'place'>,
   ask: Ask,
   limits: AnalystLimits,
 ): Promise<unknown> {
   const order = { place: requireFile(folder), ask };
-  return await withDerived(folder.chain, async () => await (analyst ? analyst(order, limits) : answerOrder(order)));
+  return await withDerived(folder, async () => await (analyst ? analyst(order, limits) : answerOrder(order)));
 }
 
 /** Reads derived data, and once again if its file had to be made anew. */
-async function withDerived<T>(chain: ProjectFolder['chain'], read: () => Promise<T>): Promise<T> {
+async function withDerived<T>(project: TendedProject, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof StemmaError && error.data.reason === missingDerived)) throw error;
     // The writer makes the file again when it sees that it is gone.
-    chain.db.version();
-    await prepareAnalysis({ chain });
+    project.chain.db.version();
+    await prepareAnalysis(project);
     return await read();
   }
 }

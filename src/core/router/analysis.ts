@@ -1,7 +1,7 @@
 import { analysisProgress, checkExport, packedSums, packedTools, type Statement, statementOf, viewList, viewsVersion } from '../analysis/index.js';
 import type { AnalysisAnswer } from '../contract/index.js';
 import { type Ask, analystMs, askProject, type Project, type Session, writeFor } from '../project/index.js';
-import { live, reads } from './procedure.js';
+import { analyzes, live, reads } from './procedure.js';
 
 interface Open {
   readonly session: Session;
@@ -31,14 +31,8 @@ export const analysisRouter = {
       columns: columns.map((each) => ({ name: each.name, kind: each.kind, what: each.what })),
     })),
   })),
-  sums: reads.analysis.sums.handler(async ({ context }) => {
-    await context.reading.prepare('analysis');
-    return { packed: packedSums(context.chain) };
-  }),
-  tools: reads.analysis.tools.handler(async ({ context }) => {
-    await context.reading.prepare('analysis');
-    return { packed: packedTools(context.chain) };
-  }),
+  sums: analyzes.analysis.sums.handler(({ context }) => ({ packed: packedSums(context.chain) })),
+  tools: analyzes.analysis.tools.handler(({ context }) => ({ packed: packedTools(context.chain) })),
   progress: reads.analysis.progress.handler(({ context }) => analysisProgress(context.chain)),
   sql: live.analysis.sql.handler(({ input, context, signal }) => rows(context, { sql: input.sql, values: [] }, input.limit, signal)),
   query: live.analysis.query.handler(({ input: { limit, ...question }, context, signal }) => rows(context, statementOf(question), limit, signal)),

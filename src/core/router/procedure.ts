@@ -99,6 +99,8 @@ const readsAfter = (what?: DerivedKind) =>
       const result = await withFetching(async () => {
         // What was fetched is derived from, too.
         if (what) await reading.prepare(what);
+        // The writer may have made the file of derived data just now.
+        project.db.version();
         return next({ context: { chain: project.chain, project } });
       }, reading.fetch);
       await reading.settle();
@@ -113,6 +115,8 @@ export const counts = readsAfter('usage');
 export const countsCalls = readsAfter('calls');
 /** A read of a list of calls, after the writer has stored where the answers of new commits are. */
 export const listsCalls = readsAfter('answers');
+/** A read of the sums over many sessions, after the writer has stored the facts of new commits. */
+export const analyzes = readsAfter('analysis');
 /** A read of the search index, after the writer has indexed new commits. */
 export const searches = readsAfter('search');
 

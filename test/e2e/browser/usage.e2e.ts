@@ -1,8 +1,10 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import Database from 'better-sqlite3';
 import { expect, test } from '../../support/e2e.js';
 import { root } from '../../support/machine.js';
+import { giveProject } from '../../support/prepared.js';
 import { complaints, entries, importAll, openContext, place } from '../../support/window.js';
 
 test('[N10] a compaction shows what it lost, and each loss leads to its entry', { tag: '@long' }, async ({ page, machine }) => {
@@ -86,6 +88,24 @@ test('[N10] a compaction shows what it lost, and each loss leads to its entry', 
   await rules.getByRole('button', { name: /^Edit without/ }).click();
   await expect(page.getByRole('region', { name: 'Findings' })).toContainText('Severity:');
   expect(met).toEqual([]);
+});
+
+test('Usage says which commits are not counted, because another program writes', async ({ page, machine }) => {
+  const dir = machine.path('work', 'p.stemma');
+  await giveProject(machine, 'Histories', dir);
+  for (const name of readdirSync(dir)) if (name.startsWith('derived-')) rmSync(join(dir, name));
+  const other = new Database(join(dir, 'stemma.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const { url, origin } = await machine.web(dir);
+  await page.goto(url);
+  await page.goto(`${origin}/#/usage?project=${encodeURIComponent(dir)}&range=all`);
+  const notice = page.getByRole('status').filter({ hasText: /\d commits not counted yet: another program was writing/ });
+  await expect(notice).toBeVisible();
+  other.exec('COMMIT');
+  other.close();
+  await notice.getByRole('button', { name: 'Count again' }).click();
+  await expect(page.getByRole('region', { name: 'Chart' })).toBeVisible();
+  await expect(notice).toBeHidden();
 });
 
 test('[N1, N5, N6] [V2] all doors show the same tokens and cost, and a pack checks itself', { tag: '@long' }, async ({ page, machine }) => {

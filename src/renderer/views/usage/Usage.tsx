@@ -30,7 +30,7 @@ export function UsageView({ project }: { project: string }) {
         {(data) => (
           <>
             {data.left > 0 && <Uncounted left={data.left} />}
-            {data.calls[0]?.length ? <Counted project={project} sums={data} /> : <NothingCounted />}
+            {data.calls[0]?.length ? <Counted project={project} sums={data} /> : data.left === 0 && <NothingCounted />}
           </>
         )}
       </Answer>
