@@ -7,7 +7,7 @@ import { familiesOf, runList } from './families.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
-import { bytesPerRow, changedGroups, forgetGroups, type Part, storedParts, storedState, storeGroup } from './graph-stored.js';
+import { bytesPerStretch, changedGroups, forgetGroups, type Part, storedParts, storedState, storeGroup } from './graph-stored.js';
 import { hidingState } from './hidden.js';
 import { kept, recalled } from './kept.js';
 
@@ -22,19 +22,41 @@ interface Row {
 }
 
 /**
- * A short form of every row, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. The facts of each group
+ * A short form of the whole graph, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. The facts of each group
  * of rows are kept, so that after a new commit only those of its group are read again. Those of the whole graph are stored while the project is idle.
  */
 export function graphMap(chain: ReadChain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
   const { total, groups } = layoutOf(chain, filter, together);
-  const map = { total, lanes: [] as number[], tokens: [] as number[], marks: [] as number[] };
-  for (const { lanes, tokens, marks } of readGroups(chain, groups))
-    for (let row = 0; row < lanes.length; row++) {
-      map.lanes.push(lanes[row] as number);
-      map.tokens.push(tokens[row] as number);
-      map.marks.push(marks[row] as number);
-    }
-  return text === '' ? map : { ...map, places: placesWith(chain, groups, text.toLowerCase()) };
+  const map = stretches(Math.max(rowsPerStretch, Math.ceil(total / stretchesAtLength)));
+  for (const { rows, lanes, tokens, marks } of readGroups(chain, groups))
+    for (let at = 0; at < rows.length; at++) map.add(rows[at] as number, lanes[at] as number, tokens[at] as number, marks[at] as number);
+  return { total, ...map.lists, ...(text !== '' && { places: placesWith(chain, groups, text.toLowerCase()) }) };
+}
+
+/** The most rows of a stretch in a short graph, and the number of stretches into which a long one is divided, beside those of its branches. */
+const rowsPerStretch = 16;
+const stretchesAtLength = 2_000;
+
+/** Joins neighboring rows with the same lane and marks to stretches of at most `most` rows. */
+function stretches(most: number) {
+  const lists = { rows: [] as number[], lanes: [] as number[], tokens: [] as number[], marks: [] as number[] };
+  const { rows, lanes, tokens, marks } = lists;
+  return {
+    lists,
+    add: (count: number, lane: number, context: number, mark: number): void => {
+      const last = rows.length - 1;
+      const joined = (rows[last] ?? most) + count;
+      if (joined > most || lanes[last] !== lane || marks[last] !== mark) {
+        rows.push(count);
+        lanes.push(lane);
+        tokens.push(context);
+        marks.push(mark);
+        return;
+      }
+      rows[last] = joined;
+      tokens[last] = Math.max(tokens[last] as number, context);
+    },
+  };
 }
 
 const kind = 'graph map';
@@ -54,7 +76,7 @@ function readGroups(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
       name,
       state,
       () => stored.get(name) ?? readPart(chain, group),
-      ({ lanes }) => lanes.length * bytesPerRow,
+      ({ lanes }) => lanes.length * bytesPerStretch,
     ),
   );
 }
@@ -107,21 +129,26 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const children = new Map<CommitSeq, number>();
   for (const { parent } of all) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
   const { lanes } = picture();
-  const part = { lanes: new Uint32Array(lanes.total), tokens: new Float64Array(lanes.total), marks: new Uint8Array(lanes.total) };
-  for (const [at, { seq, lane, edges }] of lanes.rows(0, lanes.total).entries()) {
+  const map = stretches(rowsPerStretch);
+  for (const { seq, lane, edges } of lanes.rows(0, lanes.total)) {
     const { type = '', errors = 0, forked = 0, started = 0, contextTokens = 0 } = rows.get(seq) ?? {};
     const isEnd = (children.get(seq) ?? 0) === 0;
     const isPlain =
       type === 'delta' && children.get(seq) === 1 && !forked && !started && errors === 0 && edges.every((edge) => edge.fromLane === edge.toLane);
-    part.lanes[at] = lane;
-    part.tokens[at] = contextTokens;
-    part.marks[at] =
+    const mark =
       (type === 'compaction' ? graphMarks.compaction : 0) |
       (errors > 0 ? graphMarks.errors : 0) |
       (isEnd || forked ? graphMarks.end : 0) |
       (isPlain ? graphMarks.plain : 0);
+    map.add(1, lane, contextTokens, mark);
   }
-  return part;
+  const { tokens, marks, ...places } = map.lists;
+  return {
+    rows: Uint32Array.from(places.rows),
+    lanes: Uint32Array.from(places.lanes),
+    tokens: Float64Array.from(tokens),
+    marks: Uint8Array.from(marks),
+  };
 }
 
 /** The positions of the rows whose title, branch name, id, template, principal, type or tags contain the text. */

@@ -3,16 +3,19 @@ import type { ReadChain, WriteChain } from './chain.js';
 import type { GroupPlace, RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
 
-/** The facts about the rows of a group, as parallel lists. */
+/** The facts about the rows of a group, as parallel lists of stretches: neighboring rows with the same lane and marks. */
 export interface Part {
+  /** The number of rows of each stretch. */
+  readonly rows: Uint32Array;
   readonly lanes: Uint32Array;
+  /** The largest context in each stretch. */
   readonly tokens: Float64Array;
   readonly marks: Uint8Array;
 }
-export const bytesPerRow = 13;
+export const bytesPerStretch = 17;
 
 /** Increase this number when a fact changes its meaning, so that stored ones are made again. */
-const partsVersion = 1;
+const partsVersion = 2;
 
 /** What the stored facts about a group were made from: with its rows also the ends of imported files, which belong to no commit. */
 export const storedState = ({ place, families }: RowGroup, ends: ReadonlyMap<number, string>): string =>
@@ -43,17 +46,22 @@ export function storedParts(
 }
 
 function partFrom(data: Uint8Array): Part {
-  const rows = Math.floor(data.length / bytesPerRow);
+  const count = Math.floor(data.length / bytesPerStretch);
   const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.length);
-  return { tokens: new Float64Array(bytes, 0, rows), lanes: new Uint32Array(bytes, 8 * rows, rows), marks: new Uint8Array(bytes, 12 * rows, rows) };
+  return {
+    tokens: new Float64Array(bytes, 0, count),
+    lanes: new Uint32Array(bytes, 8 * count, count),
+    rows: new Uint32Array(bytes, 12 * count, count),
+    marks: new Uint8Array(bytes, 16 * count, count),
+  };
 }
 
 const viewBytes = ({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array | Uint8Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Stores the facts about a group. */
-export function storeGroup({ db, project }: WriteChain, { name, state }: GroupPlace, { tokens, lanes, marks }: Part): void {
-  const data = Buffer.concat([tokens, lanes, marks].map(viewBytes));
+export function storeGroup({ db, project }: WriteChain, { name, state }: GroupPlace, { tokens, lanes, rows, marks }: Part): void {
+  const data = Buffer.concat([tokens, lanes, rows, marks].map(viewBytes));
   db.run('INSERT OR REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)', project, name, state, data);
 }
 

@@ -117,11 +117,16 @@ export type GraphRow = z.output<typeof graphRow>;
 /** The marks of a row in `graphMap`, added up. A plain row is a delta in the middle of a run without branches or errors. */
 export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as const;
 
-/** Facts about every row of a graph as parallel lists, in the order of the rows. */
+/**
+ * Facts about the rows of a graph as parallel lists, in the order of the rows. Neighboring rows with the same lane and marks are one stretch, of at most
+ * 1/2,000 of a long graph, so that the answer does not grow with the length of its runs.
+ */
 export const graphMap = z.object({
   total: count,
+  /** The number of rows of each stretch. */
+  rows: z.array(count),
   lanes: z.array(count),
-  /** The size of the context at each row. */
+  /** The largest context in each stretch. */
   tokens: z.array(count),
   marks: z.array(count),
   /** The positions of the rows that contain the requested text. */
@@ -272,7 +277,7 @@ export const contextContract = {
       }),
     )
     .output(z.object({ total: count, rows: z.array(graphRow) })),
-  graphMap: procedure('Returns a few numbers for every row of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.')
+  graphMap: procedure('Returns a few numbers for stretches of similar rows of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.')
     .input(
       z.strictObject({
         filter: graphFilter,

@@ -39,7 +39,7 @@ export function readOn(rows: Ranges<GraphRow>): void {
   rows.need(0, known + 1);
 }
 
-/** Facts about every row of a chain, and the rows that contain the words. Does not ask the engine if `words` is null. */
+/** Facts about the rows of a chain, and those that contain the words. Does not ask the engine if `words` is null. */
 export function useChainMap(project: string, session: string | undefined, words: string | null): GraphMap | undefined {
   const revision = useProject((state) => state.revision);
   const query = useKeptQuery(

@@ -20,10 +20,15 @@ test('[W49] the map of a graph has the lanes, sizes and marks of its rows, and f
   const { total, rows } = graph(chain, { offset: 0, limit: 100 });
   const map = graphMap(chain, { text: 'STEP 4' });
   expect(map.total).toBe(total);
-  expect(map.lanes).toEqual(rows.map(({ lane }) => lane));
-  expect(map.tokens).toEqual(rows.map(({ contextTokens }) => contextTokens));
-  expect(map.marks.map((mark) => (mark & graphMarks.end) !== 0)).toEqual(rows.map((row) => row.tipOf !== undefined || row.forked));
-  expect(map.places?.map((place) => rows[place]?.commit.summary)).toEqual(['Step 4']);
+  const inStretches = map.rows.map((count) => rows.splice(0, count));
+  expect(rows).toEqual([]);
+  for (const [at, stretch] of inStretches.entries())
+    for (const { lane, tipOf, forked } of stretch) {
+      expect(lane).toBe(map.lanes[at]);
+      expect(tipOf !== undefined || forked).toBe(((map.marks[at] ?? 0) & graphMarks.end) !== 0);
+    }
+  expect(map.tokens).toEqual(inStretches.map((stretch) => Math.max(...stretch.map(({ contextTokens }) => contextTokens))));
+  expect(map.places?.map((place) => inStretches.flat()[place]?.commit.summary)).toEqual(['Step 4']);
   expect(map.marks.filter((mark) => mark & graphMarks.plain).length).toBeGreaterThan(0);
   expect(graphMap(chain, {}).places).toBeUndefined();
 });

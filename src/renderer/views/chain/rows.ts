@@ -45,16 +45,24 @@ export const shapesOf = (rows: readonly GraphRow[]): readonly RowShape[] =>
     end: row.tipOf !== undefined || row.forked,
   }));
 
-/** The shapes of the rows of a chain that is too long to be loaded. */
-export const shapesOfMap = ({ lanes, tokens, marks }: GraphMap): readonly RowShape[] =>
-  marks.map((mark, at) => ({
-    plain: (mark & graphMarks.plain) !== 0,
-    lane: lanes[at] ?? 0,
-    tokens: tokens[at] ?? 0,
-    compaction: (mark & graphMarks.compaction) !== 0,
-    errors: (mark & graphMarks.errors) !== 0,
-    end: (mark & graphMarks.end) !== 0,
-  }));
+/** The shapes of the rows of a chain that is too long to be loaded. The rows of a stretch share one. */
+export function shapesOfMap({ total, rows, lanes, tokens, marks }: GraphMap): readonly RowShape[] {
+  const shapes = new Array<RowShape>(total);
+  let from = 0;
+  marks.forEach((mark, at) => {
+    const shape = {
+      plain: (mark & graphMarks.plain) !== 0,
+      lane: lanes[at] ?? 0,
+      tokens: tokens[at] ?? 0,
+      compaction: (mark & graphMarks.compaction) !== 0,
+      errors: (mark & graphMarks.errors) !== 0,
+      end: (mark & graphMarks.end) !== 0,
+    };
+    shapes.fill(shape, from, from + (rows[at] ?? 0));
+    from += rows[at] ?? 0;
+  });
+  return shapes;
+}
 
 /** The list with long runs folded, except runs that contain an opened row. */
 export function foldRows(rows: readonly RowShape[], opened: ReadonlySet<number>): readonly ChainRow[] {
