@@ -113,7 +113,12 @@ export type AnalysisTools = z.output<typeof analysisTools>;
 export const analysisContract = {
   sums: procedure('Returns the sums of all calls by session, day, agent and model, from which charts and tables are computed.')
     .input(z.strictObject({}))
-    .output(z.object({ packed: z.string().describe('The sessions, the sums of calls, the forks and the compactions as JSON.') })),
+    .output(
+      z.object({
+        packed: z.string().describe('The sessions, the sums of calls, the forks and the compactions as JSON.'),
+        left: count.describe('The commits that are not counted, because another program was writing to the project.'),
+      }),
+    ),
   tools: procedure('Returns the sums of all tool calls by session, day, agent, model and tool. There are several times as many as sums of calls.')
     .input(z.strictObject({}))
     .output(z.object({ packed: z.string().describe('The sums of tool calls as JSON.') })),

@@ -31,7 +31,10 @@ export const analysisRouter = {
       columns: columns.map((each) => ({ name: each.name, kind: each.kind, what: each.what })),
     })),
   })),
-  sums: analyzes.analysis.sums.handler(({ context }) => ({ packed: packedSums(context.chain) })),
+  sums: analyzes.analysis.sums.handler(({ context: { chain } }) => {
+    const { done, total } = analysisProgress(chain);
+    return { packed: packedSums(chain), left: total - done };
+  }),
   tools: analyzes.analysis.tools.handler(({ context }) => ({ packed: packedTools(context.chain) })),
   progress: reads.analysis.progress.handler(({ context }) => analysisProgress(context.chain)),
   sql: live.analysis.sql.handler(({ input, context, signal }) => rows(context, { sql: input.sql, values: [] }, input.limit, signal)),

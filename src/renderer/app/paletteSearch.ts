@@ -43,7 +43,7 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: P
   const ticketRevision = useTickets((state) => state.revision);
   const rested = useRested(words.trim(), searchAfterMs);
   const recent = useQuery('recent', () => api.library.recent({}));
-  const sessions = useSessionList(dir);
+  const sessions = useSessionList(dir, { isWhole: true });
   const filter = filterOf(narrowing);
   const asked = `${rested} ${JSON.stringify(filter)}`;
   const [round, setRound] = useState(0);

@@ -43,8 +43,8 @@ export function useCrumbs(): readonly Crumb[] {
 function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   const dir = useOpenDir();
   const found = usePlace(dir, commit);
-  // Without a commit, nothing needs the list of all sessions.
-  const listed = useSessionList(commit && dir);
+  // The menus list the newest sessions.
+  const listed = useSessionList(commit && dir, { isWhole: false });
   if (!commit || found.status !== 'done') return [];
   return crumbsOf(found.data, listed.status === 'done' ? listed.data.sessions : []);
 }

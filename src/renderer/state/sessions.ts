@@ -12,8 +12,8 @@ type SessionList = SessionPage & { readonly isWhole: boolean };
 /** The sessions of a page. An answer with more would keep a person waiting for the first rows. */
 const pageSize = 500;
 
-const lists = new AnswerMemory<SessionPage>(4, 'never');
-const olderLists = new AnswerMemory<SessionPage>(4, 'never');
+const lists = new AnswerMemory<SessionPage>(4);
+const olderLists = new AnswerMemory<SessionPage>(4);
 
 /** The pages after the first one. */
 async function listOlder(signal: AbortSignal): Promise<SessionPage> {
@@ -33,11 +33,17 @@ export function joinPages(first: SessionPage, older: SessionPage | undefined): S
   return { total: first.total, sessions: [...first.sessions, ...others], isWhole };
 }
 
-/** The sessions of a project that are not archived. A changed `moment` reloads them. */
-export function useSessionList(project: string | undefined, moment = ''): Query<SessionList> {
+/** Which sessions are listed: of a large project only the newest, unless it is `isWhole`. A changed `moment` reloads them. */
+interface Listed {
+  readonly isWhole: boolean;
+  readonly moment?: string;
+}
+
+/** The sessions of a project that are not archived, until it changes. */
+export function useSessionList(project: string | undefined, { isWhole, moment = '' }: Listed): Query<SessionList> {
   const key = project ? `${project} ${moment}` : null;
   const first = useQuery(key, (signal) => api.session.list({ limit: pageSize }, { signal }), lists);
-  const isLong = first.status === 'done' && first.data.total > pageSize;
+  const isLong = isWhole && first.status === 'done' && first.data.total > pageSize;
   // The older sessions stay in view while they are asked for again.
   const older = useKept(useQuery(isLong ? key : null, listOlder, olderLists), project);
   return useMemo((): Query<SessionList> => {

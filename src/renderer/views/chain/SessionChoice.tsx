@@ -2,7 +2,7 @@ import { ChevronDown } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { CardButton, repositoryNames, SearchField, say } from '../../parts';
-import { go, useKept, useOpenDir, useProject, useSessionList } from '../../state';
+import { go, useKept, useOpenDir, useSessionList } from '../../state';
 
 /** More sessions are found by typing. */
 const mostShown = 100;
@@ -10,10 +10,11 @@ const mostShown = 100;
 /** Chooses the session whose commits are listed, by its title as everywhere, with a search. */
 export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   const dir = useOpenDir();
-  const revision = useProject((state) => state.revision);
-  const query = useKept(useSessionList(dir, String(revision)), dir);
   const [open, setOpen] = useState(false);
   const [words, setWords] = useState('');
+  const newest = useSessionList(dir, { isWhole: false });
+  const isOlder = newest.status === 'done' && !newest.data.sessions.some(({ sessionId }) => sessionId === chosen);
+  const query = useKept(useSessionList(dir, { isWhole: open || (chosen !== undefined && isOlder) }), dir);
   const sessions = query.status === 'done' ? query.data.sessions : none;
   const found = useMemo(() => matching(sessions, words), [sessions, words]);
   const names = useMemo(() => repositoryNames(sessions.flatMap(({ repository }) => repository ?? [])), [sessions]);
@@ -69,7 +70,7 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
         ))}
       </ul>
       {found.length > mostShown && <p className="muted small">{say.exact(found.length - mostShown)} more: type to narrow the list.</p>}
-      {found.length === 0 && <p className="muted">No session has these words.</p>}
+      {found.length === 0 && query.status === 'done' && query.data.isWhole && <p className="muted">No session has these words.</p>}
     </CardButton>
   );
 }

@@ -51,7 +51,7 @@ export function useProjectSessions() {
   // A session can start or stop being live without a new commit, so the list reloads then too.
   const liveFiles = useLive(({ capture }) => (capture?.files ?? []).map(({ path, open, tip }) => `${path} ${open} ${tip}`).join('\n'));
   useLiveSessions();
-  return useKept(useSessionList(dir, liveFiles), dir);
+  return useKept(useSessionList(dir, { isWhole: true, moment: liveFiles }), dir);
 }
 
 /** All rows that the list can show: both of the above, joined. */

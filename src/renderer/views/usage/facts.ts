@@ -76,9 +76,8 @@ const tools = new AnswerMemory<AnalysisTools>(2);
 export const useSums = (project: string): Query<CountedSums> => useKept(useQuery(project, askSums, sums), project);
 
 async function askSums(signal: AbortSignal): Promise<CountedSums> {
-  const { packed } = await api.analysis.sums({}, { signal });
-  const { done, total } = await api.analysis.progress({}, { signal });
-  return { ...(JSON.parse(packed) as AnalysisSums), left: total - done };
+  const { packed, left } = await api.analysis.sums({}, { signal });
+  return { ...(JSON.parse(packed) as AnalysisSums), left };
 }
 
 /** The sums of its tool calls by tool. They are asked for once the place is shown, because there are several times as many as sums of calls. */
