@@ -7,7 +7,7 @@ import { familiesOf, runList } from './families.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
-import { bytesPerStretch, changedGroups, forgetGroups, type Part, storedParts, storedState, storeGroup } from './graph-stored.js';
+import { bytesPerStretch, changedGroups, forgetGroups, type Part, partsVersion, storedParts, storedState, storeGroup } from './graph-stored.js';
 import { hidingState } from './hidden.js';
 import { kept, recalled } from './kept.js';
 
@@ -95,7 +95,7 @@ function readState(chain: ReadChain): number {
     `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?) AS state`,
     chain.project,
   );
-  return crc32(`${familiesOf(chain).state} ${more?.state}`);
+  return crc32(`${partsVersion} ${familiesOf(chain).state} ${more?.state}`);
 }
 
 /** Stores the facts about the groups of the whole graph that have changed, in short transactions. Yields after each. */

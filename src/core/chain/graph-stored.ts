@@ -15,7 +15,7 @@ export interface Part {
 export const bytesPerStretch = 17;
 
 /** Increase this number when a fact changes its meaning, so that stored ones are made again. */
-const partsVersion = 2;
+export const partsVersion = 2;
 
 /** What the stored facts about a group were made from: with its rows also the ends of imported files, which belong to no commit. */
 export const storedState = ({ place, families }: RowGroup, ends: ReadonlyMap<number, string>): string =>
