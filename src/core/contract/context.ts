@@ -277,7 +277,9 @@ export const contextContract = {
       }),
     )
     .output(z.object({ total: count, rows: z.array(graphRow) })),
-  graphMap: procedure('Returns a few numbers for stretches of similar rows of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.')
+  graphMap: procedure(
+    'Returns a few numbers for stretches of similar rows of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.',
+  )
     .input(
       z.strictObject({
         filter: graphFilter,
