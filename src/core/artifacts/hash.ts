@@ -1,19 +1,24 @@
 import { hash } from 'node:crypto';
-import { Blake3Hasher, blake3UrlSafeBase64 } from '@napi-rs/blake-hash';
+import { createRequire } from 'node:module';
 import type { ArtifactRef } from '../base/index.js';
+
+type Blake = typeof import('@napi-rs/blake-hash');
+let loaded: Blake | undefined;
+/** Native code, which takes 5 ms to load. A log or a list of commits hashes nothing. */
+const blake = (): Blake => (loaded ??= createRequire(import.meta.url)('@napi-rs/blake-hash') as Blake);
 
 /**
  * The 32 bytes of the plain BLAKE3 hash of the content. Asks native code for a short text and converts it, because a buffer from native code
  * costs more than both. The package accepts any bytes, although its types say Buffer.
  */
-export const blake3Of = (bytes: Uint8Array): Buffer => Buffer.from(blake3UrlSafeBase64(bytes as Buffer), 'base64url');
+export const blake3Of = (bytes: Uint8Array): Buffer => Buffer.from(blake().blake3UrlSafeBase64(bytes as Buffer), 'base64url');
 /** Whether the bytes have the hash at offset `at`. For many objects, short texts are cheaper than a buffer for each. */
 export const hasHash = (bytes: Uint8Array, hashes: Buffer, at: number): boolean =>
-  blake3UrlSafeBase64(bytes as Buffer).startsWith(hashes.toString('base64url', at, at + hashLength));
+  blake().blake3UrlSafeBase64(bytes as Buffer).startsWith(hashes.toString('base64url', at, at + hashLength));
 export const hashLength = 32;
 /** The BLAKE3 hash of bytes that come in parts. */
 export function blake3Parts(): { add(part: Uint8Array): void; hash(): Buffer } {
-  const hasher = new Blake3Hasher();
+  const hasher = new (blake().Blake3Hasher)();
   return { add: (part) => void hasher.update(part as Buffer), hash: () => hasher.digestBuffer() };
 }
 
