@@ -1,4 +1,4 @@
-import type { CommitSeq } from '../base/index.js';
+import type { CommitSeq, ContextId } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 
@@ -14,6 +14,8 @@ export interface Linked {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly isSubagent: boolean;
+  /** The end of its main branch. */
+  readonly main: ContextId | undefined;
 }
 
 /** A session that was cleared was used in the same folder within this time before. */

@@ -131,7 +131,7 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   return { rows, links };
 }
 
-function linkedOf({ subagentOf }: Forest, own: readonly ForestNode[], cwd: string | undefined): Linked {
+function linkedOf(forest: Forest, own: readonly ForestNode[], cwd: string | undefined): Linked {
   const first = own[0] as ForestNode;
   return {
     cwd,
@@ -139,7 +139,8 @@ function linkedOf({ subagentOf }: Forest, own: readonly ForestNode[], cwd: strin
     format: first.format,
     startedAt: first.createdAt,
     endedAt: own.reduce((last, { createdAt }) => Math.max(last, createdAt), 0),
-    isSubagent: subagentOf.has(first.seq),
+    isSubagent: forest.subagentOf.has(first.seq),
+    main: mainTip(forest, own)?.id,
   };
 }
 
@@ -198,11 +199,11 @@ export const namelessTitle = (sessionId: string): string => `Session ${sessionId
  * everywhere.
  */
 export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> {
-  const known = storedTitles(chain, ends);
-  const wanted = new Set(ends.filter((id) => !known.has(id)));
-  if (wanted.size === 0) return known;
+  const { titles, others } = storedTitles(chain, ends);
+  if (others.length === 0) return titles;
+  const wanted = new Set(others);
   const marks = sessionMarks(chain);
-  return new Map([...known, ...[...clustersOf(chain).of(wanted)].flatMap((cluster) => titlesIn(chain, cluster, wanted, marks))]);
+  return new Map([...titles, ...[...clustersOf(chain).of(wanted)].flatMap((cluster) => titlesIn(chain, cluster, wanted, marks))]);
 }
 
 function titlesIn(

@@ -21,7 +21,7 @@ export interface StatedCluster {
 }
 
 /** Increase this number when rows of sessions change their meaning, so that stored ones are made again. */
-const rowsVersion = 1;
+const rowsVersion = 2;
 const markOf = (state: string): string => sha256Of(`${rowsVersion} ${state}`).toString('base64url').slice(0, 22);
 
 /** The sessions of stored clusters, by their names. `isMeant` is asked about the mark of each. */
@@ -105,7 +105,7 @@ export function storedState(chain: ReadChain): number {
               FROM usageSum WHERE project = :project) AS text`,
     { project: chain.project },
   ) ?? { text: '' };
-  const whole = `${text}${settingsState(chain)}`;
+  const whole = `${rowsVersion} ${text}${settingsState(chain)}`;
   let state = 1;
   for (let at = 0; at < whole.length; at++) state = (state * 31 + whole.charCodeAt(at)) % 4_294_967_291;
   return state;
@@ -139,20 +139,38 @@ export type SessionSketch = Pick<
 /** Whether the stored sessions are current. Never where contents come from copies elsewhere, since they come and go. */
 const areCurrent = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && !sessionsAreDue(chain);
 
-/** The titles of stored sessions with one branch, by its end. */
-export const storedTitles = (chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> =>
-  new Map(
-    ends.length === 0 || !areCurrent(chain)
-      ? []
-      : chain.db
-          .all<{ id: ContextId; title: string }>(
-            `SELECT c.id, s.title FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
-              WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) AND s.tip = c.id AND s.branches = 1`,
-            chain.project,
-            JSON.stringify(ends),
-          )
-          .map(({ id, title }) => [id, title] as const),
+/** The titles of stored sessions, by the ends of their main branches; and those of the given ends that may be one of a session that is not stored. */
+export function storedTitles(
+  chain: ReadChain,
+  ends: readonly ContextId[],
+): { readonly titles: ReadonlyMap<ContextId, string>; readonly others: readonly ContextId[] } {
+  if (ends.length === 0 || !areCurrent(chain)) return { titles: new Map(), others: ends };
+  const clusters = new Map(
+    chain.db
+      .all<{ id: ContextId; cluster: number }>(
+        `SELECT c.id, s.cluster FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
+          WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?))`,
+        chain.project,
+        JSON.stringify(ends),
+      )
+      .map(({ id, cluster }) => [id, cluster] as const),
   );
+  const wanted = new Set(ends);
+  const names = [...new Set(clusters.values())];
+  const stored = storedAt(chain, names);
+  const mains = new Map([...stored.values()].flatMap(({ links }) => links.map(([session, { main }]) => [session, main] as const)));
+  const titles = chain.db
+    .all<{ session: string; title: string }>(
+      'SELECT session, title FROM usageSession WHERE project = ? AND cluster IN (SELECT value FROM json_each(?))',
+      chain.project,
+      JSON.stringify(names),
+    )
+    .flatMap(({ session, title }): [ContextId, string][] => {
+      const main = mains.get(session);
+      return main !== undefined && wanted.has(main) ? [[main, title]] : [];
+    });
+  return { titles: new Map(titles), others: ends.filter((id) => !stored.has(clusters.get(id) ?? -1)) };
+}
 
 /** All sessions as they are stored; undefined if one of them may have changed since. */
 export function storedSketches(chain: ReadChain): SessionSketch[] | undefined {

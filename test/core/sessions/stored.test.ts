@@ -4,7 +4,7 @@ import { analysisIsDue, catchUpAnalysis } from '../../../src/core/analysis/index
 import { atOnce, toTimestamp } from '../../../src/core/base/index.js';
 import { addCommit, fork, graphMap, graphMapIsDue, storeGraphMap, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import type { InputOf } from '../../../src/core/contract/index.js';
-import { changeBranch, changeSession, deleteSession, listSessions } from '../../../src/core/sessions/index.js';
+import { changeBranch, changeSession, deleteSession, listSessions, titledGraph } from '../../../src/core/sessions/index.js';
 import { prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
@@ -58,7 +58,10 @@ test('[T42] stored sessions are those that are read from the commits, after ever
   const compare = (): void => {
     atOnce(catchUpAnalysis(chain));
     expect(analysisIsDue(chain)).toBe(false);
-    const answers = () => [{}, ...queries].map((query) => listSessions(countingReads(chain).chain, query));
+    const answers = () => [
+      ...[{}, ...queries].map((query) => listSessions(countingReads(chain).chain, query)),
+      titledGraph(countingReads(chain).chain, { offset: 0, limit: 5_000, together: true }, () => []).rows.map(({ commit, tipOf }) => [commit.id, tipOf]),
+    ];
     const stored = answers();
     chain.db.run("UPDATE sessionCluster SET mark = 'other'");
     chain.db.run("DELETE FROM derivedProgress WHERE name = 'usage sessions'");
