@@ -1,4 +1,4 @@
-import { type ComponentType, lazy } from 'react';
+import { type ComponentType, createElement, lazy, useState } from 'react';
 
 /** A view of the open project; `project` is the project's folder. */
 export type ViewComponent = ComponentType<{ readonly project: string }>;
@@ -12,14 +12,24 @@ const loads: (() => Promise<unknown>)[] = [];
 
 /** A view whose code is loaded when the view is first opened, or by `loadViews`. */
 export function later(load: () => Promise<{ readonly View: ViewComponent }>): ViewComponent {
-  loads.push(load);
-  return lazy(async () => {
+  let loaded: ViewComponent | undefined;
+  const loadOnce = async (): Promise<ViewComponent> => {
+    loaded ??= (await load()).View;
+    return loaded;
+  };
+  loads.push(loadOnce);
+  const Waiting = lazy(async () => {
     try {
-      return { default: (await load()).View };
+      return { default: await loadOnce() };
     } catch (error) {
       throw new NotLoaded('This view is not loaded yet, and Stemma does not answer.', { cause: error });
     }
   });
+  return (properties) => {
+    // A view that waits keeps the page before it for 300 ms, even if its code is there.
+    const [View] = useState<ViewComponent>(() => loaded ?? Waiting);
+    return createElement(View, properties);
+  };
 }
 
 /**
