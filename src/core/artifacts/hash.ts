@@ -14,7 +14,9 @@ const blake = (): Blake => (loaded ??= createRequire(import.meta.url)('@napi-rs/
 export const blake3Of = (bytes: Uint8Array): Buffer => Buffer.from(blake().blake3UrlSafeBase64(bytes as Buffer), 'base64url');
 /** Whether the bytes have the hash at offset `at`. For many objects, short texts are cheaper than a buffer for each. */
 export const hasHash = (bytes: Uint8Array, hashes: Buffer, at: number): boolean =>
-  blake().blake3UrlSafeBase64(bytes as Buffer).startsWith(hashes.toString('base64url', at, at + hashLength));
+  blake()
+    .blake3UrlSafeBase64(bytes as Buffer)
+    .startsWith(hashes.toString('base64url', at, at + hashLength));
 export const hashLength = 32;
 /** The BLAKE3 hash of bytes that come in parts. */
 export function blake3Parts(): { add(part: Uint8Array): void; hash(): Buffer } {

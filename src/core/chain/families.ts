@@ -53,15 +53,22 @@ interface Known {
 
 const bytesPerSum = 200;
 
-/** The families of a project. Only the sums of new commits are read. */
-export function familiesOf(chain: ReadChain): Families {
-  const { total, last, ...links } = chain.db.one<{ total: number; last: number; started: number; resumed: number }>(
+function readState({ db, project }: ReadChain): { readonly total: number; readonly state: string } {
+  const { total, last, ...links } = db.one<{ total: number; last: number; started: number; resumed: number }>(
     `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0) AS total,
             IFNULL((SELECT MAX(seq) FROM context), 0) AS last,
             (SELECT COUNT(*) FROM started WHERE project = :project) AS started, (SELECT COUNT(*) FROM resumed WHERE project = :project) AS resumed`,
-    { project: chain.project },
+    { project },
   ) ?? { total: 0, last: 0, started: 0, resumed: 0 };
-  const state = `${last}/${total}/${links.started}/${links.resumed}`;
+  return { total, state: `${last}/${total}/${links.started}/${links.resumed}` };
+}
+
+/** The state of the families of a project, without reading them. */
+export const familiesState = (chain: ReadChain): Families['state'] => readState(chain).state;
+
+/** The families of a project. Only the sums of new commits are read. */
+export function familiesOf(chain: ReadChain): Families {
+  const { total, state } = readState(chain);
   return kept(
     chain,
     'families',

@@ -3,11 +3,21 @@ import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
-import { familiesOf, runList } from './families.js';
+import { familiesState, runList } from './families.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
-import { bytesPerStretch, changedGroups, forgetGroups, type Part, partsVersion, storedParts, storedState, storeGroup } from './graph-stored.js';
+import {
+  bytesPerStretch,
+  changedGroups,
+  forgetGroups,
+  type Part,
+  partsVersion,
+  storedPart,
+  storedParts,
+  storedState,
+  storeGroup,
+} from './graph-stored.js';
 import { hidingState } from './hidden.js';
 import { kept, recalled } from './kept.js';
 
@@ -26,11 +36,33 @@ interface Row {
  * of rows are kept, so that after a new commit only those of its group are read again. Those of the whole graph are stored while the project is idle.
  */
 export function graphMap(chain: ReadChain, { filter = {}, together = false, text = '' }: InputOf<'context.graphMap'>): GraphMap {
+  const isWhole = together && text === '' && Object.values(filter).every((value) => value === undefined);
+  const stored = isWhole ? storedWhole(chain) : undefined;
+  if (stored) return stored;
   const { total, groups } = layoutOf(chain, filter, together);
+  const lists = joinedStretches(readGroups(chain, groups), total);
+  return { total, ...lists, ...(text !== '' && { places: placesWith(chain, groups, text.toLowerCase()) }) };
+}
+
+/** The stretches of the whole graph, if it has not changed since they were stored. */
+function storedWhole(chain: ReadChain): GraphMap | undefined {
+  const state = readState(chain);
+  const part = readDerivedProgress(chain, progress) === state ? storedPart(chain, { name: wholeName, state: String(state) }) : undefined;
+  if (!part) return undefined;
+  const rows = Array.from(part.rows);
+  const total = rows.reduce((sum, count) => sum + count, 0);
+  return { total, rows, lanes: Array.from(part.lanes), tokens: Array.from(part.tokens), marks: Array.from(part.marks) };
+}
+
+/** The name under which the stretches of the whole graph are stored. Groups have names of JSON. */
+const wholeName = 'whole';
+
+/** The stretches of a graph with this number of rows. */
+function joinedStretches(parts: readonly Part[], total: number) {
   const map = stretches(Math.max(rowsPerStretch, Math.ceil(total / stretchesAtLength)));
-  for (const { rows, lanes, tokens, marks } of readGroups(chain, groups))
+  for (const { rows, lanes, tokens, marks } of parts)
     for (let at = 0; at < rows.length; at++) map.add(rows[at] as number, lanes[at] as number, tokens[at] as number, marks[at] as number);
-  return { total, ...map.lists, ...(text !== '' && { places: placesWith(chain, groups, text.toLowerCase()) }) };
+  return map.lists;
 }
 
 /** The most rows of a stretch in a short graph, and the number of stretches into which a long one is divided, beside those of its branches. */
@@ -95,14 +127,14 @@ function readState(chain: ReadChain): number {
     `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?) AS state`,
     chain.project,
   );
-  return crc32(`${partsVersion} ${familiesOf(chain).state} ${more?.state}`);
+  return crc32(`${partsVersion} ${familiesState(chain)} ${more?.state}`);
 }
 
 /** Stores the facts about the groups of the whole graph that have changed, in short transactions. Yields after each. */
 export function* storeGraphMap(chain: WriteChain): Generator<undefined, void> {
   if (!graphMapIsDue(chain)) return;
   const state = readState(chain);
-  const { groups } = layoutOf(chain, {}, true);
+  const { total, groups } = layoutOf(chain, {}, true);
   const ends = endStates(chain);
   const stated = groups.map((group) => ({ group, name: group.place().name, state: storedState(group, ends) }));
   const { stale, gone } = changedGroups(chain, stated);
@@ -115,8 +147,21 @@ export function* storeGraphMap(chain: WriteChain): Generator<undefined, void> {
     });
     yield;
   }
-  chain.db.transaction(() => setDerivedProgress(chain, progress, state));
+  // Groups that lack content are not stored.
+  const isComplete = changedGroups(chain, stated).stale.length === 0;
+  const whole = isComplete ? partOf(joinedStretches(readGroups(chain, groups), total)) : undefined;
+  chain.db.transaction(() => {
+    if (whole) storeGroup(chain, { name: wholeName, state: String(state) }, whole);
+    setDerivedProgress(chain, progress, state);
+  });
 }
+
+const partOf = ({ rows, lanes, tokens, marks }: Record<keyof Part, number[]>): Part => ({
+  rows: Uint32Array.from(rows),
+  lanes: Uint32Array.from(lanes),
+  tokens: Float64Array.from(tokens),
+  marks: Uint8Array.from(marks),
+});
 
 function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const all = chain.db.all<Row>(
@@ -142,13 +187,7 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
       (isPlain ? graphMarks.plain : 0);
     map.add(1, lane, contextTokens, mark);
   }
-  const { tokens, marks, ...places } = map.lists;
-  return {
-    rows: Uint32Array.from(places.rows),
-    lanes: Uint32Array.from(places.lanes),
-    tokens: Float64Array.from(tokens),
-    marks: Uint8Array.from(marks),
-  };
+  return partOf(map.lists);
 }
 
 /** The positions of the rows whose title, branch name, id, template, principal, type or tags contain the text. */

@@ -45,6 +45,12 @@ export function storedParts(
   );
 }
 
+/** Stored facts with this name and state. */
+export function storedPart({ db, project }: ReadChain, { name, state }: GroupPlace): Part | undefined {
+  const row = db.one<{ data: Uint8Array }>('SELECT data FROM graphGroup WHERE project = ? AND name = ? AND state = ?', project, name, state);
+  return row && partFrom(row.data);
+}
+
 function partFrom(data: Uint8Array): Part {
   const count = Math.floor(data.length / bytesPerStretch);
   const bytes = data.buffer.slice(data.byteOffset, data.byteOffset + data.length);

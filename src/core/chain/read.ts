@@ -4,14 +4,14 @@ import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, typ
 import { commitAt, findChildren, findCommit, findOrigin } from './find.js';
 import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
-import { turnFacts, turnPartsAt } from './turn-parts.js';
+import { turnFactsAt } from './turn-parts.js';
 import { lostParent } from './walk.js';
 
 /** A commit with its children, its depth and its turn. */
 export function show(chain: ReadChain, id: ContextId): OutputOf<'context.show'> {
   const row = findCommit(chain, id);
   const children = findChildren(chain, row).map((child) => child.id);
-  return { ...toCommit(row), children, depth: row.depth, ...turnFacts(chain, row.seq, turnPartsAt(chain, row)) };
+  return { ...toCommit(row), children, depth: row.depth, ...turnFactsAt(chain, row) };
 }
 
 /** Commits that one query reads. */

@@ -92,6 +92,22 @@ export function turnPartsAt(chain: ReadChain, { run }: { readonly run: number })
   return family ? turnPartsOf(chain, family) : noParts;
 }
 
+/** `turnFacts` of a commit. What other commits it depends on is read only where a prompt was edited here or a fork was resumed. */
+export function turnFactsAt(chain: ReadChain, row: { readonly seq: CommitSeq; readonly parent: CommitSeq | null; readonly run: number }) {
+  const parts = isApart(chain, row.run) ? turnPartsIn(chain, nodesAt(chain, [row.parent, row.seq])) : turnPartsAt(chain, row);
+  return turnFacts(chain, row.seq, parts);
+}
+
+/** Whether nothing on the way to the root of a run was edited here, and no fork was resumed. Then a turn depends on its commit and the one before. */
+const isApart = ({ db, project }: ReadChain, run: number): boolean =>
+  db.one<{ isApart: 0 | 1 }>(
+    `WITH RECURSIVE path(run) AS (
+       SELECT :run UNION SELECT c.run FROM path JOIN firstParentRun r ON r.no = path.run JOIN context c ON c.seq = r.origin)
+     SELECT NOT EXISTS (SELECT 1 FROM context WHERE forked = 1 AND project = :project AND run IN path)
+        AND NOT EXISTS (SELECT 1 FROM resumed WHERE project = :project) AS isApart`,
+    { run, project },
+  )?.isApart === 1;
+
 /** The turn of a commit, where the commit is not the whole of it: the edited prompt that it answers, or that nobody typed a prompt. */
 export function turnFacts(chain: ReadChain, seq: CommitSeq, { partOf, besides, continuations }: TurnParts): Pick<GraphRow, 'fork' | 'continues'> {
   const asked = partOf.get(seq) ?? besides.get(seq);
@@ -113,11 +129,12 @@ export const noParts: TurnParts = {
 };
 
 const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
-  chain.db.all<Node>(
-    `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-    runList(families),
-    chain.project,
-  );
+  chain.db.all<Node>(`${selectNodes} WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`, runList(families), chain.project);
+
+const selectNodes = `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context`;
+
+const nodesAt = ({ db }: ReadChain, seqs: readonly (CommitSeq | null)[]): Node[] =>
+  db.all<Node>(`${selectNodes} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq`, JSON.stringify(seqs));
 
 /** The turn parts of whole families of commits, in recorded order. */
 export function turnPartsIn(chain: ReadChain, nodes: Iterable<Node>): TurnParts {

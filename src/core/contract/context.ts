@@ -117,6 +117,9 @@ export type GraphRow = z.output<typeof graphRow>;
 /** The marks of a row in `graphMap`, added up. A plain row is a delta in the middle of a run without branches or errors. */
 export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as const;
 
+/** Counts. To check each of many thousands takes longer than to find them. */
+const facts = z.array(z.number());
+
 /**
  * Facts about the rows of a graph as parallel lists, in the order of the rows. Neighboring rows with the same lane and marks are one stretch, of at most
  * 1/2,000 of a long graph, so that the answer does not grow with the length of its runs.
@@ -124,11 +127,11 @@ export const graphMarks = { compaction: 1, errors: 2, end: 4, plain: 8 } as cons
 export const graphMap = z.object({
   total: count,
   /** The number of rows of each stretch. */
-  rows: z.array(count),
-  lanes: z.array(count),
+  rows: facts,
+  lanes: facts,
   /** The largest context in each stretch. */
-  tokens: z.array(count),
-  marks: z.array(count),
+  tokens: facts,
+  marks: facts,
   /** The positions of the rows that contain the requested text. */
   places: z.array(count).optional(),
 });

@@ -60,7 +60,10 @@ test('[T42] stored sessions are those that are read from the commits, after ever
     expect(analysisIsDue(chain)).toBe(false);
     const answers = () => [
       ...[{}, ...queries].map((query) => listSessions(countingReads(chain).chain, query)),
-      titledGraph(countingReads(chain).chain, { offset: 0, limit: 5_000, together: true }, () => []).rows.map(({ commit, tipOf }) => [commit.id, tipOf]),
+      titledGraph(countingReads(chain).chain, { offset: 0, limit: 5_000, together: true }, () => []).rows.map(({ commit, tipOf }) => [
+        commit.id,
+        tipOf,
+      ]),
     ];
     const stored = answers();
     chain.db.run("UPDATE sessionCluster SET mark = 'other'");
