@@ -63,7 +63,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   files: ['node:crypto', 'node:fs', 'node:os', 'node:path'],
   trust: ['node:crypto', 'node:fs', 'node:path'],
   store: ['better-sqlite3', 'node:async_hooks', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:sqlite', 'node:zlib'],
-  artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
+  artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:module', 'node:path', 'node:zlib'],
   formats: [
     '@msgpack/msgpack',
     'cborg',
