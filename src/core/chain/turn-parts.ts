@@ -134,7 +134,7 @@ const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
 const selectNodes = `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context`;
 
 const nodesAt = ({ db }: ReadChain, seqs: readonly (CommitSeq | null)[]): Node[] =>
-  db.all<Node>(`${selectNodes} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq`, JSON.stringify(seqs));
+  db.all<Node>(`${selectNodes} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY depth`, JSON.stringify(seqs));
 
 /** The turn parts of whole families of commits, in recorded order. */
 export function turnPartsIn(chain: ReadChain, nodes: Iterable<Node>): TurnParts {

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { checkpoint, findCommit, fork, graph, type WriteChain } from '../../../src/core/chain/index.js';
+import { checkpoint, findCommit, fork, graph, show, type WriteChain } from '../../../src/core/chain/index.js';
 import { findPlace, readSession } from '../../../src/core/sessions/index.js';
 import { listTurns } from '../../../src/core/turns/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
 const commit = (chain: WriteChain, parent: ContextId | null, text: string, sessionId: string, more: { summary?: string; type?: 'compaction' } = {}) =>
@@ -89,4 +91,21 @@ test('[W6] a fork or a note at the end of a session does not move its trunk', ()
   fork(chain, { id: second.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'What about the cellar?' } }] });
   expect(readSession(chain, 's')).toMatchObject({ turns: 2, title: 'Open.' });
   expect(findPlace(chain, { id: second.id })).toMatchObject({ branch: { tip: second.id, main: true }, turn: { number: 2, of: 2 } });
+});
+
+test('a commit says the same of its turn where it is shown and where it is listed', { tags: 'long' }, () => {
+  const histories = emptyChain();
+  for (const folder of ['cases', 'subagents', 'claude-code', 'codex', 'usage'])
+    importInto(histories, join(import.meta.dirname, '../../fixtures', folder));
+  const forked = withSession();
+  const kept = commit(forked.chain, forked.made.id, prompt('k', 'Open.', { extra: { isCompactSummary: true } }), 's', { type: 'compaction' });
+  commit(forked.chain, kept.id, answer('a3', 'I continue.', { parent: 'k' }), 's');
+  for (const chain of [histories, forked.chain]) {
+    const rows = graph(chain, { offset: 0, limit: 5_000, together: true }).rows;
+    expect(rows.some(({ fork: asked, continues }) => asked !== undefined || continues)).toBe(true);
+    const shown = rows.map(({ commit: { id } }) => show(chain, id));
+    expect(shown.map(({ id, fork: asked, continues }) => [id, asked, continues])).toEqual(
+      rows.map(({ commit: { id }, fork: asked, continues }) => [id, asked, continues]),
+    );
+  }
 });
