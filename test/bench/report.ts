@@ -31,7 +31,7 @@ export function report({ at, machine, versions, minutes, rows, failed }: BenchRu
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}.`,
     '',
-    missed.length === 0 ? 'Every row holds its limit.' : `These rows miss their limit: ${missed.map(({ id }) => id).join(', ')}.`,
+    missed.length === 0 ? 'Every row holds its limit.' : `These rows miss their limit: ${[...new Set(missed.map(({ id }) => id))].join(', ')}.`,
     ...(failed.length > 0 ? ['', `These rows failed: ${failed.map(({ id, why }) => `${id} (${why})`).join(', ')}.`] : []),
     '',
     line(['Row', 'What is measured', 'Value', 'Limit', 'Goal', 'Holds']),

@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { type ContextRow, commitAt, findCommit, goesOnWithTurn, lineage, type ReadChain, readParsed, type Step } from '../../chain/index.js';
+import { type ContextRow, commitAt, findCommit, goesOnWithTurn, kept, lineage, type ReadChain, readParsed, type Step } from '../../chain/index.js';
 import { once } from '../shared/once.js';
 import type { Delta, EarlierDeltas } from './runtime.js';
 
@@ -8,7 +8,18 @@ type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
 /** What a session wrote before a commit, in the order of its file: turns that were taken back since then are included. */
 export const contentBefore = (chain: ReadChain, row: Placed): EarlierDeltas => ({
   first: () => firstOf(chain, row),
-  earlier: () => earlierThan(chain, row),
+  earlier: () => earlierThan(chain, row, (artifact) => chain.artifacts.read(artifact)),
+  found: (kind, find) =>
+    earlierThan(chain, row, (artifact) =>
+      kept(
+        chain,
+        kind,
+        String(artifact),
+        '',
+        () => find(chain.artifacts.read(artifact)),
+        () => bytesPerFinding,
+      ),
+    ),
   parent: () => findParent(chain, row),
 });
 
@@ -25,7 +36,10 @@ function firstOf(chain: ReadChain, { seq, sessionId }: Placed): Uint8Array | und
   return undefined;
 }
 
-function* earlierThan(chain: ReadChain, row: Placed): Generator<Uint8Array> {
+/** The number of bytes that settings and sums take in memory, about. */
+const bytesPerFinding = 300;
+
+function* earlierThan<Value>(chain: ReadChain, row: Placed, read: (artifact: ArtifactNo) => Value): Generator<Value> {
   const seen = new Set<ArtifactNo>();
   for (let { seq, parent, sessionId } = row; parent !== null; ) {
     // The lines of a turn that was taken back lie between a commit and its parent.
@@ -39,7 +53,7 @@ function* earlierThan(chain: ReadChain, row: Placed): Generator<Uint8Array> {
     for (const { artifact } of between) {
       if (seen.has(artifact)) continue;
       seen.add(artifact);
-      yield chain.artifacts.read(artifact);
+      yield read(artifact);
     }
     ({ seq, parent, sessionId } = commitAt(chain, parent));
   }

@@ -86,6 +86,8 @@ export interface EarlierDeltas {
   first(): Uint8Array | undefined;
   /** All earlier deltas, the newest first. */
   earlier(): Iterable<Uint8Array>;
+  /** What is found in each of them, which is kept by `kind`: every later delta asks for it. */
+  found<Value>(kind: string, find: (bytes: Uint8Array) => Value): Iterable<Value>;
   /** The delta whose turn this one goes on with, if the file was imported within the turn. */
   parent(): Pick<Delta, 'format' | 'bytes' | 'before'> | undefined;
 }

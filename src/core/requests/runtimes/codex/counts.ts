@@ -308,6 +308,13 @@ class Running {
     return isMore ? { usage: usageOfTotals(last), missed: usageOfTotals(rest) } : { usage: usageOfTotals(grown) };
   }
 
+  /** What a delta alone says, at its end. */
+  static #endOf(this: void, bytes: Uint8Array): Readonly<State> {
+    const running = new Running(undefined);
+    for (const line of tellingLines(bufferOf(bytes))) running.take(line);
+    return running.#state;
+  }
+
   #lookBack(): void {
     const before = this.#before;
     this.#before = undefined;
@@ -315,10 +322,7 @@ class Running {
     const known = this.#state;
     const unread = (): boolean => known.model === undefined || known.totals === undefined;
     let read = 0;
-    for (const bytes of before.earlier()) {
-      const earlier = new Running(undefined);
-      for (const line of tellingLines(bufferOf(bytes))) earlier.take(line);
-      const { model, tier, limit, turn, turnAt, totals } = earlier.#state;
+    for (const { model, tier, limit, turn, turnAt, totals } of before.found('codex settings', Running.#endOf)) {
       if (known.model === undefined) known.tier ??= tier;
       known.model ??= model;
       known.limit ??= limit;
