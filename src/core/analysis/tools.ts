@@ -80,7 +80,7 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
 
 const namedSessions = ({ db, project }: ReadChain): string[] =>
   db
-    .all<{ session: string }>('SELECT DISTINCT sessionId AS session FROM context WHERE project = ? AND sessionId IS NOT NULL', project)
+    .all<{ session: string }>('SELECT DISTINCT sessionId AS session FROM context WHERE +project = ? AND sessionId IS NOT NULL', project)
     .map(({ session }) => session);
 
 const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,

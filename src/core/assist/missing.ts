@@ -22,7 +22,7 @@ export function listSummaries(
 
 /** Number of commits without a summary. */
 export const countMissing = (chain: ReadChain): number =>
-  chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ? AND summary IS NULL', chain.project)?.count ?? 0;
+  chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE +project = ? AND summary IS NULL', chain.project)?.count ?? 0;
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
 export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'context.versions'> {

@@ -18,7 +18,7 @@ export function sessionsOfCommit(
 ): OutputOf<'blame.commit'> {
   const { db, project } = chain;
   const named = [...message.matchAll(trailer)].flatMap(([, id = '']) =>
-    db.one('SELECT 1 FROM context WHERE project = ? AND sessionId = ? LIMIT 1', project, id)
+    db.one('SELECT 1 FROM context WHERE +project = ? AND sessionId = ? LIMIT 1', project, id)
       ? [{ sessionId: id, turnId: null, basis: 'trailer' as const, at: null }]
       : [],
   );

@@ -154,7 +154,7 @@ function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...
   const fields = Object.entries(others).filter(([, value]) => value !== undefined);
   if (fields.length === 0) return among;
   const runs = chain.db.all<{ run: number }>(
-    `SELECT DISTINCT run FROM context WHERE project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`,
+    `SELECT DISTINCT run FROM context WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`,
     chain.project,
     ...fields.map(([, value]) => value as string),
   );

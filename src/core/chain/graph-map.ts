@@ -190,37 +190,64 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   return partOf(map.lists);
 }
 
-/** The positions of the rows whose title, branch name, id, template, principal, type or tags contain the text. */
+/** The most positions in an answer. */
+const mostPlaces = 10_000;
+
+/** The positions of the first rows whose title, branch name, id, template, principal, type or tags contain the text. */
 function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: string): number[] {
-  const found = new Set(
-    chain.db
-      .all<{ seq: CommitSeq }>(
-        `SELECT seq FROM context WHERE project = ?
-            AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
-              || char(10) || IFNULL(tags, '')), ?) > 0`,
-        chain.project,
-        needle,
-      )
-      .map(({ seq }) => seq),
+  const matching = chain.db.all<{ seq: CommitSeq; run: number }>(
+    `SELECT seq, run FROM context WHERE +project = ?
+        AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
+          || char(10) || IFNULL(tags, '')), ?) > 0`,
+    chain.project,
+    needle,
   );
+  const found = new Set(matching.map(({ seq }) => seq));
+  const mayContain = groupsWith(chain, new Set(matching.map(({ run }) => run)), needle);
   const places: number[] = [];
   let from = 0;
-  for (const { total, families, picture } of groups) {
-    const { lanes, parts } = picture();
-    const drawn = lanes.rows(0, total);
-    const inner = new Set(
-      chain.db
-        .all<{ parent: CommitSeq | null }>(
-          'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?',
-          runList(families),
-          chain.project,
-        )
-        .map(({ parent }) => parent),
-    );
-    const ends = drawn.filter(({ seq }) => !inner.has(seq));
-    const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
-    for (const [at, { seq }] of drawn.entries()) if (found.has(seq) || titled.has(seq)) places.push(from + at);
-    from += total;
+  for (const group of groups) {
+    if (places.length >= mostPlaces) break;
+    if (mayContain(group)) for (const at of placesIn(chain, group, found, needle)) places.push(from + at);
+    from += group.total;
   }
-  return places;
+  return places.slice(0, mostPlaces);
+}
+
+/** Says which groups may have a row with the text: those with a matching run, or with a name of a branch or session that contains it. */
+function groupsWith(chain: ReadChain, runs: ReadonlySet<number>, needle: string): (group: RowGroup) => boolean {
+  // SQLite compares other letters as they are written.
+  if (!/^[ -~]*$/.test(needle)) return () => true;
+  const named = chain.db
+    .all<{ run: number | null; session: string | null; title: string }>(
+      `SELECT (SELECT run FROM context WHERE seq = m.context) AS run, NULL AS session, title FROM branchMark m WHERE m.project = :project AND title IS NOT NULL
+       UNION ALL SELECT NULL, sessionId, title FROM sessionMark WHERE project = :project AND title IS NOT NULL
+       UNION ALL SELECT NULL, sessionId, title FROM source WHERE project = :project AND title IS NOT NULL`,
+      { project: chain.project },
+    )
+    .filter(({ title }) => title.toLowerCase().includes(needle));
+  const namedRuns = new Set(named.map(({ run }) => run));
+  const sessions = new Set(named.map(({ session }) => session));
+  return ({ families }) =>
+    families.some(
+      (family) => family.runs.some((run) => runs.has(run) || namedRuns.has(run)) || [...family.sessions].some((session) => sessions.has(session)),
+    );
+}
+
+/** The positions in a group of the rows of found commits, and of the branch ends whose title contains the text. */
+function placesIn(chain: ReadChain, { total, families, picture }: RowGroup, found: ReadonlySet<CommitSeq>, needle: string): number[] {
+  const { lanes, parts } = picture();
+  const drawn = lanes.rows(0, total);
+  const inner = new Set(
+    chain.db
+      .all<{ parent: CommitSeq | null }>(
+        'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?',
+        runList(families),
+        chain.project,
+      )
+      .map(({ parent }) => parent),
+  );
+  const ends = drawn.filter(({ seq }) => !inner.has(seq));
+  const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
+  return drawn.flatMap(({ seq }, at) => (found.has(seq) || titled.has(seq) ? [at] : []));
 }

@@ -109,7 +109,7 @@ export const principalTaken = (principal: string, other: string): StemmaError =>
 export const wronglyListed = (chain: ReadChain): ContextId[] =>
   chain.db
     .all<{ id: ContextId }>(
-      `SELECT c.id FROM context c WHERE c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
+      `SELECT c.id FROM context c WHERE +c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM principalCommit m WHERE m.project = c.project AND m.principal = c.principal AND m.createdAt = c.createdAt AND m.context = c.seq)
         UNION
        SELECT IFNULL(c.id, m.context) FROM principalCommit m LEFT JOIN context c ON c.seq = m.context

@@ -132,7 +132,7 @@ export const graphMap = z.object({
   /** The largest context in each stretch. */
   tokens: facts,
   marks: facts,
-  /** The positions of the rows that contain the requested text. */
+  /** The positions of the rows that contain the requested text, at most the first 10,000. */
   places: z.array(count).optional(),
 });
 export type GraphMap = z.output<typeof graphMap>;

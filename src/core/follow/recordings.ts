@@ -87,7 +87,7 @@ const sealedText = (places: string): string => `followed\0${places}`;
 const belongsToOther = (chain: ReadChain, sessionId: string, principal: string): boolean =>
   chain.db.one(
     `SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?
-     UNION ALL SELECT 1 FROM context WHERE project = ? AND sessionId = ? AND principal <> ? AND forked = 0
+     UNION ALL SELECT 1 FROM context WHERE +project = ? AND sessionId = ? AND principal <> ? AND forked = 0
         AND substr(principal, -length(sessionId) - 1) <> '#' || sessionId LIMIT 1`,
     chain.project,
     sessionId,

@@ -187,7 +187,7 @@ function heldBySession(chain: ReadChain): ReadonlyMap<string, NonNullable<Source
   }>(
     `SELECT sessionId, COUNT(*) AS commits, SUM(messageCount) AS messages, SUM(type = 'compaction') AS compactions, SUM(errors) AS errors,
             MIN(createdAt) AS first, MAX(createdAt) AS last
-       FROM context WHERE project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
+       FROM context WHERE +project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
     chain.project,
   );
   return new Map(

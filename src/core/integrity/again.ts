@@ -70,7 +70,10 @@ export function bringCommits(
 ): ReadonlySet<CommitSeq> {
   const byDigest = new Map<string, CommitSeq>();
   const byId = new Map<ContextId, CommitSeq>();
-  const own = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>('SELECT seq, id, digest FROM context WHERE project = ?', chain.project);
+  const own = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>(
+    'SELECT seq, id, digest FROM context WHERE +project = ?',
+    chain.project,
+  );
   for (const { seq, id, digest } of own) byDigest.set(digest.toString('hex'), seq) && byId.set(id, seq);
   const isLost = (id: ContextId): boolean => lostCommits.has(id) || (lostRows && lostCommits.size === 0);
   /** Row numbers in the project, by row number in the scratch project. */

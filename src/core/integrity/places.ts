@@ -41,7 +41,7 @@ export function restorePlaces(chain: WriteChain): void {
     chain.project,
   );
   if (!wrong) return;
-  const commits = chain.db.all<Linked>('SELECT seq, parent FROM context WHERE project = ? ORDER BY seq', chain.project);
+  const commits = chain.db.all<Linked>('SELECT seq, parent FROM context WHERE +project = ? ORDER BY seq', chain.project);
   const known = new Set(commits.map(({ seq }) => seq));
   const runs = new Map<CommitSeq, number>();
   for (const { seq, parent, continues, depth } of placesOf(commits)) {
@@ -78,7 +78,7 @@ export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): voi
   const wrong = new Set(ids);
   if (wrong.size === 0) return;
   const rows = chain.db.all<Counted>(
-    'SELECT seq, id, parent, type, artifact, format, tokenCount FROM context WHERE project = ? ORDER BY seq',
+    'SELECT seq, id, parent, type, artifact, format, tokenCount FROM context WHERE +project = ? ORDER BY seq',
     chain.project,
   );
   const totals = new Map<CommitSeq, number>();

@@ -73,7 +73,7 @@ function precedingOf(chain: ReadChain, sessionId: string, id: ContextId): Contex
   const [root] = steps;
   if (!root || steps.some(({ type }) => type !== 'delta')) return undefined;
   return chain.db.one<{ id: ContextId }>(
-    'SELECT id FROM context WHERE project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1',
+    'SELECT id FROM context WHERE +project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1',
     chain.project,
     sessionId,
     root.seq,

@@ -79,7 +79,7 @@ export function bringBack(chain: ReadChain, name: string, id: string, unmark: ()
   const before = hiddenCommits(chain, { archived: true });
   unmark();
   const after = hiddenCommits(chain, { archived: true });
-  const freed = chain.db.all<{ seq: CommitSeq }>(`SELECT seq FROM context WHERE project = ? AND ${isFreed}`, chain.project);
+  const freed = chain.db.all<{ seq: CommitSeq }>(`SELECT seq FROM context WHERE +project = ? AND ${isFreed}`, chain.project);
   if (freed.some(({ seq }) => before.has(seq) && !after.has(seq)))
     throw notFound(id, `Cannot bring back ${name}: its content was freed. If its agent still has the file, import that into another project.`, {
       reason: 'deleted',

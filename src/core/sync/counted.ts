@@ -21,7 +21,7 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
   const progress = `on hub ${readDerivedProgress(chain, 'usage version')} ${readDerivedProgress(chain, 'usage tools version')}`;
   const from = readDerivedProgress(chain, progress);
   const sessions = db.all<{ session: string | null; last: CommitSeq }>(
-    'SELECT sessionId AS session, MAX(seq) AS last FROM context WHERE project = ? AND seq > ? GROUP BY sessionId ORDER BY MIN(seq)',
+    'SELECT sessionId AS session, MAX(seq) AS last FROM context WHERE +project = ? AND seq > ? GROUP BY sessionId ORDER BY MIN(seq)',
     project,
     from,
   );
@@ -30,7 +30,7 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
     if (missing.length === 0) continue;
     const bytes = await fetchObjectsOf(chain, hub, missing);
     const commits = db
-      .all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND sessionId IS ? AND seq > ? ORDER BY seq', project, session, from)
+      .all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE +project = ? AND sessionId IS ? AND seq > ? ORDER BY seq', project, session, from)
       .map(({ seq }) => seq);
     db.transaction(() => {
       countCalls(chain, commits);
@@ -49,7 +49,7 @@ const missingOf = ({ db, project }: WriteChain, session: string | null): Held[] 
   db
     .all<{ no: ArtifactNo; hash: Buffer }>(
       `WITH RECURSIVE before (seq) AS (
-         SELECT seq FROM context WHERE project = ? AND sessionId IS ?
+         SELECT seq FROM context WHERE +project = ? AND sessionId IS ?
          UNION SELECT c.parent FROM before b JOIN context c ON c.seq = b.seq WHERE c.parent IS NOT NULL)
        SELECT DISTINCT a.no, a.hash FROM before b JOIN context c ON c.seq = b.seq JOIN artifact a ON a.no = c.artifact
         WHERE a.gone = 'evicted' ORDER BY a.no`,

@@ -58,14 +58,14 @@ export function selectedCommits(chain: ReadChain, selection: PushSelection): Com
   if (branch !== undefined) tips.add(findCommit(chain, branch as ContextId, 'branch').seq);
   if (repository !== undefined)
     add(
-      'SELECT seq FROM context WHERE project = ? AND sessionId IN (SELECT sessionId FROM source WHERE project = ? AND cwd = ?)',
+      'SELECT seq FROM context WHERE +project = ? AND sessionId IN (SELECT sessionId FROM source WHERE project = ? AND cwd = ?)',
       project,
       project,
       repository,
     );
   if (tag !== undefined)
     add(
-      `SELECT c.seq FROM context c WHERE c.project = ? AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = ?) OR c.sessionId IN
+      `SELECT c.seq FROM context c WHERE +c.project = ? AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = ?) OR c.sessionId IN
          (SELECT m.sessionId FROM sessionMark m, json_each(m.tags) t WHERE m.project = ? AND t.value = ?))`,
       project,
       tag,

@@ -40,7 +40,7 @@ function siblingsOf(chain: ReadChain, row: ContextRow): ContextRow[] {
   if (row.parent !== null) return findChildren(chain, commitAt(chain, row.parent)).sort((a, b) => a.seq - b.seq);
   return chain.db
     .all<{ seq: ContextRow['seq'] }>(
-      'SELECT seq FROM context WHERE project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq',
+      'SELECT seq FROM context WHERE +project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq',
       chain.project,
       row.sessionId,
     )

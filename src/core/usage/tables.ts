@@ -129,7 +129,7 @@ const toolColumns: Names = [
 
 function* toolPartitions({ db, project }: ReadChain): Generator<FactPartition> {
   const counts = db.all<{ day: number; rows: number }>(
-    `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`,
+    `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE +project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`,
     project,
   );
   for (const { from, to } of spans(counts)) {

@@ -40,13 +40,15 @@ export function readOn(rows: Ranges<GraphRow>): void {
 }
 
 /** Facts about the rows of a chain, and those that contain the words. Does not ask the engine if `words` is null. */
-export function useChainMap(project: string, session: string | undefined, words: string | null): GraphMap | undefined {
+export function useChainMap(project: string, session: string | undefined, words: string | null): (GraphMap & { readonly words: string }) | undefined {
   const revision = useProject((state) => state.revision);
   const query = useKeptQuery(
     `${project} ${session ?? ''}`,
     words === null ? null : `${project} map ${session ?? ''} ${revision} ${words}`,
-    (signal) =>
-      api.context.graphMap({ together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) }, { signal }),
+    async (signal) => {
+      const asked = { together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) };
+      return { ...(await api.context.graphMap(asked, { signal })), words: words ?? '' };
+    },
   );
   return query.status === 'done' ? query.data : undefined;
 }

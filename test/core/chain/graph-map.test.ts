@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, fork, graph, graphMap } from '../../../src/core/chain/index.js';
 import { graphMarks } from '../../../src/core/contract/index.js';
+import { changeBranch, changeSession } from '../../../src/core/sessions/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
 test('[W49] the map of a graph has the lanes, sizes and marks of its rows, and finds text', () => {
@@ -46,4 +49,31 @@ test('[W70] a side branch has the title of its first commit, and is found by it'
   expect(Object.fromEntries(titles)).toEqual({ second: 'second', 'end of the side branch': 'start of the side branch' });
   const found = graphMap(chain, { text: 'start of' }).places?.map((place) => rows[place]?.commit.summary);
   expect(found?.sort()).toEqual(['end of the side branch', 'start of the side branch']);
+});
+
+test('[W49] the text is found where the rows show it, in whatever session', () => {
+  const chain = emptyChain();
+  for (const folder of ['subagents', 'codex']) importInto(chain, join(import.meta.dirname, '../../fixtures', folder));
+  const rowsNow = () => graph(chain, { offset: 0, limit: 5_000, together: true }).rows;
+  const ends = rowsNow().filter(({ tipOf, commit }) => tipOf !== undefined && commit.sessionId);
+  changeSession(chain, { sessionId: ends[0]?.commit.sessionId ?? '', title: 'Named by a person' }, {});
+  changeBranch(chain, { commit: ends.at(-1)?.commit.id as ContextId, title: 'Größe of a branch' });
+  const rows = rowsNow();
+  const textOf = ({ commit: { summary, id, template, principal, type, tags }, tipOf }: (typeof rows)[number]): string =>
+    [summary, id, template, principal, type, ...tags, tipOf].join('\n').toLowerCase();
+  const words = [
+    'named by',
+    'größe',
+    'of a branch',
+    'codex',
+    'delta',
+    ends[1]?.commit.id ?? '',
+    rows[0]?.commit.summary?.slice(0, 8) ?? '',
+    'nowhere',
+  ];
+  for (const text of words) {
+    const expected = rows.flatMap((row, at) => (textOf(row).includes(text.toLowerCase()) ? [at] : []));
+    expect([text, graphMap(chain, { together: true, text }).places]).toEqual([text, expected]);
+    expect(expected.length > 0).toBe(text !== 'nowhere');
+  }
 });

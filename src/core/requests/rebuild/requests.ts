@@ -159,7 +159,7 @@ function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFil
     const seqs =
       sessionId === undefined
         ? chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project)
-        : chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND sessionId = ? ORDER BY seq', chain.project, sessionId);
+        : chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE +project = ? AND sessionId = ? ORDER BY seq', chain.project, sessionId);
     return new Set(seqs.map(({ seq }) => seq));
   }
   const commit = findCommit(chain, named, id === undefined ? 'turnId' : 'id');
@@ -192,7 +192,7 @@ const rowsOfSession = (chain: ReadChain, sessionId: string): readonly ListedCall
   eachOnce([
     ...chain.db.all<ListedCall>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
     ...chain.db.all<ListedCall>(
-      `${selectRow} WHERE r.context IN (SELECT seq FROM context WHERE project = ? AND sessionId = ?) AND c.sessionId <> ?`,
+      `${selectRow} WHERE r.context IN (SELECT seq FROM context WHERE +project = ? AND sessionId = ?) AND c.sessionId <> ?`,
       chain.project,
       sessionId,
       sessionId,

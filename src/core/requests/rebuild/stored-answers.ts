@@ -93,7 +93,7 @@ export interface StoredAnswer {
 
 /** The stored answers of a project or a session, oldest first; undefined if some are not stored. */
 export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerScope) {
-  const among = sessionId === undefined ? '' : 'AND a.context IN (SELECT seq FROM context c WHERE c.project = :project AND c.sessionId = :session)';
+  const among = sessionId === undefined ? '' : 'AND a.context IN (SELECT seq FROM context c WHERE +c.project = :project AND c.sessionId = :session)';
   const where = `a.project = :project ${among} ${without.size === 0 ? '' : 'AND a.context NOT IN (SELECT value FROM json_each(:without))'}`;
   const values = {
     project: chain.project,

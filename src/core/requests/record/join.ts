@@ -40,7 +40,7 @@ export function joinNewCall(chain: WriteChain, call: Pick<OpenCall, 'no' | 'at'>
 /** Connects calls that wait for their answers with the commits since shortly before a time. */
 export function joinRecent(chain: WriteChain, at: number): void {
   const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
-    'SELECT seq FROM context WHERE project = ? AND createdAt >= ? ORDER BY seq',
+    'SELECT seq FROM context WHERE +project = ? AND createdAt >= ? ORDER BY seq',
     chain.project,
     at - recent,
   );

@@ -21,6 +21,15 @@ interface ChainToolsProps {
   readonly onLeave: () => void;
 }
 
+/** The most commits that the filter of a long chain finds. */
+const mostFound = 10_000;
+
+function countOf({ count, isFiltering, whole }: List, total: number, isFiltered: boolean): string {
+  if (isFiltering) return 'Filtering…';
+  if (!isFiltered) return say.plural(total, 'commit');
+  return `${whole || count < mostFound ? '' : 'the first '}${say.exact(count)} of ${say.exact(total)}`;
+}
+
 /** The tools above the chain: session, filter, count and folding. */
 export function ChainTools({ list, total, session, typed, onType, branches, onBranches, fold, canFold, onFold, onLeave }: ChainToolsProps) {
   const isFiltered = typed.trim() !== '' || branches.length > 0;
@@ -51,7 +60,7 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
           onChange={onBranches}
         />
       )}
-      <span className="muted chain-count">{isFiltered ? `${say.exact(list.count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
+      <span className="muted chain-count">{countOf(list, total, isFiltered)}</span>
       <Button
         small
         icon={GitCompare}

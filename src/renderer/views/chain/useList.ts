@@ -42,6 +42,8 @@ export interface List {
   readonly branches: readonly { readonly tip: ContextId; readonly name: string }[];
   readonly links: readonly SubagentLink[];
   readonly count: number;
+  /** Whether the rows with the typed words are not known yet. */
+  readonly isFiltering: boolean;
   readonly itemAt: (place: number) => ChainRow;
   /** The commit at a position; undefined for a folded run or a row that is not loaded. */
   readonly commitAt: (place: number) => ContextId | undefined;
@@ -97,6 +99,7 @@ export function useList({ project, session, words, branches, fold, opened }: Lis
     return [widest, tokens];
   }, [rows, version, total]);
 
+  const isFiltering = words !== '' && !whole && map?.words !== words;
   const count = shown?.length ?? total ?? 0;
   const itemAt = useCallback((place: number): ChainRow => shown?.[place] ?? { kind: 'commit', at: place }, [shown]);
   const commitAt = useCallback(
@@ -123,7 +126,7 @@ export function useList({ project, session, words, branches, fold, opened }: Lis
     },
     [commitAt, forkAt, count],
   );
-  return { rows, version, total, whole, shown, shapes, branches: ends, links, count, itemAt, commitAt, placeOf, lanes, most };
+  return { rows, version, total, whole, shown, shapes, branches: ends, links, count, isFiltering, itemAt, commitAt, placeOf, lanes, most };
 }
 
 /** Milliseconds after the last key press before a long chain is filtered. */
