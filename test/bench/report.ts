@@ -42,7 +42,7 @@ export function report({ at, machine, versions, minutes, rows, failed }: BenchRu
     '',
     '## Figures',
     '',
-    ...rows.flatMap((row) => (asideOf(row) ? [`- ${row.id}: ${asideOf(row)}`] : [])),
+    ...rows.flatMap((row) => (asideOf(row) ? [`- ${row.id}, ${row.what}: ${asideOf(row)}`] : [])),
     '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import type { CommitSeq } from '../base/index.js';
 import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
-import { familiesState, runList } from './families.js';
+import { familiesState, overlaps, runList } from './families.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
@@ -41,7 +41,7 @@ export function graphMap(chain: ReadChain, { filter = {}, together = false, text
   if (stored) return stored;
   const { total, groups } = layoutOf(chain, filter, together);
   const lists = joinedStretches(readGroups(chain, groups), total);
-  return { total, ...lists, ...(text !== '' && { places: placesWith(chain, groups, text.toLowerCase()) }) };
+  return { total, ...lists, ...(text !== '' && placesWith(chain, groups, text.toLowerCase())) };
 }
 
 /** The stretches of the whole graph, if it has not changed since they were stored. */
@@ -194,7 +194,7 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
 const mostPlaces = 10_000;
 
 /** The positions of the first rows whose title, branch name, id, template, principal, type or tags contain the text. */
-function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: string): number[] {
+function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: string): Pick<GraphMap, 'places' | 'hasMore'> {
   const matching = chain.db.all<{ seq: CommitSeq; run: number }>(
     `SELECT seq, run FROM context WHERE +project = ?
         AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
@@ -207,11 +207,11 @@ function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: strin
   const places: number[] = [];
   let from = 0;
   for (const group of groups) {
-    if (places.length >= mostPlaces) break;
+    if (places.length > mostPlaces) break;
     if (mayContain(group)) for (const at of placesIn(chain, group, found, needle)) places.push(from + at);
     from += group.total;
   }
-  return places.slice(0, mostPlaces);
+  return { places: places.slice(0, mostPlaces), ...(places.length > mostPlaces && { hasMore: true as const }) };
 }
 
 /** Says which groups may have a row with the text: those with a matching run, or with a name of a branch or session that contains it. */
@@ -226,12 +226,9 @@ function groupsWith(chain: ReadChain, runs: ReadonlySet<number>, needle: string)
       { project: chain.project },
     )
     .filter(({ title }) => title.toLowerCase().includes(needle));
-  const namedRuns = new Set(named.map(({ run }) => run));
-  const sessions = new Set(named.map(({ session }) => session));
-  return ({ families }) =>
-    families.some(
-      (family) => family.runs.some((run) => runs.has(run) || namedRuns.has(run)) || [...family.sessions].some((session) => sessions.has(session)),
-    );
+  const allRuns = new Set([...runs, ...named.flatMap(({ run }) => run ?? [])]);
+  const sessions = new Set(named.flatMap(({ session }) => session ?? []));
+  return ({ families }) => families.some((family) => family.runs.some((run) => allRuns.has(run)) || overlaps(family.sessions, sessions));
 }
 
 /** The positions in a group of the rows of found commits, and of the branch ends whose title contains the text. */

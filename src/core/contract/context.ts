@@ -134,6 +134,8 @@ export const graphMap = z.object({
   marks: facts,
   /** The positions of the rows that contain the requested text, at most the first 10,000. */
   places: z.array(count).optional(),
+  /** More rows contain it. */
+  hasMore: z.literal(true).optional(),
 });
 export type GraphMap = z.output<typeof graphMap>;
 

@@ -99,7 +99,7 @@ const readsAfter = (what?: DerivedKind) =>
       const result = await withFetching(async () => {
         // What was fetched is derived from, too.
         if (what) await reading.prepare(what);
-        // The writer may have made the file of derived data just now.
+        // Notices a file of derived data that the writer has made since.
         project.db.version();
         return next({ context: { chain: project.chain, project } });
       }, reading.fetch);

@@ -139,7 +139,7 @@ export type SessionSketch = Pick<
 /** Whether the stored sessions are current. Never where contents come from copies elsewhere, since they come and go. */
 const areCurrent = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && !sessionsAreDue(chain);
 
-/** The titles of stored sessions, by the ends of their main branches; and those of the given ends that may be one of a session that is not stored. */
+/** The titles of stored sessions, by the ends of their main branches; and the ends whose sessions are not stored. */
 export function storedTitles(
   chain: ReadChain,
   ends: readonly ContextId[],

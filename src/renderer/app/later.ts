@@ -26,7 +26,7 @@ export function later(load: () => Promise<{ readonly View: ViewComponent }>): Vi
     }
   });
   return (properties) => {
-    // A view that waits keeps the page before it for 300 ms, even if its code is there.
+    // React shows what has waited after 300 ms at the earliest, even if the code is there.
     const [View] = useState<ViewComponent>(() => loaded ?? Waiting);
     return createElement(View, properties);
   };

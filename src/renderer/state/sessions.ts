@@ -33,7 +33,7 @@ export function joinPages(first: SessionPage, older: SessionPage | undefined): S
   return { total: first.total, sessions: [...first.sessions, ...others], isWhole };
 }
 
-/** Which sessions are listed: of a large project only the newest, unless it is `isWhole`. A changed `moment` reloads them. */
+/** Which sessions to list: all with `isWhole`, else the newest 500. A changed `moment` reloads them. */
 interface Listed {
   readonly isWhole: boolean;
   readonly moment?: string;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
-import { checkpoint, fork, graph, graphMap } from '../../../src/core/chain/index.js';
+import { addCommit, checkpoint, fork, graph, graphMap } from '../../../src/core/chain/index.js';
 import { graphMarks } from '../../../src/core/contract/index.js';
 import { changeBranch, changeSession } from '../../../src/core/sessions/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
@@ -76,4 +76,31 @@ test('[W49] the text is found where the rows show it, in whatever session', () =
     expect([text, graphMap(chain, { together: true, text }).places]).toEqual([text, expected]);
     expect(expected.length > 0).toBe(text !== 'nowhere');
   }
+});
+
+test('[W49] the map lists the first 10,000 rows with a text, and says that there are more', () => {
+  const chain = emptyChain();
+  const { no, ref } = chain.artifacts.put(Buffer.from(prompt('p', 'Do it')), { contentType: 'application/x-ndjson' });
+  chain.artifacts.transaction(() => {
+    let parent: ReturnType<typeof addCommit> | null = null;
+    for (let number = 0; number < 10_001; number++)
+      parent = addCommit(chain, {
+        ...{
+          parent,
+          type: 'delta',
+          artifact: no,
+          ref,
+          format: 'claude-code-v1',
+          template: `${number === 0 ? 'first' : 'later'} of all`,
+          sessionId: 's',
+        },
+        ...{ checkpoint: 'turn_boundary', messageCount: 1, tokenCount: 4, errors: 0, entries: 1, forked: false },
+      });
+  });
+  const found = (text: string) => graphMap(chain, { together: true, text });
+  expect(found('of all')).toMatchObject({ total: 10_001, hasMore: true });
+  expect(found('of all').places).toHaveLength(10_000);
+  expect(found('later of all').places).toHaveLength(10_000);
+  expect(found('later of all').hasMore).toBeUndefined();
+  expect(found('first of all').places).toEqual([10_000]);
 });

@@ -21,13 +21,10 @@ interface ChainToolsProps {
   readonly onLeave: () => void;
 }
 
-/** The most commits that the filter of a long chain finds. */
-const mostFound = 10_000;
-
-function countOf({ count, isFiltering, whole }: List, total: number, isFiltered: boolean): string {
+function countOf({ count, isFiltering, hasMore }: List, total: number, isFiltered: boolean): string {
   if (isFiltering) return 'Filtering…';
   if (!isFiltered) return say.plural(total, 'commit');
-  return `${whole || count < mostFound ? '' : 'the first '}${say.exact(count)} of ${say.exact(total)}`;
+  return `${say.exact(count)} ${hasMore ? 'or more ' : ''}of ${say.exact(total)}`;
 }
 
 /** The tools above the chain: session, filter, count and folding. */

@@ -44,6 +44,8 @@ export interface List {
   readonly count: number;
   /** Whether the rows with the typed words are not known yet. */
   readonly isFiltering: boolean;
+  /** Whether more rows than the listed ones have the words. */
+  readonly hasMore: boolean;
   readonly itemAt: (place: number) => ChainRow;
   /** The commit at a position; undefined for a folded run or a row that is not loaded. */
   readonly commitAt: (place: number) => ContextId | undefined;
@@ -100,6 +102,7 @@ export function useList({ project, session, words, branches, fold, opened }: Lis
   }, [rows, version, total]);
 
   const isFiltering = words !== '' && !whole && map?.words !== words;
+  const hasMore = words !== '' && map?.hasMore === true;
   const count = shown?.length ?? total ?? 0;
   const itemAt = useCallback((place: number): ChainRow => shown?.[place] ?? { kind: 'commit', at: place }, [shown]);
   const commitAt = useCallback(
@@ -126,7 +129,7 @@ export function useList({ project, session, words, branches, fold, opened }: Lis
     },
     [commitAt, forkAt, count],
   );
-  return { rows, version, total, whole, shown, shapes, branches: ends, links, count, isFiltering, itemAt, commitAt, placeOf, lanes, most };
+  return { rows, version, total, whole, shown, shapes, branches: ends, links, count, isFiltering, hasMore, itemAt, commitAt, placeOf, lanes, most };
 }
 
 /** Milliseconds after the last key press before a long chain is filtered. */

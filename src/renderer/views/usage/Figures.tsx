@@ -52,7 +52,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
           {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} className={fill} style={{ flexGrow: n }} />)}
         </span>
         <span className="usage-parts-names">
-          {tokens.map(([name, n, fill]) => (
+          {(counted > 0 ? tokens : []).map(([name, n, fill]) => (
             <span key={name} className="inline-row">
               <i className={`usage-key ${fill}`} />
               {name} <b>{million(n)}</b>
@@ -72,13 +72,13 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
       </Figure>
       <Figure
         name="Lost to cache misses"
-        value={dollars(sums.loss)}
+        value={measuredSum(sums, 'loss')}
         opens="List the cache misses"
         onOpen={sums.misses > 0 ? list('cache_miss') : undefined}
         change={before && changePercent(sums.loss, before.loss)}
         isGood={before && sums.loss < before.loss}
       >
-        <span>{share(hitShare(sums))} of the input came from the cache</span>
+        {hitShare(sums) !== undefined && <span>{share(hitShare(sums))} of the input came from the cache</span>}
         {sums.misses > 0 && (
           <button type="button" className="link-button" onClick={list('cache_miss')}>
             {say.plural(sums.misses, 'miss', 'misses')}

@@ -69,7 +69,7 @@ export function Panel(props: PanelProps) {
             [
               'Cache loss',
               <>
-                {dollars(sums.loss)} <span className="muted small">{sums.cost > 0 ? `${share(sums.loss / sums.cost)} of the cost` : ''}</span>
+                {measuredSum(sums, 'loss')} <span className="muted small">{sums.cost > 0 ? `${share(sums.loss / sums.cost)} of the cost` : ''}</span>
               </>,
             ],
             [

@@ -3,7 +3,7 @@ import { say } from '../../parts';
 import { askSql } from './selection';
 import type { ListedCalls } from './statements';
 import { hitShare, type Sums, sumTokens } from './sums';
-import { dollars, measured, measuredSum, share, tokensIn } from './words';
+import { measured, measuredSum, share, tokensIn } from './words';
 
 /** A column of the table. */
 export interface UsageColumn {
@@ -75,7 +75,7 @@ export const callColumns: readonly UsageColumn[] = [
   {
     ...{ id: 'loss', name: 'Cache loss', hint: 'What cache misses cost beyond a cache read', lists: 'misses', words: () => 'the cache misses' },
     value: ({ loss }) => loss,
-    shown: ({ loss }) => dollars(loss),
+    shown: (sums) => measuredSum(sums, 'loss'),
   },
   errorsColumn,
   {

@@ -75,7 +75,16 @@ export const million = (n: number, atLeast = false): string =>
   (atLeast ? '≥ ' : '') + (n >= 1_000_000 ? `${millions.format(n / 1_000_000)}M` : say.compact(Math.round(n)));
 
 /** All counted tokens of sums, marked as a lower bound where a count is missing. */
-export const tokensIn = (sums: Sums): string => million(sumTokens(sums), isMissingTokens(sums));
+export const tokensIn = (sums: Sums): string => (isUnknown(sums, 'tokens') ? notCounted : million(sumTokens(sums), isMissingTokens(sums)));
+
+const notCounted = 'not counted';
+
+/** Whether no call has what a measure adds up. */
+function isUnknown(sums: Sums, measure: ShownMeasure): boolean {
+  const { calls, uncountedInputs, uncountedOutputs } = sums;
+  if (calls === 0 || uncountedInputs < calls) return false;
+  return measure === 'loss' || (measure === 'tokens' && uncountedOutputs === calls && sumTokens(sums) === 0);
+}
 
 /** A value of a measure in its unit. */
 export function measured(value: number, measure: ShownMeasure, atLeast = false): string {
@@ -97,7 +106,9 @@ export function measured(value: number, measure: ShownMeasure, atLeast = false):
 export const measuredSum = (sums: Sums, measure: ShownMeasure, isTool = false): string =>
   measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
     ? 'no price'
-    : measured(barHeight(sums, measure, isTool), measure, isBound(sums, measure));
+    : isUnknown(sums, measure)
+      ? notCounted
+      : measured(barHeight(sums, measure, isTool), measure, isBound(sums, measure));
 
 /** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
 export function changeWords(now: number, before: number, measure: ShownMeasure): string {
