@@ -125,10 +125,7 @@ const mostWaiting = 16 * 1024 * 1024;
 /** Rows after which these bytes are counted. */
 const countEvery = 4_096;
 
-/**
- * Writes all views as a folder: `VIEW/month=2026-01/part-0.parquet`, and a page with the schema. The database gives times as numbers. If it fails, no
- * folder remains.
- */
+/** Writes all views, with times as numbers, as a folder `VIEW/month=2026-01/part-0.parquet` with a schema page. An error leaves no folder. */
 export function writeDataset(db: ConfinedDatabase, path: string, projectName: string): WrittenFile {
   makeFolders(path);
   try {

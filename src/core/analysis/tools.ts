@@ -49,10 +49,7 @@ export const pendingTools = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER):
 /** Whether tool calls are not stored or not summed yet. */
 export const toolsAreDue = (chain: ReadChain): boolean => pendingTools(chain, 1) > 0 || readDerivedProgress(chain, unsummedName) > 0;
 
-/**
- * Stores the tool calls of unread commits, in short transactions. Yields after each. A session is summed once, after all of its commits: summed after
- * each batch, a session of a million commits would take hours.
- */
+/** Stores the tool calls of unread commits in short transactions. A session is summed once, after all of its commits, which keeps it linear. */
 export function* catchUpTools(chain: WriteChain): Generator<void> {
   // Another run that has not ended summed nothing yet, and what it has read is not known here.
   const before = readDerivedProgress(chain, unsummedName);

@@ -69,10 +69,7 @@ export interface Artifacts extends ReadArtifacts {
   put(bytes: Uint8Array, options: PutOptions): Put;
   /** Stores objects that were compressed together before. Undefined if one of them is known: put them one by one. Call it inside a transaction. */
   putBlock(block: PressedBlock, options: PutOptions): Put[] | undefined;
-  /**
-   * Stores an object that comes in parts, one of them in memory at a time. Call it outside of a transaction.
-   * @throws CORRUPT if the parts do not match the ref.
-   */
+  /** Stores an object in parts, one in memory at a time. Call it outside of a transaction. @throws CORRUPT if they do not match the ref. */
   putInParts(ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put;
   /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
   putCache(content: Uint8Array | Cached, contentType: string): Put;

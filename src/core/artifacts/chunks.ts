@@ -22,10 +22,7 @@ function spread(seed: number): number {
 /** The highest `bits` bits: they depend on the largest number of earlier bytes. */
 const highBits = (bits: number): number => (0xffffffff << (32 - bits)) >>> 0;
 
-/**
- * Cuts bytes by content (FastCDC, normalized). An insertion moves only the cuts near it, so that two similar objects share most of their
- * chunks.
- */
+/** Cuts bytes by content (FastCDC, normalized). An insertion moves only nearby cuts, so similar objects share most of their chunks. */
 export function chunksOf(bytes: Uint8Array, sizes: ChunkSizes = chunkSizes): ByteRange[] {
   const bits = Math.round(Math.log2(sizes.average));
   const [strict, easy] = [highBits(bits + 2), highBits(bits - 2)];

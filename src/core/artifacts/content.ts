@@ -35,10 +35,7 @@ export function readAll(shelf: ReadShelf, nos: readonly ArtifactNo[]): Uint8Arra
 /** Rows that are read together. Reading and hashing this many costs half as much, because they fit into the processor's cache. */
 const rowsTogether = 128;
 
-/**
- * The objects of a range whose content is in their rows and matches their hash. Packs, blocks, chunks, and rows that another process changes
- * between the two queries are left out.
- */
+/** The objects of a range whose own rows hold matching content. Leaves out packs, blocks, chunks and rows that change meanwhile. */
 function verifiedRows(shelf: ReadShelf, first: number, last: number): { readonly no: ArtifactNo; readonly data: Buffer }[] {
   const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
   const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, first, last, shelf.project);
@@ -142,10 +139,7 @@ const damaged = (hash: Buffer): StemmaError =>
     `the content of ${refOfHash(hash)} does not match its hash; "stemma fsck --repair" restores it from its source or a replica where it can`,
   );
 
-/**
- * The row's bytes if they match its hash. Otherwise the row is read once more: another process may have moved the content to another pack or
- * block since.
- */
+/** The row's bytes if they match its hash. Otherwise reads the row once more, because its content may have moved since. */
 export function proved(shelf: ReadShelf, row: ContentRow): Uint8Array {
   refuseGone(shelf, row);
   shelf.used?.set(row.no, shelf.clock());

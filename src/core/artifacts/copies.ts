@@ -40,10 +40,7 @@ export interface ReadCopies {
   holdersOf(no: ArtifactNo): string[];
   /** Whether `expect` was ever called for this project. */
   expects(): boolean;
-  /**
-   * This evicted object and those after it, because the neighbors of an object are usually read next. `bytes` limits their total size.
-   * The first one is returned even if it is larger.
-   */
+  /** This evicted object and those after it, which are usually read next. `bytes` limits their total size, but not that of the first. */
   evictedFrom(no: ArtifactNo, limit: number, bytes?: number): Held[];
   /** Remembers from now on when objects were last read, so that eviction starts with the least recently used. */
   trackUse(): void;

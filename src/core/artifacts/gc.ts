@@ -46,10 +46,7 @@ const rowsAtOnce = 20_000;
 /** The limit of the caches without a given budget. */
 const cacheBudget = 512 * 1024 * 1024;
 
-/**
- * Mark and sweep. Each step is a transaction that marks again, so it sees references that a writer added between steps. An
- * interrupted run has completed whole steps, and the next run does the rest.
- */
+/** Mark and sweep. Each step is a transaction that marks again, so it sees new references. An interrupted run has completed whole steps. */
 export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcResult> {
   if (options.dryRun) return plan(shelf, options);
   let freedBytes = expire(shelf);
@@ -102,10 +99,7 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
 /** True for objects that only released rows refer to. */
 const isDoomed = 'no IN (SELECT no FROM temp.released) AND no NOT IN (SELECT no FROM temp.kept)';
 
-/**
- * Frees the content that only released rows refer to. The rows of the objects stay, so that reading one says why it is gone. All happens in
- * one transaction, so that a session is either freed or can still be restored.
- */
+/** Frees the content that only released rows refer to, in one transaction. The rows stay, so that reading one says why it is gone. */
 function free(shelf: Shelf, { roots, release }: GcOptions): { objects: number; bytes: number; sessions?: number } {
   const { db, project } = shelf;
   if (!release) return { objects: 0, bytes: 0 };

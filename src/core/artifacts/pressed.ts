@@ -14,10 +14,7 @@ export interface PressedBlock {
   readonly objects: readonly { readonly hash: Uint8Array; readonly size: number }[];
 }
 
-/**
- * Compresses neighbors into blocks, as a repack does. Yields each block with the number of its first content. Contents that are in no block are too
- * large for one, or do not become smaller.
- */
+/** Compresses neighbors into blocks, each with the number of its first content. Contents that are too large or incompressible are in none. */
 export function* pressBlocks(contents: Iterable<Uint8Array>): Generator<PressedBlock & { readonly first: number }> {
   let open: { readonly first: number; readonly parts: Uint8Array[]; size: number } | undefined;
   const close = function* () {
@@ -42,10 +39,7 @@ export function* pressBlocks(contents: Iterable<Uint8Array>): Generator<PressedB
   yield* close();
 }
 
-/**
- * Stores a block that was compressed before. Call it inside a transaction. Undefined if the project knows one of the objects or the block repeats
- * one: the caller then puts them one by one.
- */
+/** Stores a compressed block inside a transaction. Undefined if an object is known or repeated: the caller then puts them one by one. */
 export function putBlock(shelf: Shelf, { stored, objects }: PressedBlock, options: PutOptions): Put[] | undefined {
   const hashes = objects.map(({ hash }) => Buffer.from(hash));
   if (new Set(hashes.map(refOfHash)).size < hashes.length || hashes.some((hash) => known(shelf, hash))) return undefined;

@@ -12,10 +12,7 @@ export interface RepackOptions {
   /** Younger objects stay as they are. */
   readonly olderThanMs?: number | undefined;
   readonly limits?: PackLimits;
-  /**
-   * Whether to return the free pages of the database to the disk at the end, which rewrites the whole file at once. True by default. Sparse
-   * packs are always rewritten, step by step.
-   */
+  /** Whether to return free pages of the database to the disk at the end, which rewrites the whole file at once. True by default. */
   readonly shrink?: boolean;
 }
 
@@ -44,19 +41,13 @@ export interface PackLimits {
 
 export type Repacked = OutputOf<'artifact.repack'>;
 
-/**
- * Neighbors in a chain repeat much: deltas of a real session shrink to 0.065 of their size in blocks of 128, to 0.074 in blocks of 32.
- * Reading a block of 128 takes half a millisecond, and one of 1 MB about 1.5.
- */
+/** Blocks of 128 shrink the deltas of a real session to 0.065, blocks of 32 to 0.074. Reading one takes 0.5 ms, one of 1 MB about 1.5. */
 export const packLimits: PackLimits = { perBlock: 128, blockBytes: 1024 * 1024, wholeBytes: 1024 * 1024 };
 
 /** Plain bytes that are packed in one transaction, which takes about 40 ms. No other process can write during that time. */
 const bytesAtOnce = 1024 * 1024;
 const rowsAtOnce = 1_024;
-/**
- * A fast level. A slower search in blocks of half the size saves as many bytes and takes four times as long, so that a library would not be packed
- * within a minute of idle time.
- */
+/** A fast level: a slower search in smaller blocks saves as much in four times the time, more than a minute of idle time for a library. */
 const idleLevel = 3;
 /** The output of zstd is collected in buffers of this size. */
 const chunkSize = 128 * 1024;

@@ -5,10 +5,7 @@ import type { InputOf, OutputOf } from '../contract/index.js';
 
 export type SavedState = OutputOf<'compose.saveState'>;
 
-/**
- * Saves the shared state of a run with a commit (A-36). With `reproducible`, it saves the todo, knowledge and experience blocks too.
- * @throws BAD_REQUEST for a field that the state does not have, a system message, or blocks that cannot be saved.
- */
+/** Saves the shared state of a run with a commit (A-36); with `reproducible`, its blocks too. @throws BAD_REQUEST for an invalid state. */
 export function saveState(chain: WriteChain, { id, state, contexts, reproducible = false }: InputOf<'compose.saveState'>): SavedState {
   checkState(state);
   const keys = Object.keys(contexts ?? {});
@@ -31,10 +28,7 @@ export function saveState(chain: WriteChain, { id, state, contexts, reproducible
   });
 }
 
-/**
- * The state that was saved last with a commit, else with its nearest ancestor.
- * @throws BAD_REQUEST for a field that the state does not have; NOT_FOUND for an unknown commit.
- */
+/** The state saved last with a commit or its nearest ancestor. @throws BAD_REQUEST for an unknown field; NOT_FOUND for an unknown commit. */
 export function restoreState(chain: ReadChain, { id, keys, reproducible = false }: InputOf<'compose.restoreState'>): SavedState {
   const unknown = keys?.find((key) => !stateFields.includes(key));
   if (unknown !== undefined)

@@ -127,10 +127,7 @@ interface Composition {
 
 const maxRows = 200;
 
-/**
- * A composition in pages, compared with the recorded one. The first page composes again; later pages belong to the same composition.
- * @throws NOT_FOUND for an unknown commit.
- */
+/** A composition in pages, compared with the recorded one. Only the first page composes again. @throws NOT_FOUND for an unknown commit. */
 export function composedRows(
   project: Place,
   request: Request,

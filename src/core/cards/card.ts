@@ -25,9 +25,7 @@ export interface CardRow {
 export const selectCard = /* sql */ `SELECT no, project, cardId, content, toolCalls, toolCallId, ttlSeconds, expiresAt, deletedAt, metadata, authorId,
        createdAt, repairedAt, entryKey, type FROM card`;
 
-/**
- * Selects cards by a JSON list of ids. `+project` stops SQLite from using the project index, which would read all cards.
- */
+/** Selects cards by a JSON list of ids. `+project` keeps SQLite off the project index, which would read all cards. */
 export const whereIds = 'WHERE cardId IN (SELECT value FROM json_each(?)) AND +project = ?';
 
 /** A card that Stemma itself creates. */

@@ -1,9 +1,6 @@
 import type { ReadChain } from '../chain/index.js';
 
-/**
- * The first turn that holds a card: in its context, output or profile box, or in the record of one of its model calls. The content of such a
- * card never changes (B15). Undefined if no turn holds it.
- */
+/** The first turn that holds a card in a box or in the record of a model call, so that its content never changes (B15). */
 export const holderOf = (chain: ReadChain, cardId: string): string | undefined =>
   chain.db.one<{ agentTurnId: string }>(
     `SELECT t.agentTurnId FROM agentTurn t

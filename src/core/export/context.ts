@@ -48,10 +48,7 @@ export type ExportInput = InputOf<'export.context'>;
 
 export type Exported = OutputOf<'export.context'>;
 
-/**
- * Exports a context in a format or as a document: returned as text, or written to a new file at `path`.
- * @throws NOT_FOUND for an unknown commit, BAD_REQUEST for an unknown format, CONFLICT if the file exists.
- */
+/** Exports a context as text or to a new file. @throws NOT_FOUND for the commit, BAD_REQUEST for the format, CONFLICT if the file exists. */
 export function exportContext(chain: ReadChain, input: ExportInput): Exported {
   const target = requireTarget(input.format);
   const document = documentFor(chain, target, input);
@@ -340,10 +337,7 @@ function closed(format: Format, bytes: Uint8Array): Uint8Array {
 /** Maximum length of a prompt on a command line. Longer ones do not work on every system. */
 const maxPromptLength = 30_000;
 
-/**
- * Splits off the prompts at the end of the content, joined into one. Undefined if it does not end with a prompt, or if nothing precedes it and the
- * rest may not be empty.
- */
+/** Splits off the prompts at the end, joined into one. Undefined without one, or if nothing precedes it and the rest may not be empty. */
 function withoutPrompt(format: Format, bytes: Uint8Array, mayBeEmpty = false): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
   const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
   // Reminders and other texts that the agent added before a prompt stay in the file.

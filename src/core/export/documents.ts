@@ -41,10 +41,7 @@ export const targets: readonly ExportTarget[] = [
 /** The name of a target in `export.context`. */
 export const idOf = (target: ExportTarget): string => (target.doc ?? target.format).id;
 
-/**
- * The target of a name.
- * @throws BAD_REQUEST for an unknown name, with the known ones.
- */
+/** The target of a name. @throws BAD_REQUEST for an unknown name, with the known ones. */
 export function requireTarget(id: string): ExportTarget {
   const hidden = findFormat(id);
   const target = targets.find((one) => idOf(one) === id) ?? (hidden && { format: hidden });

@@ -20,10 +20,7 @@ export type WritableEntry = EntryDraft & {
   readonly usage?: TokenUsage;
 };
 
-/**
- * The facts that an entry can hold in addition to text, call and result. A format without a field for a fact loses it, and each loss is reported
- * (losses.ts). The most important facts come first, and reports keep that order.
- */
+/** The facts beyond text, call and result, the most important first. A format without a field for a fact reports its loss (losses.ts). */
 export const facts = [
   'thinking',
   'unsignedThinking',
@@ -80,9 +77,7 @@ export interface Format {
   readonly about: AboutFormat;
   /** The form of a conversation from another format when it is written in this format: turns, or an account of the turns. */
   readonly tier: 'translated' | 'rendered';
-  /**
-   * The facts that the format can hold. Every format holds texts, calls and results. test/core/formats/roundtrip.test.ts proves the list.
-   */
+  /** The facts that the format holds beside texts, calls and results. test/core/formats/roundtrip.test.ts proves the list. */
   readonly holds: readonly Fact[];
   /** The tools of the format's agent. Absent for a format that can contain the calls of any agent. */
   readonly tools?: ToolClasses;
@@ -92,10 +87,7 @@ export interface Format {
   recognize(head: Uint8Array, path: string): number;
   /** The entries of one delta. Never throws for the content of the bytes; `problems` names what it cannot read. */
   parse(delta: Uint8Array): ParsedDelta;
-  /**
-   * The model calls whose replies the delta contains, with the counts that the agent recorded. Never throws for the content of the bytes. Absent for
-   * formats whose calls `requests/runtimes` reads, and for formats that record no counts.
-   */
+  /** The calls whose replies the delta contains, with recorded counts. Never throws. Absent if `requests/runtimes` reads them. */
   calls?(delta: Uint8Array): readonly CallCount[];
   /** Writes a delta with these entries. */
   write(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array;
@@ -167,10 +159,7 @@ export interface WriteOptions {
   readonly model?: string;
   /** The parent of the first written record, in formats that link records. */
   readonly parentRecord?: string;
-  /**
-   * True for content of a commit: a call without a result stays open, because no commit contains a result that nobody recorded. Without it, the
-   * format closes open calls as its runtime does.
-   */
+  /** True for content of a commit: a call without a result stays open. Without it, the format closes open calls as its runtime does. */
   readonly keepsOpen?: boolean;
   /** The largest size of an account, in tokens. Formats that hold turns ignore it. */
   readonly maxTokens?: number;
@@ -179,10 +168,7 @@ export interface WriteOptions {
 /** A stored record of the agent. */
 export interface StoredRecord {
   readonly record: string;
-  /**
-   * For a record without entries: the last record before it with entries, or null if none exists. A record without entries may follow a prompt in the
-   * same commit that was taken back later.
-   */
+  /** For a record without entries: the last record before it with entries, or null. It may follow a prompt that was taken back later. */
   readonly last?: string | null;
 }
 
@@ -193,10 +179,7 @@ export interface PlannedCommit {
   readonly type: CommitType;
   readonly checkpoint: Checkpoint;
   readonly ranges: readonly ByteRange[];
-  /**
-   * Ranges that the delta repeats after its own, in this order: the messages that a compaction keeps. Their bytes belong to earlier commits
-   * and are repeated because the model saw them again.
-   */
+  /** Ranges that the delta repeats after its own, in this order: earlier messages that a compaction keeps, which the model saw again. */
   readonly kept?: readonly ByteRange[];
   readonly template: string;
   readonly principal?: string;
@@ -253,10 +236,7 @@ export interface DatabaseRows {
   each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Iterable<Readonly<Record<string, ColumnValue>>>;
 }
 
-/**
- * One conversation of a container (a database or a document). It is imported as a separate source, named `FILE#id`, as lines in the format. So a
- * grown conversation adds only new commits, and each source can be exported byte for byte.
- */
+/** One conversation of a database or a document: a source `FILE#id`, as lines, so that growth adds only commits and exports are exact. */
 export interface Member {
   readonly id: string;
   /** The conversation as lines of the format. */
@@ -293,9 +273,7 @@ export interface DatabaseReader extends ContainerReader {
   readonly aside?: readonly string[];
   /** Whether a database of that name is followed while its agent writes to it. */
   isFollowed?(name: string): boolean;
-  /**
-   * The conversations by id, without reading them. Never throws for the content of rows; unreadable values appear in the lines unchanged.
-   */
+  /** The conversations by id, without reading them. Never throws: unreadable values appear in the lines unchanged. */
   members(rows: DatabaseRows): Iterable<Member>;
 }
 
@@ -304,44 +282,29 @@ export interface DocumentReader extends ContainerReader {
   readonly endings?: readonly string[];
   /** Whether a file that begins with these bytes can be such a document. Most documents need no path. */
   recognize(head: Uint8Array, path?: string): boolean;
-  /**
-   * The documents that are read together: the main document and the documents next to it, some of which may be missing. Undefined if a document at
-   * this path is read alone.
-   */
+  /** The documents that are read together: the main one and others next to it, some perhaps missing. Undefined if it is read alone. */
   together?(path: string): { readonly main: string; readonly others: readonly string[] } | undefined;
   /** The conversations in a document; undefined if the document has another format. `beside` has the documents that are read with it, by path. */
   members(document: Uint8Array, path?: string, beside?: ReadonlyMap<string, Uint8Array>): readonly Member[] | undefined;
   /** The parts of the document that are in none of its records: lines that are not JSON, or that the format does not define. */
   unread?(document: Uint8Array): readonly Problem[];
-  /**
-   * The same for a document that does not fit into memory: its records are read from the file when they are needed, while the file is open.
-   * @throws ShellTooLarge
-   */
+  /** The same for a document too large for memory: its records are read on demand while the file is open. @throws ShellTooLarge */
   membersInFile?(document: FileBytes): readonly Member[] | undefined;
 }
 
 /** A format whose files Stemma can import. */
 export interface ImportableFormat extends Format {
-  /**
-   * Plans the import of one whole file. Records that `known` has are side data (a repeated prefix) or were stored by an earlier import of
-   * this file.
-   */
+  /** Plans the import of one whole file. Records that `known` has are side data: a repeated prefix, or stored by an earlier import. */
   plan(file: Uint8Array, context: PlanContext): ImportPlan;
   /** Reads the first and the last bytes of a file; they may overlap. Records cut in two are skipped. */
   peek(head: Uint8Array, tail: Uint8Array): Peek;
-  /**
-   * Plans a file that is read a part at a time, for formats with large files. It keeps only the facts of each record that the plan needs
-   * and reads `entries` on demand. Files of formats without it are read whole.
-   */
+  /** Plans a large file in parts. It keeps only the facts that the plan needs and reads `entries` on demand. */
   planParts?(file: FileBytes, context: PlanContext): ImportPlan;
   /** Reads conversations from the agent's database. */
   readonly database?: DatabaseReader;
   /** Reads conversations from a document that the agent exports. */
   readonly exports?: DocumentReader;
-  /**
-   * The progress of a file that an agent is still writing, from the bytes after the last import. Without this function, everything is imported as
-   * soon as the file has been idle for a moment.
-   */
+  /** The progress of a file that an agent is writing, from the bytes after the last import. Without it, an idle file is imported whole. */
   progress?(fresh: FileBytes, granularity: PlanContext['granularity']): Progress;
 }
 
@@ -357,10 +320,7 @@ export interface Progress {
   readonly ended: boolean;
 }
 
-/**
- * Where commits end besides turns and compactions: `tool_call` where the results of a message's calls are complete, `assistant_message` before the
- * results of its calls, `part` at both.
- */
+/** Where commits end besides turns and compactions: after results of calls (`tool_call`), before them (`assistant_message`), or both (`part`). */
 export type Granularity = 'turn_boundary' | 'tool_call' | 'assistant_message' | 'part';
 
 /** Whether commits also end before the results of calls. */

@@ -1,10 +1,7 @@
 import type { ByteRange, JsonObject } from '../base/index.js';
 import type { Problem } from './parsed.js';
 
-/**
- * One record of a JSONL file. `range` starts at the end of the record before it and includes the newline, so the ranges of a file have no
- * gaps and no overlaps.
- */
+/** One record of a JSONL file. `range` starts at the end of the record before it and includes the newline: no gaps, no overlaps. */
 export interface RecordPiece {
   readonly line: number;
   readonly range: ByteRange;

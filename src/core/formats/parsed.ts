@@ -15,10 +15,7 @@ export interface TokenUsage {
   readonly isCopy?: true;
 }
 
-/**
- * An entry that a format read from a delta. It is neutral and has no place in a chain yet. `media` holds decoded bytes; the store turns
- * them into artifacts.
- */
+/** An entry read from a delta: neutral, without a place in a chain. `media` holds decoded bytes; the store turns them into artifacts. */
 export interface ParsedEntry {
   readonly key: EntryKey;
   readonly role: Role;

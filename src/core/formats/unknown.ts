@@ -4,10 +4,7 @@ import type { Format } from './format.js';
 import { decodeCbor, toJson } from './shared/cbor.js';
 import { countTokens } from './shared/tokens.js';
 
-/**
- * A format that Stemma cannot read. Its deltas are kept and returned unchanged, one after the other. In another format, each delta becomes
- * one text with a description, so that a model gets as much as possible.
- */
+/** A format that Stemma cannot read: deltas stay unchanged, in order. In another format, each is a text with a description for a model. */
 export const unknownFormat = (id: string): Format => ({
   id,
   contentType: 'application/octet-stream',

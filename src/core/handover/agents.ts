@@ -113,10 +113,7 @@ export function insertAgent(chain: WriteChain, agent: NewAgent): AgentRow {
   return agentAt(chain, rowId);
 }
 
-/**
- * Registers an existing agent. Its chain continues from a commit, if one is given.
- * @throws CONFLICT if the id is taken; NOT_FOUND for an unknown profile or commit.
- */
+/** Registers an agent, whose chain may continue a commit. @throws CONFLICT if the id is taken; NOT_FOUND for the profile or commit. */
 export function registerAgent(chain: WriteChain, input: InputOf<'agent.register'>): Agent {
   return chain.db.transaction(() => {
     if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} already exists`, { id: input.agentId });

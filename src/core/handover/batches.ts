@@ -15,10 +15,7 @@ export interface BatchOptions {
 
 const defaultMaxTasks = 8;
 
-/**
- * Dispatches several turns as a batch (H12). All tasks are checked first; one invalid task refuses the batch.
- * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED as for `delegate`.
- */
+/** Dispatches several turns as a batch (H12), or none if a task is invalid. @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED as for `delegate`. */
 export function forkJoin(
   chain: WriteChain,
   input: InputOf<'handover.forkJoin'>,
@@ -79,10 +76,7 @@ export const endIfDue = (chain: WriteChain, batchId: string): void =>
     if (isDue(chain, row)) close(chain, row, 'timeout', turnsOfBatch(chain, row.no), 'canceled');
   });
 
-/**
- * A batch with the state of each task, in task order. A batch past its deadline is shown as it ends, also before the engine has ended it.
- * @throws NOT_FOUND
- */
+/** A batch with its tasks in order. Past its deadline it is shown as ended, before the engine has ended it. @throws NOT_FOUND */
 export function batchOf(chain: ReadChain, batchId: string): BatchResult {
   const row = requireBatch(chain, batchId);
   const due = isDue(chain, row);

@@ -140,10 +140,7 @@ function recordCards(chain: WriteChain, row: AgentTurnRow, call: SentCall, last:
   });
 }
 
-/**
- * The calls of a turn, each rebuilt from the pinned input and compared with its recorded digest (H19). A turn that has begun has at least
- * one call: without a recorded one, its pinned input.
- */
+/** The calls of a turn, rebuilt from the pinned input and compared with their digests (H19); without recorded calls, the pinned input. */
 export function callsOfTurn(chain: ReadChain, row: AgentTurnRow): CardCall[] {
   const stored = storedCalls(chain, row);
   if (stored.length === 0 && row.startedAt === null) return [];

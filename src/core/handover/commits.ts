@@ -50,10 +50,7 @@ const moveTip = (chain: WriteChain, agent: AgentRow, tip: CommitSeq): CommitSeq 
   return tip;
 };
 
-/**
- * Commits a turn's input on its agent's chain (H14): the new cards as a delta, then the whole context as a snapshot. The
- * parent is the agent's last commit, else the caller's. Without either, the input starts a chain.
- */
+/** Commits a turn's input (H14): new cards as a delta, then a snapshot, after the agent's last commit, else the caller's, else as a root. */
 export function commitInput(chain: WriteChain, agent: AgentRow, turn: AgentTurnRow): CommitSeq {
   const base = agent.tip ?? turn.fromCommit;
   const given = idsAt(chain, turn.context);

@@ -90,10 +90,7 @@ export interface BatchRow {
 /** Whether a turn has ended. */
 export const hasEnded = (row: AgentTurnRow): row is AgentTurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
 
-/**
- * Ends a batch if all its turns have ended, or if one failed and the batch is fail-fast. A closed batch stays closed. Call it
- * inside a transaction.
- */
+/** Ends an open batch if all turns have ended, or if one failed and it is fail-fast. Call it inside a transaction. */
 function joinBatch(chain: WriteChain, batch: number): void {
   const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE no = ? AND project = ?', batch, chain.project);
   if (row?.status !== 'running') return;

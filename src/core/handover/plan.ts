@@ -18,11 +18,7 @@ export interface PackPlan {
   readonly dropped: Packing['dropped'];
 }
 
-/**
- * Plans a packed box in the order of the rules: the profile (H1), cards from arguments (H2), cards of boxes named by
- * arguments (H3), the parent pointer (H4). Writes nothing.
- * @throws BAD_REQUEST, NOT_FOUND as in the rules.
- */
+/** Plans a packed box: the profile (H1), cards of arguments (H2), cards of boxes (H3), the parent pointer (H4). @throws as in the rules. */
 export function planPack(chain: ReadChain, input: PackInput): PackPlan {
   const { handover } = input;
   if (!handover || Object.keys(handover).length === 0) throw badRequest('handover', 'target_profile_config must resolve to a valid profile_box_id');

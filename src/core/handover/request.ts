@@ -41,10 +41,7 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
   };
 }
 
-/**
- * Fills the `{names}` of a prompt template. Unknown names stay; `{{` and `}}` are literal braces.
- * @throws BAD_REQUEST for an unbalanced brace.
- */
+/** Fills the `{names}` of a template. Unknown names stay; `{{` and `}}` are literal braces. @throws BAD_REQUEST for an unbalanced brace. */
 export function renderPrompt(template: string, names: Readonly<Record<string, string>>): string {
   const rendered = template.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (found: string, name: string | undefined) => {
     if (found === '{{' || found === '}}') return found.charAt(0);
@@ -54,10 +51,7 @@ export function renderPrompt(template: string, names: Readonly<Record<string, st
   return rendered.trim();
 }
 
-/**
- * Converts cards to messages. The role comes from the metadata, not from the author (B3). Records of calls are no messages (B17), and result
- * fields are part of the prompt.
- */
+/** Converts cards to messages. Roles come from the metadata, not the author (B3). Records of calls are no messages (B17). */
 export function toMessages(cards: readonly Card[]): Message[] {
   const said = new Set(cards.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => stringAt(call, 'id'))));
   const answered = new Set(cards.flatMap(({ type, toolCallId }) => (type === 'tool.call' ? [] : [toolCallId])));

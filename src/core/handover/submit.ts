@@ -2,10 +2,7 @@ import { isObject, type Json, stringAt } from '../base/index.js';
 import type { NewCard } from '../cards/index.js';
 import type { CardContent } from '../contract/index.js';
 
-/**
- * Handles a call of `submit_result`: returns its result and the deliverable, or the refusal for the model. `required` lists
- * the fields of the task, in order.
- */
+/** Handles `submit_result`: its result and the deliverable, or the refusal for the model. `required` lists the task's fields in order. */
 export function submitted(
   args: Readonly<Record<string, unknown>>,
   required: readonly string[],

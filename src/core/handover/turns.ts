@@ -17,10 +17,7 @@ interface Named {
   readonly turnEpoch?: number | undefined;
 }
 
-/**
- * Returns the turn if it is its agent's current turn and the epoch is current (H13).
- * @throws CONFLICT
- */
+/** The turn, if it is its agent's current turn and the epoch is current (H13). @throws CONFLICT */
 function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): AgentTurnRow {
   const row = turnNamed(chain, agentTurnId);
   if (row.headTurn !== row.no || !allowed.includes(row.status))

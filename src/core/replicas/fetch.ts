@@ -15,10 +15,7 @@ export interface Unfetched {
   readonly problems: readonly { readonly replica: string; readonly message: string }[];
 }
 
-/**
- * Looks for objects in every replica, whether or not the project recorded a copy there. `onFound` gets each object once, and only
- * bytes whose hash matches the ref. A replica that does not answer is named in the result and not tried again.
- */
+/** Looks in every replica. `onFound` gets each object once, if its bytes match. Replicas that do not answer are named and skipped. */
 export async function fetchObjects(
   replicas: ReplicasByName,
   connections: Connections,

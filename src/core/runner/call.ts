@@ -46,10 +46,7 @@ export interface ModelReply extends CallReply {
   readonly calls: readonly CalledTool[];
 }
 
-/**
- * Makes one model call and collects its reply.
- * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; the signal's reason if it aborts.
- */
+/** Makes one model call. @throws LimitReached at a limit; UNAVAILABLE without an answer; the signal's reason if it aborts. */
 export async function callModel(parts: CallParts, call: PreparedCall): Promise<ModelReply> {
   const { chain, provider, signal, tell } = parts;
   const { messages, tools, parameters, model } = call;

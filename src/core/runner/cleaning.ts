@@ -8,10 +8,7 @@ const cleanMs = 30_000;
 
 const cleanedAt = new WeakMap<RunnerParts['live'], Map<string, number>>();
 
-/**
- * Removes leftovers of jobs whose process died: sessions in the folders of agents, and folders of tries without a branch. Call it regularly: it runs
- * at the first call for a project, and then at most twice a minute.
- */
+/** Removes what jobs of dead processes left: sessions, and try folders without a branch. Runs at most twice a minute. */
 export async function cleanUp(parts: RunnerParts): Promise<void> {
   const { chain, live, dir } = parts;
   const times = cleanedAt.get(live) ?? new Map<string, number>();

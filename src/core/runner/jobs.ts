@@ -194,10 +194,7 @@ export class GivenBack extends StemmaError {
   }
 }
 
-/**
- * Call it in the transaction that stores something for a job, because its process may have slept while another one took the work over.
- * @throws GivenBack
- */
+/** Call it in each transaction that stores something for a job: another process may have taken the work over. @throws GivenBack */
 export function refuseIfTakenOver(chain: WriteChain, jobId: string): void {
   const later = chain.db.one(
     `SELECT 1 FROM job j WHERE j.project = ? AND j.jobId = ? AND j.status <> 'running'
@@ -326,10 +323,7 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
   return { job: toJob(chain, row), events };
 }
 
-/**
- * The newest commit of earlier jobs for the same work; undefined if they made none. With `isPrefix`, for all work whose key starts with `work`. With
- * `status`, only of jobs with this status.
- */
+/** The newest commit of earlier jobs for the work, or with `isPrefix` for all keys that start with it; with `status`, only of such jobs. */
 export const tipOfWork = (
   chain: ReadChain,
   work: string,

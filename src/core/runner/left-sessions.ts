@@ -3,10 +3,7 @@ import type { ReadChain } from '../chain/index.js';
 import { listInside, removeInside } from '../files/index.js';
 import type { RunnerParts } from './parts.js';
 
-/**
- * Removes the sessions that interrupted jobs for the same work left in the folder of the agent. The agent would list them, and the chain contains
- * their committed content.
- */
+/** Removes the sessions that interrupted jobs for the work left with the agent, which would list them. The chain has their content. */
 export function removeLeftSessions(chain: ReadChain, work: string, root: string | undefined): void {
   if (root === undefined) return;
   removeSessions(

@@ -19,10 +19,7 @@ export interface Meter {
   readonly used: Used;
   /** Call it before a model call that runs alone. */
   beginCall(): void;
-  /**
-   * Begins a model call beside others of the job. It waits until the limits have room for all of them, each as large as the largest call so far, so
-   * that parallel calls stay within every limit that calls in sequence would.
-   */
+  /** Begins a call beside others, once the limits have room for all of them, each as large as the largest call so far. */
   enter(signal: AbortSignal | undefined): Promise<RunningCall>;
   /**
    * Call it for each piece of a reply. Until the provider has counted the reply, its tokens are estimated.
@@ -121,10 +118,7 @@ export function openMeter(chain: ReadChain, limits: RunLimits): Meter {
   };
 }
 
-/**
- * A provider whose calls count toward the limits of a job. A stream ends with `LimitReached` at a limit.
- * @param takeTurn waits before a reply ends, because its commit follows
- */
+/** A provider whose calls count toward a job's limits. @param takeTurn waits before a reply ends, because its commit follows */
 export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn: () => Promise<void>): ModelProvider => ({
   ...provider,
   models: () => provider.models(),

@@ -152,10 +152,7 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
   }
 }
 
-/**
- * The events of a job of this process, from now on. Call it right after `startJob` to get all events. The iteration returns the result of the job;
- * ending it earlier does not stop the job.
- */
+/** The events of a job of this process from now on, then its result. Call it right after `startJob`. Ending it does not stop the job. */
 export function followJob(
   { chain, live }: Pick<RunnerParts, 'chain' | 'live'>,
   jobId: string,

@@ -23,10 +23,7 @@ export interface LiveJob {
 /** The jobs that this process carries out. */
 export interface LiveJobs {
   readonly jobs: Map<string, LiveJob>;
-  /**
-   * Resolves in a separate event, after earlier callers. Jobs that begin, commit or end at the same time take turns, so that the engine can answer
-   * the window in between.
-   */
+  /** Resolves in a separate event, after earlier callers, so that the engine can answer the window between jobs that act at once. */
   takeTurn(): Promise<void>;
   /** Stops all jobs, because the process ends. */
   close(): void;

@@ -39,10 +39,7 @@ interface FirstCall {
   readonly composed: ComposedCall;
 }
 
-/**
- * The next call of a model that carries out a start of a ticket (`ticket.preview`). Writes nothing.
- * @throws NOT_FOUND; CONFLICT for a start that is done, dismissed or obsolete
- */
+/** A model's next call for a start of a ticket, not stored. @throws NOT_FOUND; CONFLICT for a done, dismissed or obsolete start */
 export function previewTicketStart(
   chain: ReadChain,
   { event: no, wire, model, tools: limit, enableShareContext }: InputOf<'ticket.preview'>,

@@ -4,9 +4,7 @@ import type { AgentAbility, PermissionMode, RequestTokens, Runtime } from '../co
 /** A report of an agent about its work. */
 export type AgentPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
-  /**
-   * A tool call, with its arguments as JSON text. `input` has them as data if the chain is made from the agent's reports. The result has the same id.
-   */
+  /** A tool call with its arguments as JSON text, and as data in `input` if an agent reports them. The result has the same id. */
   | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string; readonly toolCallId?: string; readonly input?: Json }
   /** A model call ended. */
   | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly model: string | null; readonly cost: number | null }

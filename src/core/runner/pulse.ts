@@ -9,10 +9,7 @@ import { allKinds, kindOf } from './kinds.js';
 import { startJob } from './live.js';
 import type { RunnerParts, StartInput } from './parts.js';
 
-/**
- * Carries out due work: ends expired waits, starts plans, applies batch deadlines, and then starts the turns, runs and ticket starts that the policy
- * allows. Each happens only once, in any process, even after a sleep or a restart.
- */
+/** Carries out due work once, in any process: waits, plans, batch deadlines, then turns, runs and starts that the policy allows. */
 export function pulse(parts: RunnerParts, policy: RunPolicy): void {
   endDue(parts);
   startWork(parts, policy);

@@ -5,10 +5,7 @@ import { entries, materializedBytes, type ReadChain } from '../chain/index.js';
 import { catchUpIndex, query } from '../search/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 
-/**
- * Refuses cards of others, unless the profile permits to read the project (U2): an agent reads the boxes of its turns and of turns that it handed out,
- * and its own cards. @throws UNAUTHORIZED
- */
+/** Refuses cards outside of the agent's own cards and turns, unless the profile permits to read the project (U2). @throws UNAUTHORIZED */
 function refuseOthers(chain: ReadChain, { who, readsProject }: Actor, cardIds: readonly string[], boxId: string | undefined): void {
   if (readsProject) return;
   const wanted = boxId === undefined ? cardIds : boxCards(chain, boxId).cards.map(({ cardId }) => cardId);

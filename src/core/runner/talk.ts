@@ -111,10 +111,7 @@ function readContext(chain: ReadChain, tip: ContextId): Read {
   return { open, text: said.length === 0 ? undefined : said.flatMap(({ kind, text }) => (kind === 'text' ? [text ?? ''] : [])).join('\n\n') };
 }
 
-/**
- * Answers a call. Stemma's own tools answer at once, in the transaction of the result's commit; the agents of a delegation, or a person, answer
- * later.
- */
+/** Answers a call. Stemma's own tools answer in the transaction of the result's commit; delegated agents and persons answer later. */
 async function answerCall(
   parts: TalkParts,
   tip: ContextId,

@@ -125,10 +125,7 @@ async function step(parts: TurnCallParts, agentTurnId: string, model: string, le
   await answerOpenCalls(parts, agentTurnId, left);
 }
 
-/**
- * The calls with ids that no other call has whose result is stored or awaited: a result names its call by the id alone. Some models count their
- * calls from zero again in each reply.
- */
+/** The calls with ids that no other call with a stored or awaited result has: some models count from zero again in each reply. */
 function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[] {
   const open = chain.db.all<{ waiting: string }>(
     "SELECT waiting FROM agentTurn WHERE project = ? AND status = 'suspended' AND waiting IS NOT NULL",
@@ -180,10 +177,7 @@ function cardsOf({ text, thinking, thoughts, calls }: ModelReply): NewCard[] {
   ];
 }
 
-/**
- * Answers the calls of the last reply that have no result yet, in order: calls of a new reply, or calls that an earlier job left open.
- * `submit_result` comes last, because it may end the turn.
- */
+/** Answers the open calls of the last reply in order, also those an earlier job left. `submit_result` comes last, as it may end the turn. */
 async function answerOpenCalls(parts: TurnCallParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
   const { chain, tell } = parts;
   const { status, waiting = [] } = read(chain, agentTurnId);
@@ -271,10 +265,7 @@ interface Answering {
   keep(answer: ToolAnswer): void;
 }
 
-/**
- * Answers a call. For its own tools, Stemma stores the answer in the same transaction as their effect. The agents of a delegation, or a person,
- * answer later, and the caller stores that answer.
- */
+/** Answers a call. Stemma's own tools store their answer with their effect; the caller stores those of delegated agents and persons. */
 export async function giveAnswer(
   parts: TurnCallParts,
   call: CalledTool,

@@ -43,15 +43,9 @@ export interface AskedBy {
   readonly at: number;
 }
 
-/**
- * A kind of work that a job carries out. The states of turns, runs, starts and cases are their own records, which hubs exchange. What a job needs to
- * know of them is here, and nothing else in the runner tells kinds apart.
- */
+/** A kind of work of jobs. Turns, runs, starts and cases keep their own states, which hubs exchange; nothing else tells kinds apart. */
 export interface WorkKind<Of extends Work> {
-  /**
-   * What a job of this work holds, and how it is named. `named` takes a start that has no assignee.
-   * @throws NOT_FOUND; CONFLICT if the work has ended or waits
-   */
+  /** What a job of this work holds, and its name. `named` takes a start without assignee. @throws NOT_FOUND; CONFLICT if ended or waiting */
   target(chain: ReadChain, what: Of, named: string | undefined): JobTarget;
   /** The open work that a rule covers, oldest first; empty for a rule about another kind. */
   open(chain: WriteChain, rule: PolicyRule): Of[];

@@ -61,10 +61,7 @@ interface CommitBody extends Omit<ContextRow, keyof OwnRow> {
 /** What a row has of this project alone, and what follows from its body. */
 type OwnRow = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'parentId' | 'run' | 'depth' | 'artifact' | 'contextTokens' | 'digest' | 'intact' | 'hash'>;
 
-/**
- * What identifies or attributes a commit, which never changes after the commit was accepted. Its summary and tags may change. The hub and every
- * client refuse a version that changes one of these.
- */
+/** What identifies or attributes a commit. The hub and its clients refuse versions that change it; summary and tags may change. */
 export const fixedFields = [
   'digest',
   'parent',

@@ -10,19 +10,13 @@ export interface Hub {
   hello(): Promise<{ readonly id: string; readonly seq: number }>;
   /** The indexes, in both lists, of items and objects that the hub does not hold. */
   lack(items: readonly ItemName[], objects: readonly string[]): Promise<{ readonly items: readonly number[]; readonly objects: readonly number[] }>;
-  /**
-   * Stores a packed parcel in one transaction. Returns the number of the newest item, how many items were new, and the items that were refused. An
-   * older hub refuses a whole parcel.
-   */
+  /** Stores a parcel in one transaction: returns its newest number, the count of new items, and the refused ones (an older hub refuses all). */
   send(parcel: Uint8Array): Promise<{ readonly seq: number; readonly stored: number; readonly refused?: readonly RefusedItem[] | undefined }>;
   /** The items after a number, in the order in which they arrived, as a packed parcel without objects. */
   items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
   /** Objects by their hashes, as a packed parcel. It may contain only some of them: request the rest again. */
   objects(hashes: readonly string[]): Promise<Uint8Array>;
-  /**
-   * The encoded outlines that the hub makes of contents, and the version of its parser. Null for a content that it lacks. The hub can send
-   * objects along, packed as by `objects`.
-   */
+  /** The hub's outlines of contents and its parser's version; null for a content that it lacks. It can send objects along, packed. */
   outlines(
     contents: readonly (readonly [hash: string, format: string])[],
     objects?: readonly string[],

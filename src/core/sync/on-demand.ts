@@ -8,10 +8,7 @@ import { type Hub, objectsAtOnce } from './hub.js';
 import { type SentObject, unpackParcel } from './parcel.js';
 import { fetchInParts } from './parts.js';
 
-/**
- * Limits of the objects that are fetched together, because neighbors are usually read next. The first fetch is small, because the window's
- * first view waits for it. Each fetch that continues the last one is larger.
- */
+/** Limits of objects fetched together, as neighbors are usually read next. The first fetch is small for the first view; later ones grow. */
 const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1024 * 1024, growth: 4 };
 /** Number of outlines that are fetched together, before and after the requested one. */
 const outlinesAround = 2_000;
@@ -64,10 +61,7 @@ function nextTo({ artifacts }: ReadChain, no: ArtifactNo): Held[] {
 /** Objects whose surrounding outlines were requested, per project. They are not requested again, even if the hub sent none or a cache dropped them. */
 const askedAround = new WeakMap<ReadChain['artifacts'], Set<ArtifactNo>>();
 
-/**
- * Fetches the outlines of commits around an object, into memory only, because nothing proves the hub's outlines. Returns false if the object
- * got no outline from this call.
- */
+/** Fetches outlines around an object, into memory only, because nothing proves them. Returns whether the object got one. */
 async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: readonly Held[]): Promise<boolean> {
   const { db, project, artifacts, outlines } = chain;
   const asked = askedAround.get(artifacts) ?? new Set<ArtifactNo>();

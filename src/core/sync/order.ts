@@ -22,10 +22,7 @@ export function referencesOf({ kind, body }: Pick<SentItem, 'kind' | 'body'>): R
   ];
 }
 
-/**
- * Orders items so that each follows those that it refers to, in time proportional to their number. Otherwise they keep their order. Items that refer
- * to each other in a circle stand where the first of them stood.
- */
+/** Orders items after those that they refer to, in linear time, and else as they were. A circle stands where its first item stood. */
 export function inOrder<T extends Pick<SentItem, 'kind' | 'key' | 'body'>>(items: readonly T[]): T[] {
   const places = new Map<string, number[]>();
   for (const [i, { kind, key }] of items.entries()) {

@@ -30,10 +30,7 @@ const maxCounts = { items: 20_000, objects: 100_000, json: { levels: 200, member
 /** Compression levels. `soon` is for data that a person waits for: packing is faster, and the result slightly larger. */
 const levels = { small: 6, soon: 1 } as const;
 
-/**
- * Packs items and objects: one zstd frame around a length (4 bytes, big endian), that much JSON ({items, objects: [[hash, size, type]]}) and
- * the objects one after the other.
- */
+/** Packs items and objects: a zstd frame of a length (4 bytes, big endian), that much JSON ({items, objects: […]}), and the objects. */
 export function packParcel({ items, objects }: Parcel, how: keyof typeof levels = 'small'): Uint8Array {
   const header = Buffer.from(
     JSON.stringify({

@@ -44,10 +44,7 @@ function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Arr
   if (length > 0) yield Buffer.concat(waiting);
 }
 
-/**
- * Fetches an object in parts and stores it, with one part in memory at a time. Parts that were stored earlier are not fetched again.
- * @throws CORRUPT if the parts do not match the hash.
- */
+/** Fetches and stores an object in parts, one in memory at a time; stored parts are not fetched again. @throws CORRUPT if they do not match. */
 export async function fetchInParts({ artifacts }: WriteChain, hub: Hub, ref: ArtifactRef, { parts = [], contentType }: ObjectFacts): Promise<Put> {
   const nos: ArtifactNo[] = [];
   for (const part of parts) {

@@ -1,9 +1,6 @@
 import { callFormats } from '../requests/index.js';
 
-/**
- * A rule for one kind of rows that a team shares. It says which columns name a row in every project, and which columns hold row numbers.
- * Row numbers are local, so the names of the rows are sent instead.
- */
+/** A kind of rows that a team shares: the columns that name a row everywhere, and those with local row numbers, sent as names. */
 export interface RowRule {
   /** The kind of item, which is the name of the table unless `table` names one. */
   readonly kind: string;
@@ -13,10 +10,7 @@ export interface RowRule {
   readonly only?: readonly string[];
   /** A row with null in this column is sent only if the hub holds the row already. */
   readonly unlessNull?: string;
-  /**
-   * The columns that name a row in every project. Without them, the digest of its content names a row. Such rows are only added, never
-   * changed, and equal rows of two projects are one row.
-   */
+  /** The columns that name a row in every project; without them, its digest. Such rows are only added, and equal ones are one row. */
   readonly key?: readonly string[];
   /** Columns with the number of a row of another table. */
   readonly refs?: Readonly<Record<string, string>>;

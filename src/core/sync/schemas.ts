@@ -11,10 +11,7 @@ export function checkMediaType(given: string, hash: string): void {
     throw badRequest('contentType', `The object ${hash.slice(0, 64)} has no valid media type: it must have at most 400 printable ASCII characters.`);
 }
 
-/**
- * What is wrong with an item before it is stored: its types, values, sizes, and that nothing but its columns is present; undefined if it is valid. The hub
- * and its clients both ask.
- */
+/** What is wrong with an item's types, values, sizes or columns; undefined if it is valid. The hub and its clients both ask. */
 export function validateItem(kind: string, body: JsonObject): { readonly field: string; readonly message: string } | undefined {
   const schema = itemSchemas.get(kind);
   if (!schema) return { field: 'kind', message: `the kind ${kind.slice(0, 64)} is unknown.` };

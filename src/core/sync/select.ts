@@ -21,10 +21,7 @@ const ofCommits: Readonly<Record<string, string>> = {
   request: 'context',
 };
 
-/**
- * The filter for a selection: the selected commits, their ancestors, and the items that belong to them. Undefined for an empty selection,
- * which sends everything. @throws BAD_REQUEST if no commit matches.
- */
+/** The filter of a selection: commits, ancestors and their items. Undefined, if empty, sends everything. @throws BAD_REQUEST for no match. */
 export function selected(chain: ReadChain, selection: PushSelection): Selected | undefined {
   if (isEverything(selection)) return undefined;
   const digests = digestsOf(chain, selectedCommits(chain, selection));

@@ -36,10 +36,7 @@ export function discuss(chain: WriteChain, input: InputOf<'ticket.discuss'>): Ou
   });
 }
 
-/**
- * Answers the last message of a thread from the thread's context. The reply belongs to the ticket's answerer, whichever
- * model writes it. @throws BAD_REQUEST for an empty thread; CONFLICT if the last message is an answer.
- */
+/** Answers a thread's last message from its context, as the ticket's answerer. @throws BAD_REQUEST for no message; CONFLICT if answered. */
 export async function* answer(
   chain: WriteChain,
   input: InputOf<'ticket.answer'>,

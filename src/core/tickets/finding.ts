@@ -3,10 +3,7 @@ import { readTicket } from './rows.js';
 import { thread } from './thread.js';
 import { ticketOf } from './tickets.js';
 
-/**
- * What a discussion is about, as text for a model: the finding or ticket with its title and body, the ticket that it belongs to, and its thread. It
- * holds for every finding, whether a tool, the command line or the window made it.
- */
+/** What a discussion is about, as text for a model: the finding or ticket, the ticket that it belongs to, and its thread. */
 export function findingText(chain: ReadChain, ticketId: string): string {
   const { title, type, status, body, parent, resolution } = ticketOf(chain, ticketId);
   const { threadId } = readTicket(chain, ticketId);

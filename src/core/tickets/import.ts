@@ -88,10 +88,7 @@ function close(chain: WriteChain, foreign: ForeignTicket, ticketId: string, writ
   });
 }
 
-/**
- * The author, time and context of an imported write: the author's newest commit at that time, else the project's newest.
- * No context if the project had no commit.
- */
+/** The author, time and context of an imported write: the author's newest commit then, else the project's, else none. */
 function then(chain: ReadChain, by: string | undefined, at: number): Occasion {
   const own = by === undefined ? null : understoodBy(chain, by, at);
   const contextId = own ?? newestAt(chain, at);

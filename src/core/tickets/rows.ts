@@ -209,10 +209,7 @@ export const answererOf = (chain: ReadChain, row: TicketRecord): string | null =
   chain.db.one<{ who: string | null }>(`SELECT ${answererSql} AS who FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project)?.who ??
   null;
 
-/**
- * `resolve` for writes of tickets: the newest commit of a principal at an instant. Messages in threads are skipped, because
- * they belong to the answerer's context, not to the author's.
- */
+/** The newest commit of a principal at an instant, for writes of tickets. Skips thread messages, which belong to the answerer's context. */
 export const understoodBy = (chain: ReadChain, principal: string, at: number): ContextId | null =>
   newestOf(
     chain,

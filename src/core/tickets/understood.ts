@@ -18,10 +18,7 @@ export const makerOf = (chain: ReadChain, row: TicketRecord): string | null =>
   chain.db.one<{ by: string | null }>('SELECT by FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no LIMIT 1', row.no, chain.project)
     ?.by ?? null;
 
-/**
- * The context that a ticket's thread starts from: the answerer's last write of the ticket. If the answerer never wrote it, a
- * finding has none, and any other ticket uses its own context.
- */
+/** Where a ticket's thread starts: at the answerer's last write, else nowhere for a finding, and at its own context for a ticket. */
 export function standpoint(chain: ReadChain, row: TicketRecord): string | null {
   const who = answererOf(chain, row);
   const [own] = writings(chain, [row.no], (by) => by === who);

@@ -39,10 +39,7 @@ interface Packing {
   pack(bytes: Uint8Array): Uint8Array;
 }
 
-/**
- * The content of a compressed file. Undefined for other files, and for damaged and encrypted ones, which nobody can read.
- * @throws Unsearchable if it expands beyond the room.
- */
+/** The content of a compressed file; undefined for other, damaged and encrypted files. @throws Unsearchable if it expands beyond the room. */
 export function openCompressed(bytes: Uint8Array, room: Room): Compressed | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)).toString('latin1');
   if (!compressedSignatures.some((signature) => head.startsWith(signature))) return openDeflated(bytes, room);

@@ -9,10 +9,7 @@ export function* namedStrings(json: string): Generator<NamedText> {
   for (const { text, name } of stringsOf(json)) yield { text, name };
 }
 
-/**
- * Replaces strings in JSON or JSON lines. All other bytes stay, and the result still parses. A seal (such as a signature of thinking) over
- * changed content is replaced by the format's value for an invalid seal.
- */
+/** Replaces strings in JSON or JSON lines, and seals over changed content by the format's invalid seal. All other bytes stay. */
 export function replaceStrings(json: string, redact: Replacing, seals: Seals = {}): string {
   const strings = stringsOf(json);
   const changed = strings.map(({ text, name }) => redact.replace(text, name));

@@ -146,10 +146,7 @@ const isRepeated = (draft: UnplacedEntry, { kind, text, toolCallId }: UnplacedEn
     ? draft.kind === kind && draft.toolCallId === toolCallId
     : kind === 'tool_result' && draft.marks?.includes('environment') === true && draft.text === text;
 
-/**
- * Restores facts that Stemma wrote into a step's `extra` to its entries: keys, times, signatures. The facts are in the order of the entries. A step
- * that was edited by hand keeps its edited text.
- */
+/** Restores the facts of a step's `extra` (keys, times, signatures) to its entries in order. A step edited by hand keeps its edited text. */
 function withResiduals(drafts: readonly Numbered[], residuals: readonly JsonObject[]): readonly Numbered[] {
   if (residuals.length === 0) return drafts;
   const waiting = drafts.map(([, draft]) => draft);

@@ -7,10 +7,7 @@ export const formatId = 'atif-v1';
 /** The version to write, unless the document has a newer version. Most readers know this version. */
 export const writtenVersion = 'ATIF-v1.7';
 
-/**
- * A trajectory as lines: `{"atif": ID, "root": {…}}` with everything but the steps, then `{"atif": ID, "step": {…}}` for each step. The id
- * is in each line, so that a delta can be read alone.
- */
+/** A trajectory as lines: `{"atif": ID, "root": …}` and `{"atif": ID, "step": …}` for each step. With the id, a delta can be read alone. */
 export const dialect: Dialect = {
   beginning: /\{"atif":/g,
   isWhole: (record) => isObject(record.step) || isObject(record.root),

@@ -136,10 +136,7 @@ function metricsOf({ input, output, cacheRead, cacheWrite }: TokenUsage): object
   };
 }
 
-/**
- * The facts about an entry that the step itself cannot express: its key, and facts without a field. An entry that the step cannot contain at all is
- * written completely.
- */
+/** The facts about an entry that the step cannot express, such as its key. An entry that the step cannot contain is written completely. */
 function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
   const { text, arguments: input, media: _, usage: __, ...facts } = entry;
   const isSealed = entry.kind === 'thinking' && (text === undefined || text === '');

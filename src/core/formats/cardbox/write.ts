@@ -4,10 +4,7 @@ import type { WritableEntry, WriteOptions } from '../format.js';
 import { splitKey } from '../shared/keys.js';
 import type { CardLine } from './schema.js';
 
-/**
- * Writes entries as cards. Entries from one card become one card again: a text and the calls after it. Keys are stored in the card's id if they fit,
- * else in a separate field.
- */
+/** Writes entries as cards. A text and its calls from one card become one card again. Keys are in the card's id if they fit. */
 export function cardsOfEntries(entries: readonly WritableEntry[], options: WriteOptions): CardLine[] {
   const used = new Set<string>();
   return groupEntries(entries).map((group) => {
@@ -76,10 +73,7 @@ const authorOf: Record<Role, string> = { system: 'system', user: 'user', assista
 /** The kind is stored if the card's type does not imply it. */
 const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});
 
-/**
- * The data that an agent stores in addition to a text: the signature of thinking, the data of a result. A result without text becomes the card's
- * content.
- */
+/** What an agent stores beside a text: a signature, the data of a result. A result without text becomes the card's content. */
 const keptResult = ({ kind, text, result }: WritableEntry): JsonObject =>
   result === undefined || (kind === 'tool_result' && text === undefined) ? {} : { entry_result: result as Json };
 

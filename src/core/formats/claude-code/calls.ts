@@ -131,10 +131,7 @@ function added(one: CallPart, other: CallPart): CallPart {
 }
 const countNames = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
 
-/**
- * The sums of a session that Claude Code writes itself when it ends: by model, or in total. They contain calls that stand in no line, such as those of
- * helpers.
- */
+/** The sums that Claude Code writes when a session ends, by model or in total. They include calls in no line, such as those of helpers. */
 function totalsIn(record: JsonObject): CallPart | undefined {
   const all = numberAt(record, record.type === 'result' ? 'total_cost_usd' : 'totalCostUSD');
   const { modelUsage } = record;

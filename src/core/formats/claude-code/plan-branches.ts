@@ -91,10 +91,7 @@ function lastResult(branches: GrowingBranches, branch: Branch, id: string): numb
   return end.results.get(id) ?? -1;
 }
 
-/**
- * The last record of the answer and its tool results. A branch that starts at any of these records follows all of them, because the agent gathers
- * them again.
- */
+/** The last record of the answer and its results. A branch from any of them follows all, because the agent gathers them again. */
 function lastOfRound({ rounds }: GrowingBranches, parent: RecordNode): RecordNode {
   const { part } = parent.line;
   if (part !== 'assistant' && part !== 'result') return parent;

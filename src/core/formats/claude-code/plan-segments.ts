@@ -97,9 +97,7 @@ const isStoredNode = ({ stored }: RecordNode): boolean => stored !== undefined;
 const beginsTurn = (before: RecordNode | undefined, node: RecordNode): boolean =>
   (node.line.part === 'prompt' || node.line.part === 'command') && !isSamePrompt(before, node);
 
-/**
- * Text of the agent belongs to a turn only after a slash command, because it is then the expanded prompt. Otherwise, it belongs to the next prompt.
- */
+/** Text of the agent belongs to a turn only after a slash command, as its expanded prompt. Otherwise, it belongs to the next prompt. */
 const fillsTurn = ({ part, more }: TranscriptLine, commanded: boolean): boolean =>
   part === 'prompt' ||
   (part === 'assistant' && more?.isClosingWord !== true) ||
@@ -137,10 +135,7 @@ function answersCalls({ nodes }: Branch, index: number): boolean {
   return false;
 }
 
-/**
- * Assigns each line of the file to one segment or to the side data, which it returns. Lines without a place in the tree join the turn
- * around them, so that the segments of a file that is one chain are the file.
- */
+/** Assigns each line to one segment or to the returned side data. Lines without a place in the tree join the turn around them. */
 export function placeLines(lines: readonly TranscriptLine[], tree: Tree, segments: Segments, resumeAt: number): readonly ByteRange[] {
   const side: ByteRange[] = [];
   let current: Segment | undefined;

@@ -39,10 +39,7 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
   return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/**
- * A prompt that only the agent's queue holds becomes the attachment that the agent writes for such prompts, which is where a resumed session reads them.
- * It stands behind the results of the calls that ran when it was typed.
- */
+/** A prompt only in the queue becomes the attachment in which a resumed session reads it, behind the results of calls that ran then. */
 function withQueued(records: readonly JsonObject[], { newId, now }: SessionOptions): JsonObject[] {
   const answered = new Set(records.flatMap((record) => (record.type === 'user' ? resultIdsOf(record) : [])));
   const attached = records.flatMap(({ attachment }) =>

@@ -16,10 +16,7 @@ function blockKey(key: string | undefined): { readonly uuid: string; readonly bl
   return split && { uuid: split.name, block: blockOfNumber(split.number) };
 }
 
-/**
- * Writes a delta with the entries. Entries of one record, by key, stay together and keep their keys. An entry whose key is not
- * `<uuid>.<block>` gets a new id.
- */
+/** Writes a delta. Entries of one record, by key, stay together and keep their keys. Keys other than `<uuid>.<block>` get a new id. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const blocks = groupBlocks(summariesFirst(entries));
   const lines: string[] = [];
@@ -62,9 +59,7 @@ const isAssistant = ({ entry }: WrittenBlock): boolean => entry.role === 'assist
 const isAttachment = ({ entry }: WrittenBlock): boolean => entry.marks?.includes('attachment') === true;
 /** An event that is a line of its own, not a block of a message. */
 const isLine = ({ entry }: WrittenBlock): boolean => entry.kind === 'event' && entry.role === 'system';
-/**
- * Writes a system prompt from another format as an attachment, which is where the agent puts its own text, because this format has no field for it.
- */
+/** Writes a system prompt from another format as an attachment, where the agent puts its own text: this format has no field for it. */
 const isSystemPrompt = ({ entry }: WrittenBlock): boolean =>
   entry.role === 'system' && entry.kind !== 'event' && !entry.marks?.includes('attachment');
 
@@ -214,10 +209,7 @@ function otherBlock(entry: WritableEntry): object {
   return { type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } };
 }
 
-/**
- * The delta up to and including the entry. Where the entry's record has more blocks, the record is written again without them; all other
- * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. A record with more blocks is written again without them. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = blockKey(lastKept);
   const { pieces } = scanLines(delta);

@@ -23,10 +23,7 @@ const maxNameLength = 400;
 
 type ReadEntries = (facts: readonly LineFact[], ranges: readonly ByteRange[]) => readonly ParsedEntry[];
 
-/**
- * Plans the import of a rollout from its bytes, its name and what the project knows. The file is walked once while the tip of the
- * conversation is tracked: turns and compactions become commits on the tip, and a rollback moves the tip back.
- */
+/** Plans the import of a rollout in one walk: turns and compactions become commits on the tip, and a rollback moves the tip back. */
 export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = gatherFacts(file);
   const last = lastRead<readonly ParsedEntry[]>();

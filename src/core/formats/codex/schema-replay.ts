@@ -8,10 +8,7 @@ export interface Origin {
   readonly from: number;
 }
 
-/**
- * The beginning of a session that repeats another one, by its session line. Codex writes the other session's lines into the new file, often with the time
- * of the copy. Undefined for a session of its own.
- */
+/** Where a session repeats another one, by its session line; the copied lines often have the time of the copy. Undefined if it does not. */
 export function findOrigin({ payload, at }: { readonly payload: JsonObject; readonly at: Timestamp | undefined }): Origin | undefined {
   const session = stringAt(payload, 'forked_from_id') ?? stringAt(payload, 'parent_thread_id') ?? spawnedBy(payload);
   if (session === undefined || stringAt(payload.history_base, 'thread_id') !== undefined) return undefined;

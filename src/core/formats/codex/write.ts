@@ -8,10 +8,7 @@ import { placedLines, readItems } from './parse.js';
 import { sentItem } from './parse-sent.js';
 import { readLine, scanLines } from './schema.js';
 
-/**
- * Writes a delta of rollout lines with the entries. Entries of one item, by key, stay together and keep their keys. A summary and the messages that
- * its compaction keeps become the history that replaces everything before it.
- */
+/** Writes rollout lines. Entries of one item, by key, stay together. A summary and its kept messages become the replacing history. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const items = makeItems(entries, options);
   const lines: object[] = [];
@@ -25,10 +22,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/**
- * The entries as items of the Responses API. Items have no ids, because only the provider assigns them. A call that another provider answered itself
- * has no output here, so the provider would refuse it.
- */
+/** The entries as items of the Responses API, without ids, which the provider assigns, and without calls that a provider answered itself. */
 export function writeItems(entries: readonly WritableEntry[], options: WriteOptions): JsonObject[] {
   const isOthers = ({ kind, toolName, marks }: WritableEntry): boolean =>
     kind === 'tool_call' && toolName !== 'web_search' && (marks?.includes('server') ?? false);
@@ -66,10 +60,7 @@ function makeItems(entries: readonly WritableEntry[], options: WriteOptions): It
   return items;
 }
 
-/**
- * The end of the compaction that begins here: a summary with the messages that it keeps, before or after it. The given position if no compaction
- * begins here.
- */
+/** The end of the compaction that begins here: a summary with its kept messages, before or after it. Else the given position. */
 function endOfCompaction(items: readonly Item[], from: number): number {
   let at = from;
   let hasSummary = false;
@@ -212,10 +203,7 @@ function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): strin
   return [...(list ?? (entry.text ? [textPart('user', entry.text)] : [])), ...waiting];
 }
 
-/**
- * The delta up to and including the entry. Where an item or a compaction's list has more parts, it is written again without them; all other
- * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. An item or a list with more parts is written again without them. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { pieces } = scanLines(delta);
   const entries = readItems(placedLines(pieces));

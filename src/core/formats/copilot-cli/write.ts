@@ -78,10 +78,7 @@ function answerData(entries: EntryGroup['entries'], messageId: string, { model }
 const resultData = ({ toolCallId = '', text = '', isError }: WritableEntry): object =>
   isError ? { toolCallId, success: false, error: { message: text, code: 'failure' } } : { toolCallId, success: true, result: { content: text } };
 
-/**
- * A session that `copilot --resume` continues, in a separate folder: the events of one context, with a start event that names the new session.
- * Subagents' events are omitted, because the agent does not send them.
- */
+/** A session for `copilot --resume`, in its own folder: a new start event and the events of one context, without those of subagents. */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;
   const records = readRecords({ dialect }, delta);

@@ -10,10 +10,7 @@ export const formatId = 'cursor-v1';
 const table = 'cursorDiskKV';
 const ownName = /^(?:state\.vscdb|store\.db)$/;
 
-/**
- * Reads Cursor's databases while it runs. The editor's database contains its whole state, including settings and sign-in, so the file itself is not
- * stored.
- */
+/** Reads Cursor's databases while it runs. The file is not stored: the editor's contains its whole state, including sign-in. */
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name) || name.endsWith('.vscdb') || name === 'cli-store.db',
   isFollowed: (name) => ownName.test(name),
@@ -143,10 +140,7 @@ function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[
   return { last: before.at(-1)?.id, open: true, lines: () => linesOf(before) };
 }
 
-/**
- * The bubbles in the order of the headers. Bubbles that no header names were taken back. They form a branch and come first, because the agent must
- * continue the conversation that Cursor shows.
- */
+/** The bubbles in the order of the headers, after those that were taken back, which form a branch: the agent continues what Cursor shows. */
 function readRecords(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
   const { listed, others } = listedIn(rows, composer, data, keys);
   others.sort((a, b) => (stringAt(a.record, 'createdAt') ?? '').localeCompare(stringAt(b.record, 'createdAt') ?? ''));

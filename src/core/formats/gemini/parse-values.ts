@@ -24,10 +24,7 @@ export const scanLines = (file: Uint8Array, options?: ScanOptions): Scan => scan
 /** The number of passes over a delta to search for values that do not end. */
 const maxPasses = 8;
 
-/**
- * The records of a delta. Records from a document keep their original form: over many lines, or several on one, with or without commas. All
- * others are lines.
- */
+/** The records of a delta: lines, or those of a document in their original form, over many lines or several on one. */
 export function scanValues(delta: Uint8Array): Pick<Scan, 'pieces' | 'skipped'> {
   const lines = scanLines(delta);
   if (lines.skipped.length === 0 && lines.notes.length === 0) return lines;
@@ -83,10 +80,7 @@ export interface SessionDocument extends Pick<Scan, 'pieces' | 'skipped'> {
   readonly header: JsonObject;
 }
 
-/**
- * The messages of a document with their ranges; the bytes between them are blank. An incomplete document gives the messages before its end.
- * Undefined for files of lines.
- */
+/** The messages of a document with their ranges, up to its end if it is incomplete. Undefined for files of lines. */
 export function scanDocument(file: Uint8Array): SessionDocument | undefined {
   const buffer = bufferOf(file);
   if (isLine(buffer)) return undefined;

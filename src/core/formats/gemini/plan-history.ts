@@ -267,10 +267,7 @@ const hasCalls = (message: JsonObject): boolean => readCalls(message).length > 0
 
 const copyEnding = '_response';
 
-/**
- * The first lines of a file that another session's file also contains, because a session that started from another session's file repeats its
- * messages.
- */
+/** The first lines that another session's file also has, because a session started from it repeats its messages. */
 function sharedPrefix(pieces: readonly RecordPiece[], { known }: PlanContext): ReadonlySet<RecordPiece> {
   let end = 0;
   for (const [at, { record }] of pieces.entries()) {

@@ -5,10 +5,7 @@ import { parse, readMessages, thoughtsOf } from './parse.js';
 import { scanValues } from './parse-values.js';
 import { historyIn, idOf, isMessage, isThought, nameMessage, readCalls, readParts, readResult, responsesIn } from './schema.js';
 
-/**
- * The delta up to and including the entry. A message or history with more entries is written again with the kept part; all other bytes stay
- * unchanged. @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. A message or history with more is written again with the kept part. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parse(delta);
   const at = entries.findIndex(({ key }) => key === lastKept);

@@ -12,10 +12,7 @@ interface Group {
   readonly entries: [WritableEntry, ...WritableEntry[]];
 }
 
-/**
- * Writes a delta of messages with the entries. Entries of one message, by key or by the agent's id, stay together. A message keeps the id in its key
- * if that id is not used yet.
- */
+/** Writes messages. Entries of one message, by key or by the agent's id, stay together. A message keeps the id in its key if it is unused. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
   const lines = groupEntries(summariesFirst(entries), options).map((group) => writeMessage(group, tools, options));

@@ -65,10 +65,7 @@ function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
 
 const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_epoch_${String(sample.epoch ?? 1)}`;
 
-/**
- * The conversations of a sample, and of each earlier try that ended in an error. A sample with a single conversation is read only when its lines are
- * read.
- */
+/** The conversations of a sample and of its failed earlier tries. A single conversation is read only when its lines are read. */
 function readMembers(log: JsonObject, id: string, read: () => JsonObject | undefined, keep: KeepLast, mayHaveMore = true): readonly Member[] {
   const spec = isObject(log.eval) ? log.eval : {};
   const task = stringAt(spec, 'task');

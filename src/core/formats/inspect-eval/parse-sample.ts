@@ -109,10 +109,7 @@ function branchOf(lane: Lane, messages: readonly JsonObject[], main: readonly Wr
   return said.slice(shared).map((one, at) => (at === 0 ? names.record(one.message, parent) : names.spoken(one)));
 }
 
-/**
- * Calls whose answers are no messages of the sample: those of its scorers, and others that its solvers made. They count, and they say
- * nothing about the window.
- */
+/** Calls whose answers are no messages of the sample, of scorers and solvers. They count, but say nothing about the window. */
 function callsBeside({ grading, main }: SampleCalls, messages: readonly JsonObject[]): (Wrapped & { readonly record: JsonObject })[] {
   const known = new Set(messages.flatMap(identifyMessage));
   const isKnown = (answer: JsonObject | undefined): boolean => answer !== undefined && identifyMessage(answer).some((name) => known.has(name));

@@ -10,10 +10,7 @@ import { readMessage } from './schema.js';
 const needed = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'parent_checkpoint_id', 'type', 'checkpoint', 'metadata'] as const;
 const ofWrites = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'task_id', 'idx', 'channel', 'type', 'value'] as const;
 
-/**
- * A checkpointer's database. Each thread is a source, and so is each graph inside a graph. The file itself is not stored, because it repeats the
- * whole state at every checkpoint and so grows quadratically with the conversation.
- */
+/** A checkpointer's database: each thread and each nested graph is a source. The file is not stored, because each checkpoint repeats all. */
 export const database: DatabaseReader = {
   mayBe: (_, head) => decodeText(head).includes('checkpoint_ns'),
   keeps: { not: 'The database repeats the whole state at every checkpoint. Stemma keeps each thread with the changes of its checkpoints instead.' },

@@ -13,10 +13,7 @@ const tables = [
 /** Channels with the state of the run itself. A new thread creates its own. */
 const isOfTheRun = (name: string): boolean => name.startsWith('__') || name.startsWith('branch:') || name.startsWith('start:');
 
-/**
- * A checkpointer's database with one thread under the session's id. Its only checkpoint holds the messages and the last values of the other
- * channels. No task is pending, so the graph continues with its next input, as after a turn of its own.
- */
+/** A database with one thread and one checkpoint without pending tasks, so that the graph continues with its next input. */
 export function sessionTables(delta: Uint8Array, { sessionId, newId, now }: SessionOptions): DatabaseContent {
   const records = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isCheckpoint(record) ? [record] : []));
   const channel = records.map((record) => record.channel).findLast((name) => typeof name === 'string') ?? 'messages';

@@ -52,10 +52,7 @@ export interface ReadMessage {
   readonly fields: JsonObject;
 }
 
-/**
- * A message in any of LangChain's spellings: a class with its arguments (`lc`), a type with `data`, or fields beside a type or role.
- * Undefined for other values.
- */
+/** A message in LangChain's spellings: a class with its arguments (`lc`), a type with `data`, or fields beside a type or role. */
 export function readMessage(value: Json | undefined): ReadMessage | undefined {
   if (!isObject(value)) return undefined;
   if (value.type === 'constructor' && Array.isArray(value.id) && isObject(value.kwargs)) {

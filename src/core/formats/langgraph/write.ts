@@ -140,10 +140,7 @@ function toolMessage(group: Group, id: string): Json {
   });
 }
 
-/**
- * The delta up to and including the entry. A line that holds more is written again with the kept messages. A message that is cut inside is
- * written again with its first parts. @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. A line or message with more is written again with the kept part. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   for (const { record, sort, range } of scanLines(delta).pieces) {
     if (!record || sort !== 'record' || !isCheckpoint(record)) continue;

@@ -181,10 +181,7 @@ export const droidStream: Mapping = {
   ],
 };
 
-/**
- * The records of a log, by its sessions: a file can hold several runs, as lines or as one list. What is said twice is left out: Gemini and Cursor write an
- * answer in pieces, Cursor then writes it whole, and Droid repeats its last answer at the end.
- */
+/** The records of a log by session, said once: Gemini and Cursor write answers in pieces, Cursor also whole, and Droid repeats the last one. */
 export function readLog(text: string): Json | undefined {
   const sessions = new Map<string, JsonObject[]>();
   let current = '';

@@ -16,9 +16,7 @@ const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping
 
 const log = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins, read: readLog, ofLines: true });
 
-/**
- * The first record of a file of lines, or of a list. What a terminal printed before lines is skipped. Undefined if the record is longer than the beginning.
- */
+/** The first record of lines or of a list, after what a terminal printed. Undefined if the record is longer than the beginning. */
 function firstRecord(head: string): Json | undefined {
   if (head !== lastRead.head) lastRead = { head, record: readFirstRecord(head) };
   return lastRead.record;

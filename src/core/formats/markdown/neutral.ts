@@ -14,10 +14,7 @@ const withoutEmphasis = { disable: { null: ['attention', 'strikethrough'] } };
 const parseCommon = (text: string): Root => fromMarkdown(text, { extensions: [withoutEmphasis] });
 const parseGfm = (text: string): Root => fromMarkdown(text, { extensions: [gfm(), withoutEmphasis], mdastExtensions: [gfmFromMarkdown()] });
 
-/**
- * Viewers differ: a pipe ends a code span only in viewers that support tables. A text with tables or footnotes must be neutral for both kinds of
- * viewer.
- */
+/** A pipe ends a code span only in viewers with tables, so a text with tables or footnotes must be neutral in both kinds. */
 const dialectsFor = (text: string): readonly ((text: string) => Root)[] => (/\||\[\^/.test(text) ? [parseGfm, parseCommon] : [parseCommon]);
 
 /** Longer texts become a code block: a parser would take seconds. The window treats them alike. */

@@ -23,10 +23,7 @@ export const narrative: Format = {
 
 const heading = '# What the previous session knew';
 
-/**
- * The account of a conversation for a model. It never exceeds `maxTokens`: the oldest tool results are folded first, then other old entries. The
- * newest turns stay complete as long as possible.
- */
+/** The account of a conversation for a model, within `maxTokens`: old tool results fold first, then other old entries, newest turns last. */
 export const tell = (entries: readonly WritableEntry[], options: Pick<WriteOptions, 'maxTokens'> = {}): string =>
   account(entries, options, forModels);
 

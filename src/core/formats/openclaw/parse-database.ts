@@ -9,10 +9,7 @@ export const formatId = 'openclaw-v1';
 const ownName = /^openclaw[\w.-]*\.sqlite$/;
 const maxEventBytes = 64 * 1024 ** 2;
 
-/**
- * OpenClaw's database of an agent. Each window of a conversation is a source: a rewind makes a new window that repeats its rows under the
- * same ids. The file itself is not kept, because it holds memory and traces too.
- */
+/** OpenClaw's database. Each window is a source: a rewind repeats rows in a new one. The file is not kept: it holds memory and traces. */
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name),
   isFollowed: (name) => ownName.test(name),

@@ -39,10 +39,7 @@ const sessionColumns = [
 
 const ownName = /^opencode[\w.-]*\.db$/;
 
-/**
- * OpenCode's own database. Each of its sessions is a source. The file itself is not stored, because it also contains the tokens of the person's
- * sign-in.
- */
+/** OpenCode's own database. Each session is a source. The file is not stored, because it also contains the tokens of the sign-in. */
 export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name),
   isFollowed: (name) => ownName.test(name),
@@ -216,10 +213,7 @@ function readMessages(rows: DatabaseRows, sessionId: string): { readonly read: M
 const inOrder = (messages: ReadonlyMap<string, Message>): Message[] =>
   [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 
-/**
- * The lines of a session: its messages in the order in which the agent reads them, including messages that were taken back, and a last line about the
- * session. @param last The last message to include.
- */
+/** The lines of a session in the agent's order, with messages taken back and a last line about it. @param last The last message to include. */
 function readSession(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
   const sessionId = session.id as string;
   const where = { session_id: sessionId };

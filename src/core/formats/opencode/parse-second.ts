@@ -57,10 +57,7 @@ export function secondStamps(rows: DatabaseRows): ReadonlyMap<string, string> {
 /** Records of the agent that the model never sees. */
 const events: ReadonlySet<string> = new Set(['agent-switched', 'model-switched', 'idle']);
 
-/**
- * A message of version 2 (packages/schema/src/session-message.ts of OpenCode 2) as a line. Undefined for a kind that is not known, and for a
- * compaction that is still running.
- */
+/** A message of version 2 (session-message.ts of OpenCode 2) as a line. Undefined for an unknown kind and for a running compaction. */
 export function secondLine(type: string, id: string, sessionID: string, data: JsonObject, created: number): MessageLine | undefined {
   const time = isObject(data.time) ? data.time : { created };
   const own = { id, sessionID, table: 'session_message', time };

@@ -102,9 +102,7 @@ function answerDraft(part: JsonObject, marks: readonly string[]): UnplacedEntry 
   }
 }
 
-/**
- * The data of a tool in addition to its text. The agent requires an object, so missing data become `{}` and other values are stored under this name.
- */
+/** A tool's data beside its text. The agent requires an object: missing data become `{}`, others are stored under this name. */
 export const boxed = 'stemma:result';
 
 function resultIn(metadata: Json | undefined): { readonly result?: unknown } {

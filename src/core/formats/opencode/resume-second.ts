@@ -12,10 +12,7 @@ export interface SecondSession extends Pick<SessionOptions, 'now'> {
   readonly newMessageId: (ms: number | undefined) => string;
 }
 
-/**
- * A document that `opencode import` of version 2 accepts: `{info, messages}` of SessionTransfer.Data (packages/schema/src/session-transfer.ts), whose
- * messages are records and have no parts. Every message has a new id and is settled.
- */
+/** A document for `opencode import` of version 2 (session-transfer.ts): messages are settled records without parts, under new ids. */
 export function writeSecond(lines: readonly MessageLine[], { id, title, directory, now, newMessageId }: SecondSession): Uint8Array {
   const model = lines.map(({ info }) => readModel(info)).find((one) => one !== undefined) ?? { id: 'unknown', providerID: 'unknown' };
   let time = 0;

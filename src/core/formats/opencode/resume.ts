@@ -66,10 +66,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
   return encodeText(`${JSON.stringify({ info, messages }, null, 2)}\n`);
 }
 
-/**
- * The model of each question; the agent continues with the last one. A question without a model uses the model of the next answer, or of
- * the previous one.
- */
+/** The model of each question: its own, else that of the next answer or the previous question. The agent continues with the last. */
 function modelsFor(lines: readonly MessageLine[]): readonly (JsonObject | undefined)[] {
   const answering = lines.map(({ info }): JsonObject | undefined =>
     info.role === 'assistant' && info.modelID !== unknownModel && typeof info.modelID === 'string' && typeof info.providerID === 'string'

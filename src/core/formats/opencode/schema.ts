@@ -74,10 +74,7 @@ export function hasResult({ type, state }: JsonObject): boolean {
   return status !== 'pending' && status !== 'running' && stringAt(state, 'output') !== undefined;
 }
 
-/**
- * OpenCode stores call and result as one part, other formats as records of two messages. The result of part number n is named after its
- * message with this suffix; attachments are further entries.
- */
+/** OpenCode stores call and result as one part. Result number n is named after its message with this suffix; attachments are more entries. */
 export const resultName = (number: number): string => `-r${number}`;
 
 /** The message and the number of the part that the name of a result refers to. */
@@ -97,10 +94,7 @@ export const isSummary = ({ info }: MessageLine): boolean =>
 export const compactionOf = (line: MessageLine): JsonObject | undefined =>
   readRole(line) === 'user' ? readParts(line).find((part) => readType(part) === 'compaction') : undefined;
 
-/**
- * The name of a message in the project, from author, time and text. A fork has new ids but the same name, so shared messages are found.
- * Later notes of the agent (a diff, a pruned result) do not change the name.
- */
+/** The name of a message, from author, time and text: the same in forks with new ids, and after later notes such as a pruned result. */
 export function nameMessage(line: MessageLine): string {
   if (typeof line.key === 'string' && line.key !== '') return line.key;
   const content = canonicalJson([readRole(line), createdAt(line) ?? null, readParts(line).map(contentOf)]);

@@ -13,10 +13,7 @@ interface Group {
   readonly entries: { readonly entry: WritableEntry; readonly number: number }[];
 }
 
-/**
- * Writes one line for each message, with results in the parts of their calls. A message is named after the record of its first entry, so
- * that entries keep their keys. A result without its call becomes a line of its own.
- */
+/** Writes a line for each message, named after its first entry's record, with results in their calls, or alone without a call. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const used = new Set<string>();
   const lines = groupEntries(entries).flatMap((group) => {
@@ -194,10 +191,7 @@ function metadataOf({ result }: WritableEntry): JsonObject {
   return isObject(result) && Object.keys(result).length > 0 ? result : { [boxed]: result as Json };
 }
 
-/**
- * The delta up to and including the entry. A message with more parts is written again with the kept ones, and its later calls stay open;
- * all other bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. A message with more parts is written again without them. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const lines = scanLines(delta).pieces.flatMap(({ record, sort, range }) =>

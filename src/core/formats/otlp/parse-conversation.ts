@@ -91,10 +91,7 @@ function operationOf(span: ReadSpan): 'call' | 'tool' | 'agent' | undefined {
   return operation === 'invoke_agent' || operation === 'agent' ? 'agent' : undefined;
 }
 
-/**
- * Spans with the same conversation id form a conversation. A subagent's spans form a separate conversation; without ids, each trace is a
- * conversation.
- */
+/** Spans with one conversation id form a conversation, those of a subagent a separate one. Without ids, each trace is one. */
 function conversationOf(span: ReadSpan, byId: ReadonlyMap<string, ReadSpan>): { readonly id: string; readonly agent?: string } {
   // VS Code stores its session id in a separate attribute, because each of its calls has a different conversation id.
   const named = ['copilot_chat.chat_session_id', 'gen_ai.conversation.id', 'session.id', 'langfuse.session.id'];
@@ -259,10 +256,7 @@ class LazyRecord implements Wrapped {
   }
 }
 
-/**
- * The spans of calls. If a tool records no calls, the spans of its agents contain the messages; otherwise, they only repeat the messages of the
- * calls.
- */
+/** The spans of calls, else those of agents, whose messages only repeat those of the calls where calls are recorded. */
 function callsIn(ordered: readonly ReadSpan[]): readonly ReadSpan[] {
   const calls = ordered.filter((span) => operationOf(span) === 'call');
   if (calls.length > 0) return calls;
@@ -308,10 +302,7 @@ function entriesAt(attributes: JsonObject): readonly JsonObject[] | undefined {
   return Array.isArray(list) && !isDeep(list) ? objectsIn(list) : undefined;
 }
 
-/**
- * The text by which messages are compared. An answer is repeated in the next input without its thinking; calls and results are identified by their
- * ids, regardless of their form.
- */
+/** Compares messages by this text: inputs repeat answers without thinking, and ids identify calls and results in any form. */
 const messageRules: MessageRules<JsonObject> = {
   printOf: (message) =>
     JSON.stringify([

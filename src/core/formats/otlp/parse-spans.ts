@@ -16,10 +16,7 @@ export interface ReadSpan {
   readonly failed: string | undefined;
 }
 
-/**
- * The JSON values of a file: one document, one value per line, or pretty-printed values one after the other. Incomplete values are
- * skipped, and `leftOut` gets the place of each.
- */
+/** The JSON values of a file, in one document, per line or pretty-printed. Incomplete values are skipped; `leftOut` gets their places. */
 export function valuesIn(text: string, leftOut: (at: number) => void = () => undefined): readonly JsonObject[] {
   const values: JsonObject[] = [];
   let passed = 0;

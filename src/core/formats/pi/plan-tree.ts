@@ -4,10 +4,7 @@ import type { RecordTree, TreeRecord } from '../shared/branches.js';
 import { type RecordPiece, readTime } from '../shared/jsonl.js';
 import { bytesIn, isChained, isHeader, isSent, nameRecord, readId, roleInTurn } from './schema.js';
 
-/**
- * The most kept records per record of the file. Without a limit, a file in which every compaction keeps everything would cost quadratic time and
- * space.
- */
+/** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
 const maxRepeats = 16;
 
 interface Growth {
@@ -24,10 +21,7 @@ interface Growth {
   repeats: number;
 }
 
-/**
- * Places the records of a session in their tree, as the agent does (1.5.2): of records with the same id, the last is read; a record whose parent does
- * not exist is a root; without ids, each record follows the previous one.
- */
+/** Places records in their tree as the agent does (1.5.2): the last of an id counts, unknown parents make roots, no ids make a chain. */
 export function growTree(
   file: Uint8Array,
   pieces: readonly RecordPiece[],

@@ -14,10 +14,7 @@ interface Block {
 
 type Sort = 'answer' | 'result' | 'prompt' | 'injected' | 'branch' | 'summary' | 'system' | 'note';
 
-/**
- * Writes a delta of records with the entries, each the child of the one before it. Entries of one message, by key or by the runtime's id,
- * stay together. A record keeps its id where a key names one that is not used yet.
- */
+/** Writes a chain of records. Entries of one message, by key or by the runtime's id, stay together. Unused ids from keys are kept. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const lines: string[] = [];
   const used = new Set<string>();
@@ -221,10 +218,7 @@ function resultMessage(group: readonly Block[]): object {
   };
 }
 
-/**
- * The delta up to and including the entry. Where the entry's record has more blocks, the record is written again without them; all other
- * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. A record with more blocks is written again without them. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const found = scanLines(delta).pieces.find(

@@ -24,10 +24,7 @@ export const isCompression = (record: JsonObject): boolean => readType(record) =
 /** The history after a compression. */
 export const compressedIn = (record: JsonObject): readonly JsonObject[] => objectsIn(payloadOf(record).compressedHistory);
 
-/**
- * The purpose of a call outside the conversation, by its line of telemetry: a compaction, or a helper such as the extraction of memories. Other lines
- * only repeat the counts of replies, or of subagents with a separate file.
- */
+/** A call outside the conversation, by its line of telemetry: a compaction or a helper. Other lines only repeat counts found elsewhere. */
 export function besideOf(record: JsonObject): { readonly purpose: string; readonly event: JsonObject } | undefined {
   const event = payloadOf(record).uiEvent;
   if (!isObject(event) || event['event.name'] !== 'qwen-code.api_response') return undefined;

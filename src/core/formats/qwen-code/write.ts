@@ -67,10 +67,7 @@ function answerPart(entry: WritableEntry): object {
   return kind === 'thinking' ? { text, thought: true, ...(signature !== undefined && { thoughtSignature: signature }) } : userPart(entry);
 }
 
-/**
- * A session that `qwen --resume` continues: the records of one context in a row, under a new session. Records without an effect on the
- * conversation are left out.
- */
+/** A session that `qwen --resume` continues: the records of one context that have an effect, in a row, under a new session. */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;
   const records = readRecords({ dialect }, delta);

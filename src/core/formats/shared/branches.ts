@@ -239,10 +239,7 @@ function startOfTurn(records: readonly TreeRecord[], prompt: number, begin: numb
   return at;
 }
 
-/**
- * Assigns each piece of the file to one segment or to the side data, which it returns. Lines without a place in the tree join the turn
- * around them, so that the root walk of a file that is one chain without compaction is that file.
- */
+/** Assigns each piece to one segment or to the returned side data. Pieces without a place join the turn around them. */
 function placePieces({ pieces, records, aside }: RecordTree, home: ReadonlyMap<TreeRecord, Segment>, resumeAt: number): readonly ByteRange[] {
   const side: ByteRange[] = [];
   const recordAt = new Map(records.map((record) => [record.piece, record]));

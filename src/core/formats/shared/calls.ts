@@ -21,10 +21,7 @@ export interface CallTokens {
 
 export const noCounts: CallTokens = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
 
-/**
- * The prefix of the ids of calls that an agent made outside of its conversation, such as for a compaction. The conversation does not contain their
- * replies.
- */
+/** The prefix of ids of calls that an agent made outside of its conversation, such as for a compaction. Their replies are not in it. */
 export const besidePrefix = 'beside:';
 
 /** One model call, recognized by its reply. */

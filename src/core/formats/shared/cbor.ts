@@ -160,10 +160,7 @@ export function toJson(value: Cbor): Json {
   return Number.isFinite(value) ? value + 0 : null;
 }
 
-/**
- * Joins arrays: a new head and the bodies unchanged, without decoding. For input that is not a single array of known length, the readable
- * items are taken.
- */
+/** Joins arrays without decoding: a new head and the bodies. Of input that is no single array of known length, takes the readable items. */
 export function spliceArrays(deltas: readonly Uint8Array[]): Uint8Array {
   const bodies = deltas.filter((delta) => delta.length > 0).map(bodyOf);
   const count = bodies.reduce((sum, body) => sum + body.count, 0);

@@ -10,10 +10,7 @@ const preciseTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d/;
 const isTime = (value: Json | undefined): value is string | number =>
   typeof value === 'number' ? value > 1e11 : typeof value === 'string' && preciseTime.test(value);
 
-/**
- * What tells a record from all others in its file: an id, or an exact time. Undefined for a record that can be equal to another one.
- * `shared`: ids of a conversation and not of a record.
- */
+/** What tells a record from all others in its file: an id or an exact time; undefined without. `shared`: ids of a conversation. */
 export function identifyRecord(record: JsonObject, shared: ReadonlySet<Json> = none): string | undefined {
   const { uuid, id, step_index: step, call_id: call, timestamp, time, created_at: createdAt, delta } = record;
   const ofItem = isObject(record.item) ? record.item.id : undefined;
@@ -28,10 +25,7 @@ const isId = (value: Json | undefined): value is string | number => (typeof valu
 /** Records that never follow an equal one directly: the beginning or the end of a turn or a run. */
 const standsOnce: ReadonlySet<unknown> = new Set(['result', 'completion', 'turn.started', 'turn.completed', 'turn.failed', 'thread.started']);
 
-/**
- * Finds the lines of one file that say again what an earlier line says. A record without an identity is a copy only where the lines around it are
- * copies, because equal prompts and answers can be two.
- */
+/** Finds lines that repeat an earlier line of the file. A record without an identity is a copy only among copies, as prompts can be equal. */
 export class CopyFinder {
   /** The number of the line with an identity and content. */
   readonly #seen = new Map<string, number>();

@@ -5,9 +5,7 @@ import { countTokens, imageTokens } from './tokens.js';
 
 /** An entry without its position. The reader of records adds the key, the range and the message. */
 export type UnplacedEntry = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
-/**
- * A draft with its number in the record, which is part of the key and must not depend on the file; or with its whole key, if the record contains it.
- */
+/** A draft with its number in the record, for its key, which must not depend on the file; or with the whole key that the record contains. */
 export type Numbered = readonly [number: number | EntryKey, draft: UnplacedEntry & Pick<ParsedEntry, 'messageId'>];
 
 type Placed<Place> = readonly [Place | number, Numbered[1]];
@@ -120,10 +118,7 @@ export const noCall: TokenUsage = { input: null, output: null, cacheRead: null, 
 /** The counts of a call as a record gives them. */
 type RecordedUsage = Partial<Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning', Json | undefined>>>;
 
-/**
- * The usage of a call; undefined if no count was recorded. `within`: the recorded input includes cached tokens. Impossible or contradictory counts
- * are dropped and named.
- */
+/** The usage of a call; undefined without counts. `within`: the input includes cached tokens. Impossible counts are dropped and named. */
 export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): TokenUsage | undefined {
   const { flaw, input, output, cacheRead, cacheWrite, reasoning } = countsIn({
     input: recorded.input,
@@ -146,9 +141,7 @@ export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): T
 export const withThoughts = (output: Json | undefined, thoughts: Json | undefined): Json | undefined =>
   typeof output === 'number' && typeof thoughts === 'number' && thoughts >= 0 && output >= 0 ? output + thoughts : output;
 
-/**
- * Puts the usage of a call on the first draft of its answer. An answer without content gets a hidden draft, because the call was made and counted.
- */
+/** Puts a call's usage on the first draft of its answer. An answer without content gets a hidden draft, because the call was counted. */
 export function withUsage<Place extends number | EntryKey>(
   drafts: readonly Placed<Place>[],
   usage: TokenUsage | undefined,

@@ -46,10 +46,7 @@ export function writeLine(formatId: string, entry: WritableEntry & { readonly ke
   };
 }
 
-/**
- * The entries that Stemma wrote beside a record of another format. An entry that was edited by hand may have lost its key. The usage of the record
- * counts if its call is from an agent that counts calls apart from entries.
- */
+/** The entries that Stemma wrote beside a foreign record; edited ones may lack keys. `usage` counts for agents that count calls apart. */
 export function entriesBeside(lines: readonly JsonObject[], usage: TokenUsage | undefined): readonly Numbered[] {
   const entries = lines.map((line, at): Numbered => {
     const { key, ...entry } = entryIn(line);

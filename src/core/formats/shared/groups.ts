@@ -9,10 +9,7 @@ export interface EntryGroup {
 /** The record that an entry's key names. */
 export const recordNamed = (entry: WritableEntry): string | undefined => /^(.+)\.\d+$/s.exec(entry.key ?? '')?.[1];
 
-/**
- * Groups entries into messages: entries of the same role that belong to the same record, or to the same message of the agent. `fits` says whether the
- * format allows the entry after the entries of the group.
- */
+/** Groups entries of one role and one record, or one message of the agent. `fits`: whether the format allows the entry in the group. */
 export function groupMessages(
   entries: readonly WritableEntry[],
   fits: (entry: WritableEntry, group: readonly WritableEntry[]) => boolean = () => true,

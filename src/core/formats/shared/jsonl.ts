@@ -211,10 +211,7 @@ export const ofLines = { contentType: 'application/jsonl', concat: concatLines }
 export const cutAt = (delta: Uint8Array, { start, end }: ByteRange, shorter: JsonObject | undefined): Uint8Array =>
   shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), encodeText(`${JSON.stringify(shorter)}\n`)]);
 
-/**
- * Joins deltas a part at a time, for conversations that do not fit into memory. Each delta comes as its parts, because only deltas end with
- * a newline; a part can end inside of a line.
- */
+/** Joins deltas in parts, for conversations larger than memory. Only deltas end with a newline; a part can end inside of a line. */
 export function* concatLineParts(deltas: Iterable<Iterable<Uint8Array>>): Generator<Uint8Array> {
   let isOpen = false;
   for (const parts of deltas) {

@@ -1,7 +1,4 @@
-/**
- * Caches only the last value. Callers read the entries of a commit several times in a row, and the entries of all commits of a large file would fill
- * the memory.
- */
+/** Caches the last value: callers read a commit's entries several times in a row, and those of all commits would fill the memory. */
 export function lastRead<Value>(): (of: object, read: () => Value) => Value {
   let last: { readonly of: object; readonly value: Value } | undefined;
   return (of, read) => {

@@ -24,10 +24,7 @@ class LazyLine implements RecordPiece {
 /** Lines up to this size are made together, because they are often read together. */
 const madeAtOnce = 1024 * 1024;
 
-/**
- * The lines of a conversation that does not fit into memory: each record is made again whenever its line is read. `recordAt` gives the same
- * record each time. @throws TooManyLines
- */
+/** The lines of a conversation larger than memory: `recordAt` makes each record, always the same, when it is read. @throws TooManyLines */
 export function linesOnDemand(count: number, recordAt: (number: number) => JsonObject): Lines {
   if (count > maxLines) throw new TooManyLines(`it has more than ${maxLines} records`);
   const ends = new Float64Array(count);

@@ -190,9 +190,7 @@ const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string
   entry.messageId || 0,
 ];
 
-/**
- * A number for each entry, as a JSON list: its tokens, flags, role and kind. SQLite sorts and groups numbers in a tenth of the memory of texts.
- */
+/** A number for each entry, as a JSON list: tokens, flags, role and kind. SQLite sorts numbers in a tenth of the memory of texts. */
 export const entryNumbers = (entries: readonly StoredEntry[]): string =>
   JSON.stringify(entries.map(([, role, kind, tokens, flags]) => tokens * 65_536 + (flags & 255) * 256 + (role & 15) * 16 + (kind & 15)));
 

@@ -26,10 +26,7 @@ const command = /^\s*<(?:command-name|command-message|bash-input)>/;
 /** The text with which Claude Code closes a turn without an answer, such as a turn that ends with `/exit`. */
 const closingWord = 'No response requested.';
 
-/**
- * The position of the prompt among the entries of one turn: the first text or image of a person. A slash command counts
- * only if no typed prompt follows before the reply. Undefined if nobody typed anything.
- */
+/** The prompt's position in a turn: the first text or image of a person, or a slash command if no typed prompt follows before the reply. */
 export function promptAt(entries: readonly PromptFields[]): number | undefined {
   let found: number | undefined;
   for (const [at, { role, kind, head = '', hidden }] of entries.entries()) {

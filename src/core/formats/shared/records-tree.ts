@@ -6,10 +6,7 @@ import { entryIn, isEntryLine } from './entry-lines.js';
 import { type RecordPiece, readTime } from './jsonl.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
 
-/**
- * The most kept records per record of the file. Without a limit, a file in which every compaction keeps everything would cost quadratic time and
- * space.
- */
+/** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
 const maxRepeats = 16;
 
 type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues' | 'oddities'>;

@@ -229,10 +229,7 @@ function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: 
 const callIds = (drafts: readonly UnplacedEntry[], of: UnplacedEntry['kind']): readonly string[] =>
   drafts.flatMap(({ kind, toolCallId }) => (kind === of && toolCallId !== undefined ? [toolCallId] : []));
 
-/**
- * The delta up to and including the entry. If its record has more entries, the entries up to it are written as separate lines with their keys.
- * @throws BAD_REQUEST where the delta has no such entry.
- */
+/** The delta up to the entry. Kept entries of a cut record become lines with their keys. @throws BAD_REQUEST if no such entry exists. */
 function cutRecords<State>(rules: RecordRules<State>, delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parseRecords(rules, delta);
   const at = entries.findIndex(({ key }) => key === lastKept);

@@ -1,7 +1,4 @@
-/**
- * A subagent's session knows at most its parent session, and the parent knows the call. They find each other by these record names,
- * whichever is imported first.
- */
+/** A subagent's session knows at most its parent, which knows the call. These names join them, whichever is imported first. */
 export const startOf = (sessionId: string): string => `session:${sessionId}`;
 
 /** The record name that finds the commit with the call. */

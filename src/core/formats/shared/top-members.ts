@@ -7,10 +7,7 @@ interface Begun {
   readonly begins: string;
 }
 
-/**
- * The members of the object with which a text begins. Lists and objects are given by their text. A text may be cut off: then the last member is what
- * it contains of it.
- */
+/** The members of the object that begins a text; lists and objects by their text. The last member of a cut text is incomplete. */
 function topMembers(text: string): ReadonlyMap<string, Json | Begun> {
   if (text === lastRead.text) return lastRead.members;
   lastRead = { text, members: readTopMembers(text) };
@@ -63,10 +60,7 @@ export function hasMembers(text: string, members: Readonly<Record<string, RegExp
 
 const isBegun = (value: Json | Begun): value is Begun => isObject(value) && 'begins' in value;
 
-/**
- * A JSON document, or the first of some lines, with its scalars before its objects and its lists at the end, so that its beginning names what it is.
- * Undefined if it is not JSON.
- */
+/** A document, or the first of some lines, with scalars first and lists last, to recognize it by its beginning. Undefined if it is no JSON. */
 export function scalarsFirst(text: string): string | undefined {
   const value = parseJson(text) ?? parseJson(text.slice(0, text.indexOf('\n') + 1));
   return typeof value === 'object' && value !== null && !isDeep(value) ? JSON.stringify(sorted(value)) : undefined;

@@ -15,10 +15,7 @@ interface Known {
   readonly value: Json;
 }
 
-/**
- * The distinct system prompts and tool sets of the project, most recently used first. They are distinguished by content alone, without
- * cache marks. Senders, versions and counts come from their calls.
- */
+/** The distinct system prompts and tool sets, without cache marks, most recently used first, with senders, versions and counts. */
 export const listParts = (chain: ReadChain): RequestPartRow[] => known(chain).map(({ row }) => row);
 
 /** One part, in readable sections. @throws NOT_FOUND for an unknown id. */

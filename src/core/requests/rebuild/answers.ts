@@ -21,10 +21,7 @@ import { findReader, runtimes } from '../runtimes/runtimes.js';
 import { addAll, addTo, byCause, type CauseSums, causeOfEntry, noCauses } from '../shared/causes.js';
 import { causesBesidePrompt, leadingMessages } from './beside.js';
 
-/**
- * Calls without a complete record. Each answer in the chain stands for one call. The rules of the runtime that wrote the answer rebuild the
- * sent body from the deltas before it.
- */
+/** Calls without a complete record. Each answer stands for one call, whose body the rules of its runtime rebuild from the deltas before. */
 
 /** The beginning of an answer in a commit's own delta. */
 interface Beginning {
@@ -71,9 +68,7 @@ export function parseAnswerId(requestId: string): { readonly commit: ContextId; 
   return found ? { commit: found[1] as ContextId, key: found[2] as EntryKey } : undefined;
 }
 
-/**
- * The calls of the answers in these commits. Yields between steps. `isRecorded`: a record of the answer's call exists, so it is left out.
- */
+/** The calls of the answers in these commits. Yields. `isRecorded`: a record of the answer's call exists, so it is left out. */
 export function* answerRows(
   chain: ReadChain,
   commits: readonly CommitSeq[],
@@ -335,10 +330,7 @@ export interface StatedPart {
   readonly last: number;
 }
 
-/**
- * One call, rebuilt by the rules of the runtime that wrote its answer; `isBare`: without the entries that it was sent. @throws NOT_FOUND if the commit has
- * no such answer.
- */
+/** One call, rebuilt by the rules of its runtime; `isBare`: without the entries it was sent. @throws NOT_FOUND for no such answer. */
 export function getAnswered(chain: ReadChain, requestId: string, { commit, key }: { commit: ContextId; key: EntryKey }, isBare = false): Request {
   const row = findCommit(chain, commit, 'requestId');
   const runtime = findReader(row.format);

@@ -12,10 +12,7 @@ export interface CardCalls {
   readonly commits: ReadonlySet<CommitSeq>;
 }
 
-/**
- * Calls of card turns. A call is listed with the newest commit of its turn, which holds the reply. `isTurn`: the commits name a turn, so all
- * calls of that turn are listed.
- */
+/** Calls of card turns, each with the turn's newest commit, which holds the reply. `isTurn`: the commits name a turn; list all its calls. */
 export function cardRows(chain: ReadChain, seqs: ReadonlySet<CommitSeq>, isTurn: boolean): CardCalls {
   const turns = turnsOfCommits(chain, [...seqs]);
   const commits = new Set<CommitSeq>();

@@ -55,10 +55,7 @@ SELECT ${callColumns
   LEFT JOIN record k ON k.project = r.project AND k.record = COALESCE(r.replyRecord, r.place)
   LEFT JOIN context x ON x.seq = COALESCE(r.context, k.context)`;
 
-/**
- * Model calls in the order sent, each with the proof found on this machine. The first listing after an import rebuilds its calls and stores
- * the results. @throws NOT_FOUND for an unknown commit.
- */
+/** Model calls in the order sent, with the proofs of this machine. The first listing after an import rebuilds them. @throws NOT_FOUND */
 export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => atOnce(requestPage(chain, filter, 0)).requests;
 
 /** A page of the same, in steps: a context of 10,000 turns has a call for each. Only the calls of the page are rebuilt. */
@@ -202,10 +199,7 @@ const rowsOfSession = (chain: ReadChain, sessionId: string): readonly ListedCall
 /** The longest time between a runtime's record of a call and the call on the wire, in milliseconds. */
 const sameMoment = 10_000;
 
-/**
- * Merges calls that were both recorded by a runtime and captured on the wire. The captured call is kept, with two facts of the runtime's
- * record: the subagent that called, and the position of a call without an answer.
- */
+/** Merges calls that were recorded and captured: the captured call, with the record's subagent and place of an unanswered call. */
 function eachOnce(rows: readonly ListedCall[]): readonly ListedCall[] {
   const captured = rows.filter((row) => row.provider !== null);
   if (!captured.length) return rows;
@@ -356,10 +350,7 @@ export function requireCall(chain: ReadChain, requestId: string): ListedCall {
   return row;
 }
 
-/**
- * One call, rebuilt and verified again, even if a result is stored. @throws NOT_FOUND for an unknown id; CORRUPT if its own record is
- * damaged.
- */
+/** One call, rebuilt and verified again. @throws NOT_FOUND for an unknown id; CORRUPT if its own record is damaged. */
 export function getRequest(chain: ReadChain, requestId: string): Request {
   const answered = parseAnswerId(requestId);
   if (answered) return getAnswered(chain, requestId, answered);

@@ -6,10 +6,7 @@ import { makesCompaction, recordId } from '../runtimes/runtime.js';
 import { findReader } from '../runtimes/runtimes.js';
 import type { WireReply } from '../shared/wire.js';
 
-/**
- * Connects captured calls with the commits that contain their answers (R1), in whatever order they arrive. An answer is recognized by the
- * provider's id, then by the ids of its tool calls, then by its first words.
- */
+/** Connects captured calls with the commits of their answers (R1), by the provider's id, the ids of tool calls, or the first words. */
 
 interface OpenCall {
   readonly no: number;

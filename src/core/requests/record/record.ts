@@ -54,10 +54,7 @@ export interface ReadCalls {
 /** Bytes of a file that are searched for records before the transaction. A runtime that records its calls records the first ones too. */
 const searchedBytes = 1024 * 1024;
 
-/**
- * Reads the records of a new file and verifies the messages of its calls. This half of the work needs no database. Undefined if the first
- * part of the file has no records.
- */
+/** Reads and verifies the records of a new file without a database. Undefined if the first part of the file has no records. */
 export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | undefined {
   const head = bytes.subarray(0, Math.min(searchedBytes, bytes.length));
   if (!findReader(format).hasRecords?.(head)) return undefined;
@@ -75,10 +72,7 @@ function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMa
   return { file, records, resolver: openResolver(file, from, records) };
 }
 
-/**
- * Stores the request records of a transcript: system prompts, tools and messages once by content, each checked against its hash. Call it
- * inside of the import's transaction. Undefined for a file without records.
- */
+/** Stores a transcript's request records once, each checked by its hash. Call it in the import's transaction. Undefined without records. */
 export function takeRecords(chain: WriteChain, input: RecordsInput): TakenRecords | undefined {
   const { from, source } = input;
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
@@ -315,10 +309,7 @@ function joinHalves(chain: WriteChain, messageId: string, paused: string, resume
     );
 }
 
-/**
- * The id under which a call is stored: the runtime's own, with digits of the record's hash if another record has that id. Undefined if this
- * same record is stored already.
- */
+/** The id to store a call under: its own, with digits of the record's hash if it is taken. Undefined if this record is stored already. */
 function freeId(chain: ReadChain, id: string, line: Uint8Array): string | undefined {
   const isSame = (row: { page: ArtifactNo; start: number; size: number }): boolean =>
     row.size === line.length && Buffer.compare(chain.artifacts.read(row.page).subarray(row.start, row.start + row.size), line) === 0;

@@ -45,10 +45,7 @@ const linesType = 'application/jsonl';
 /** Record lines are stored in large blocks, which compress well because lines resemble each other. Lines are read rarely and one at a time. */
 const linesLimit = 256 * 1024;
 
-/**
- * The keys under which a message is stored, in hex: its hash, and its hash with one more byte if its content is a plain string. Hashes treat
- * a string as one text block, but it was sent as a string.
- */
+/** The keys of a message in hex: its hash, and one with another byte for a plain string, which hashes treat as a text block. */
 export const messageKeys = (hash: string): readonly [blocks: string, string: string] => [hash, `${hash}00`];
 
 function messageKey(hash: string, { text, order }: PageText): string {

@@ -42,10 +42,7 @@ export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
 /** The most parts of a turn, and their bytes, that are read together. */
 const most = { parts: 16, bytes: 8 * 1024 * 1024 };
 
-/**
- * The calls that a delta adds. If its file was imported within a turn, the cut may lie between the records of a reply, or between a reply and its
- * counts. So the parts of the turn are read together.
- */
+/** The calls that a delta adds. An import within a turn may cut inside of a reply, so the parts of the turn are read together. */
 function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): readonly CallCount[] {
   const parts: Uint8Array[] = [];
   let before = delta.before;

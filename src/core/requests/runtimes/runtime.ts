@@ -12,15 +12,9 @@ export interface CallReader {
   /** The format of the commits whose answers are its calls. */
   readonly format: string;
   readonly source: CallSource;
-  /**
-   * `recorded` if all parts that `missing` does not name were recorded as sent. If another runtime wrote a part of the context, calls count
-   * as `rebuilt`.
-   */
+  /** `recorded` if all parts that `missing` does not name were. With parts of another runtime, calls count as `rebuilt`. */
   readonly proof: Exclude<Proof, 'digest'>;
-  /**
-   * Whether an entry of the assistant begins the answer of another call. `last` is the assistant's previous entry. Entries may lie between
-   * the two, because blocks of one answer can have results between them.
-   */
+  /** Whether an entry of the assistant begins another call's answer. `last` is the assistant's previous entry; results may lie between. */
   startsAnswer(entry: OutlineEntry, last: OutlineEntry | undefined): boolean;
   /** Whether an entry is in the body's list of messages; Anthropic's system prompt, for example, is not. */
   isListed(entry: OutlineEntry): boolean;
@@ -29,22 +23,13 @@ export interface CallReader {
    * assistant's previous entry. With it, `messageCount` is computed without building a body.
    */
   startsMessage(entry: OutlineEntry, begun: OutlineEntry | undefined, last: OutlineEntry | undefined): boolean;
-  /**
-   * The number of first messages that are not entries, such as base instructions, from this delta on; undefined if the delta does not
-   * say it. A runtime without this function has none.
-   */
+  /** The number of first messages that are no entries, such as base instructions; undefined if the delta does not say. Default: none. */
   readonly leading?: (delta: Delta, isRoot: boolean) => number | undefined;
-  /**
-   * The number of messages that the runtime adds for calls without a result when the conversation continues. `calls` and `answered` are the
-   * numbers of calls of the answer without and with a result. A runtime without this function adds none.
-   */
+  /** The number of messages added later for calls without a result, by the numbers of calls without and with one. Default: none. */
   readonly unanswered?: (calls: number, answered: number) => number;
   /** Set if a compaction's commit begins with the hidden answer of the call that made it. That call sent the context before the compaction. */
   readonly recordsCompactions?: true;
-  /**
-   * The calls whose replies a delta contains, for a runtime whose counts do not stand with the replies. Without it, each reply has the counts of
-   * its `answer`.
-   */
+  /** The calls whose replies a delta contains, if counts do not stand with replies. By default, `answer` has the counts of each reply. */
   readonly counted?: (delta: Delta) => readonly CallCount[];
   /** Facts of the call whose answer begins at entry number `at`; undefined if no call gave it. */
   answer(delta: Delta, at: number): Answer | undefined;

@@ -35,9 +35,7 @@ function hashOf(text: Uint8Array, normal: (value: Json) => Json): Buffer | undef
   }
 }
 
-/**
- * The ranges of a text that, joined, have this hash. The canonical form is often the same bytes in another order, and the hash proves it.
- */
+/** The ranges of a text that, joined, have this hash. The canonical form is often the same bytes in another order. */
 export function orderWithHash(text: Uint8Array, hash: Uint8Array): readonly number[] | undefined {
   const order = canonicalOrder(text, cacheMark);
   return order && sha256Of(inOrder(text, order)).equals(hash) ? order : undefined;

@@ -36,10 +36,7 @@ const summary = /^\s*(This session is being continued from a previous conversati
 const causeOfText = (text: string): Cause =>
   attachedFile.test(text) ? 'files' : reminder.test(text) ? 'reminders' : summary.test(text) ? 'summary' : 'talk';
 
-/**
- * The tokens of a body's message by cause, for any provider: a message with blocks or parts, or an item. `tools` maps call ids to tool
- * names; those of this message are added.
- */
+/** The tokens of a message by cause, for any provider. `tools` maps call ids to tool names; those of this message are added. */
 export function causesOfMessage(message: Json, tools: Map<string, string>): CauseSums {
   const sums = noCauses();
   const [role, type] = [stringAt(message, 'role'), stringAt(message, 'type')];
@@ -79,10 +76,7 @@ function learn(tools: Map<string, string>, id: string | undefined, name: string 
 
 const causeOfResult = (tools: ReadonlyMap<string, string>, id: string | undefined): Cause => (isReader(tools.get(id ?? '')) ? 'files' : 'results');
 
-/**
- * The tokens of a block, by the rule of all figures: a text by its length, a call by its tool's name and arguments, a result by its
- * content, and other blocks as JSON without cache marks.
- */
+/** The tokens of a block: a text by length, a call by name and arguments, a result by content, others as JSON without cache marks. */
 export function tokensOfBlock(block: Json): number {
   const type = stringAt(block, 'type');
   if (!isObject(block) || isImage(type)) return isObject(block) ? imageTokens : tokensOfJson(block);

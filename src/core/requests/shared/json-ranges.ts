@@ -108,10 +108,7 @@ function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonl
   return undefined;
 }
 
-/**
- * The wanted members before the member `until`, and the position where its value begins. The rest is not read. Undefined if no member has
- * that name.
- */
+/** The wanted members before the member `until`, and where its value begins. The rest is not read. Undefined without `until`. */
 export function membersUntil(
   bytes: Uint8Array,
   at: number,
@@ -149,10 +146,7 @@ function elementsIn(bytes: Uint8Array, at: number): readonly ByteRange[] {
   }
 }
 
-/**
- * The canonical form of the JSON value that fills the bytes, as ranges to join (start, end, start, end, …). Undefined if a member has the
- * name `without`, because it would have to be removed.
- */
+/** The canonical form of the value that fills the bytes, as ranges to join. Undefined if a member named `without` would have to be removed. */
 export function canonicalOrder(bytes: Uint8Array, without: string): readonly number[] | undefined {
   return compactOnly(() => {
     const reader = orderReader(bytes, without);
@@ -171,10 +165,7 @@ function compactOnly<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * Reads values and returns their order; undefined for a canonical value. `end()` is the position after the last value. Long because its
- * functions share one position, in the innermost loop of a proof.
- */
+/** Reads values and their order; undefined if canonical. Long because its functions share one position, in the innermost loop of a proof. */
 function orderReader(bytes: Uint8Array, without: string): { value(at: number, depth: number): readonly number[] | undefined; end(): number } {
   let end = 0;
 

@@ -1,7 +1,4 @@
-/**
- * Packs whole numbers that mostly grow by one, such as lists of messages: each as its distance from the one before, seven bits a byte, the
- * sign in the lowest bit. A list of messages costs about a byte a message.
- */
+/** Packs numbers that mostly grow by one, such as message lists: distances in seven bits a byte, sign lowest, about a byte a number. */
 export function packNumbers(numbers: readonly number[]): Buffer {
   const bytes: number[] = [];
   let before = 0;

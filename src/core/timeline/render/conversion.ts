@@ -14,10 +14,7 @@ export interface Conversion {
   readonly resume?: History['resume'];
 }
 
-/**
- * The timeline as messages with roles: the agent's own messages as the assistant's, all others as the user's, each after its
- * sender. Adjacent messages of the same role are joined, so that roles alternate.
- */
+/** The timeline as messages: the agent's own as the assistant's, others as the user's after their sender. Adjacent equal roles are joined. */
 export function roleMessages({ system, selfEntityId, messages, summary, resume }: Conversion): RoleMessage[] {
   const turns: RoleMessage[] = [];
   const add = (role: 'user' | 'assistant', content: string): void => {

@@ -23,10 +23,7 @@ export function newestMessages(
 const inOrder = (messages: readonly TimelineMessage[]): readonly TimelineMessage[] =>
   messages.every((message) => message.seq !== undefined) ? [...messages].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)) : messages;
 
-/**
- * Returns a test for messages that the agent has seen in a completed run: those up to and including its mark, by position. Its own
- * messages always count as seen, except those after the mark in a resumed run, because they were written since (T51).
- */
+/** Tests whether the agent has seen a message: up to its mark, and its own, except those after the mark in a resumed run (T51). */
 export function seenIn({ messages, selfEntityId, lastProcessedMessageId, lastProcessedSeq, resume }: History): (message: TimelineMessage) => boolean {
   const ordered = inOrder(messages);
   const places = new Map(ordered.map((message, place) => [message.id, place]));

@@ -1,7 +1,4 @@
-/**
- * Quoting keeps a message from forging a line: every text is between quotes or is a plain word, and characters that end a line or a
- * quote are escaped. Quoted text can be read back without loss.
- */
+/** Quoting keeps a message from forging a line: texts are quoted or plain words, breaks and quotes escaped, and can be read back. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const unsafe = /["\\\u0000-\u001f\u007f-\u009f]/g;

@@ -40,10 +40,7 @@ export function unreadAfter(
   return { unread: unread.length, dividerBefore: unread[0]?.messageId ?? null };
 }
 
-/**
- * Finds a message by its id, with or without the prefix, or by the beginning of an id if only one message has it.
- * @throws BAD_REQUEST if no message or several messages match.
- */
+/** A message's id, given with or without prefix, or its unique beginning. @throws BAD_REQUEST if no message or several messages match. */
 export function findMessageId(reference: string, ids: readonly string[]): string {
   const bare = reference.replace(/^msg[:-]/, '');
   const exact = ids.find((id) => id === reference || id === `msg-${bare}` || id === bare);
@@ -61,10 +58,7 @@ export function findMessageId(reference: string, ids: readonly string[]): string
 
 const units: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
-/**
- * The milliseconds of a delay such as `2 hours`.
- * @throws BAD_REQUEST for another text.
- */
+/** The milliseconds of a delay such as `2 hours`. @throws BAD_REQUEST for another text. */
 export function delayOf(text: string): number {
   const [, amount, unit] = /^\s*(\d{1,9}) +(second|minute|hour|day|week)s?\s*$/.exec(text) ?? [];
   const ms = unit ? units[unit] : undefined;

@@ -13,10 +13,7 @@ export interface TranscriptFrame {
 /** The person whose prompts a transcript contains. */
 export const user: Person = { name: 'User', type: 'human', id: 'user' };
 
-/**
- * A conversation as a timeline: the user, the agent, its subagents and its tools are entities of one space. The last prompt is the
- * trigger, and messages before it count as seen. Thinking is left out, because the other members never saw it.
- */
+/** A conversation as a timeline of one space. The last prompt is the trigger, and messages before it count as seen. Thinking is left out. */
 export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptFrame): TimelineInput {
   const self: Person = { name: frame.agent.name, type: 'agent', id: frame.agent.id };
   const calls = new Map<string, Entry>();

@@ -40,10 +40,7 @@ export const memoriesOf = (store: ReadStore, entityId: string): (Memory & { memo
     )
     .map(({ no, topic, content, updatedAt }) => ({ memoryId: `mem-${no}`, topic, content, updatedAt: toTimestamp(updatedAt) }));
 
-/**
- * Stores a memory. A topic holds one memory; without a topic each call adds one, unless it names the memory that it replaces.
- * Without content, the memory is deleted.
- */
+/** Stores a memory, one for each topic; without a topic, adds one or replaces the named one. Without content, deletes it. */
 export function setMemory(
   store: SpaceStore,
   entityId: string,

@@ -12,10 +12,7 @@ const runFormat = 'openai-chat-v1';
 /** The stored format of a run that a performer continues call by call. */
 const openFormat = 'claude-code-v1';
 
-/**
- * Commits the context and the actions of a run as a snapshot. Each run has a new context, so its parent commit precedes it in time
- * but is not a part of its content. Returns the sequence number of the commit.
- */
+/** Commits the context and actions of a run as a snapshot. Its parent precedes it in time only. Returns the number of the commit. */
 export function commitRun(chain: WriteChain, run: RunRow, output: string | undefined): number {
   const entries = callEntriesOf(chain, run.runId, { isLast: true });
   const sent = sentBy(chain, run);
@@ -27,10 +24,7 @@ export function commitRun(chain: WriteChain, run: RunRow, output: string | undef
   return findCommit(chain, commitEntries(chain, run, entries, { format: runFormat, ...(!isPerformed && { principal: personOf(chain) }) })).seq;
 }
 
-/**
- * Commits the context of a run as a snapshot that ends with a message, before the run's agent is called. The parent is `after`, or else the
- * last run of the agent. The performer of the run continues the snapshot.
- */
+/** Commits the context of a run as a snapshot, before its agent is called and continues it. The parent is `after`, or else its last run. */
 export function commitTimeline(
   chain: WriteChain,
   runId: string,

@@ -105,10 +105,7 @@ export function keepFrame(store: SpaceStore, runId: string): void {
   store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frameOf(store, run)), run.no);
 }
 
-/**
- * Begins a model call of a run: its context is that of this moment, and the run has seen the messages in it. Call it within a transaction.
- * @throws NOT_FOUND for an unknown run
- */
+/** Begins a model call of a run, which now has seen the messages of this moment. Call it within a transaction. @throws NOT_FOUND */
 export function invokeRun(store: SpaceStore, runId: string): void {
   const run = requireRun(store, runId);
   for (const { spaceId } of frameOf(store, run).histories)
@@ -139,10 +136,7 @@ export interface TimelineChoices {
   readonly isLast?: boolean | undefined;
 }
 
-/**
- * The context of a run: of its next call while it runs, else of its last one. Later messages do not change the context of a run that waits or has
- * ended. @throws NOT_FOUND for a run of another machine.
- */
+/** The context of a run's next call, or of its last one if it waits or has ended. @throws NOT_FOUND for a run of another machine. */
 export function runTimeline(
   store: ReadStore,
   runId: string,

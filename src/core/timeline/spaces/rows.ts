@@ -134,10 +134,7 @@ export const readMembers = (store: ReadStore, space: Pick<SpaceRow, 'no'>): Enti
 export const newestSeq = (store: ReadStore, space: number): number =>
   store.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM spaceMessage WHERE space = ?', space)?.seq ?? 0;
 
-/**
- * A new id with eight digits, or more if those are in use. It is short because agents read it in every line. The id of a run, which travels
- * through hubs, has all digits, so that nobody can guess it.
- */
+/** A new id of eight digits, more if those are in use, as agents read it often. Runs travel through hubs and get all digits. */
 export function newId(store: ReadStore, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {
   const digits = store.newId().replaceAll('-', '');
   for (let length = table === 'run' ? digits.length : 8; length <= digits.length; length += 4) {

@@ -215,10 +215,7 @@ interface DuePlan {
   readonly entityId: string;
 }
 
-/**
- * Ends a run and commits its context to the chain. A completed run moves its agent's marks to the newest messages that it has seen.
- * @throws CONFLICT if the run has ended.
- */
+/** Ends a run and commits its context. A completed run moves its agent's marks to what it has seen. @throws CONFLICT if it has ended. */
 export function finishRun(
   chain: WriteChain,
   input: {

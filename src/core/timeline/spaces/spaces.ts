@@ -20,10 +20,7 @@ import {
   toSpace,
 } from './rows.js';
 
-/**
- * Adds a person, an agent or a service.
- * @throws CONFLICT if the id is in use.
- */
+/** Adds a person, an agent or a service. @throws CONFLICT if the id is in use. */
 export function addEntity(store: SpaceStore, input: InputOf<'space.addEntity'>): Entity {
   return store.db.transaction(() => {
     const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
@@ -45,10 +42,7 @@ export function addEntity(store: SpaceStore, input: InputOf<'space.addEntity'>):
 export const listEntities = (store: ReadStore): Entity[] =>
   store.db.all<EntityRow>('SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? ORDER BY no', store.project).map(toEntity);
 
-/**
- * Creates a space with its first members.
- * @throws CONFLICT if the id is in use, NOT_FOUND for an unknown member.
- */
+/** Creates a space with its first members. @throws CONFLICT if the id is in use, NOT_FOUND for an unknown member. */
 export function createSpace(store: SpaceStore, input: InputOf<'space.create'>): Space {
   return store.db.transaction(() => {
     const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
@@ -160,10 +154,7 @@ export function spaceMessages(store: ReadStore, input: InputOf<'space.messages'>
 export const newestBefore = (store: ReadStore, space: number, before: number, limit: number): MessageRow[] =>
   store.db.all<MessageRow>(`${selectMessage} WHERE m.space = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`, space, before, limit).reverse();
 
-/**
- * Finds a message of a space by its id, also without the prefix or by a unique beginning.
- * @throws BAD_REQUEST if no message or several messages match.
- */
+/** A message of a space by its id, also without prefix or by a unique beginning. @throws BAD_REQUEST if none or several match. */
 export function messageNamed(store: ReadStore, space: SpaceRow, reference: string): MessageRow {
   const bare = reference.replace(/^msg[:-]/, '');
   const ids = store.db
@@ -195,11 +186,7 @@ function onlyHuman(store: ReadStore, space: SpaceRow): EntityRow {
   );
 }
 
-/**
- * A human's read receipt: it moves the human's mark to the message, and not backward (B-29). Agents have no receipts, because their runs move
- * their marks.
- * @throws BAD_REQUEST for an agent, for an entity that is not a member, and for a message of another space.
- */
+/** A human's read receipt moves their mark forward (B-29). @throws BAD_REQUEST for an agent, no member, or a message elsewhere. */
 export function readReceipt(store: SpaceStore, input: InputOf<'space.read'>): OutputOf<'space.read'> {
   return store.db.transaction(() => {
     const space = requireSpace(store, input.spaceId);

@@ -1,9 +1,6 @@
 import { findMatches, isMachineMade, isTokenStart, runEnd, secretSpan, type TextSpan } from './span.js';
 
-/**
- * Secrets without a prefix of their own, but with a unique shape. Each pattern has only bounded repetitions, so that a failed match takes
- * constant time.
- */
+/** Secrets with a unique shape instead of a prefix. Patterns have only bounded repetitions, so a failed match takes constant time. */
 const shapes: readonly { readonly name: string; readonly needle: string; readonly pattern: RegExp }[] = [
   { name: 'Telegram bot', needle: ':AA', pattern: /\d{6,12}:AA[\w-]{30,64}/g },
   { name: 'Discord bot', needle: '.', pattern: /[MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,64}/g },

@@ -14,10 +14,7 @@ export interface TextSpan {
 /** A secret that is distinctive enough to be replaced wherever else it appears. */
 export const secretSpan = (from: number, to: number): TextSpan => ({ from, to, kind: 'secret', spreads: true });
 
-/**
- * A secret that is recognized only by its surroundings, such as the value of `password=`. It is replaced elsewhere too if it cannot be
- * mistaken for an ordinary word or number.
- */
+/** A secret recognized only by its surroundings (`password=…`). It is replaced elsewhere too unless it could be an ordinary word or number. */
 export const namedSpan = (text: string, from: number, to: number): TextSpan => ({
   from,
   to,
@@ -34,10 +31,7 @@ export function runEnd(text: string, at: number, sticky: RegExp): number {
   return sticky.test(text) ? sticky.lastIndex : at;
 }
 
-/**
- * A text whose escaped breaks are breaks, at the same positions: a rule of lines finds in a string of JSON what it finds in a file. It is the
- * same text if it has none.
- */
+/** The text with its escaped breaks as breaks, at the same positions, so that rules of lines also find secrets in strings of JSON. */
 export const withBreaks = (text: string): string =>
   text.includes('\\') ? text.replaceAll(/\\{1,8}[nrt]/g, (all) => ' '.repeat(all.length - 1) + (breaks[all.at(-1) ?? ''] ?? ' ')) : text;
 const breaks: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: ' ' };

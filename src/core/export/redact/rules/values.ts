@@ -75,10 +75,7 @@ export const isMixed = (value: string): boolean =>
 /** Names after which even a word is more likely a key than anything else. A `token` may be a word of a language. */
 const alwaysKey = /(?:api|secret|secretaccess)key$/i;
 
-/**
- * Whether letters of one case, shorter than a token, are a key: `API_KEY=qwertyuiopas` or `"apiKey": "qwertyuiopas"`. `isGlued`: only `=`
- * separates the name from the value, as in env files.
- */
+/** Whether letters of one case, shorter than a token, are a key (`API_KEY=qwertyuiopas`). `isGlued`: only `=` stands between, as in env files. */
 export function isKeyOfLetters(name: string, value: string, setting: Setting, isGlued: boolean): boolean {
   if (!/^(?:[a-z]{8,19}|[A-Z]{8,19})$/.test(value) || isPlaceholder(value) || /pass|secret|token|key|cred/i.test(value)) return false;
   if (setting === 'shell' && isGlued) return /[a-z]/.test(value) || alwaysKey.test(name.replaceAll(/[^A-Za-z]/g, ''));

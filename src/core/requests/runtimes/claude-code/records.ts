@@ -48,10 +48,7 @@ export interface RecordedText {
   readonly range: ByteRange | undefined;
   /** Undefined if the record is too large to have been sent. */
   readonly text: Uint8Array | undefined;
-  /**
-   * `text` is assumed to reach from the beginning of the message to the line's last brace. If the hash does not confirm this, the function
-   * parses the line.
-   */
+  /** Assumes that `text` reaches from the message's start to the line's last brace. If the hash differs, it parses the line. */
   readonly exactly?: () => RecordedText | undefined;
 }
 
@@ -102,10 +99,7 @@ export function hasRecords(file: FileBytes): boolean {
 }
 const searchedAtOnce = 4 * 1024 * 1024;
 
-/**
- * Reads the lines that begin at or after `from` and before `to`. Never throws for their content. Long because its functions share the line
- * that is being read.
- */
+/** Reads the lines that begin from `from` to before `to`. Never throws. Long because its functions share the line that is being read. */
 export function readRecords(file: Uint8Array, from = 0, to = file.length, open: ReadonlyMap<string, UnfinishedCall> = new Map()): Records {
   const bytes = view(file);
   const calls: ApiRequest[] = [];

@@ -145,10 +145,7 @@ function* newestFirst(
   }
 }
 
-/**
- * The instructions without the part about the plan tool, which is sent only if that tool is offered and then used (0.169). The runtime
- * does not record other omissions.
- */
+/** The instructions without the part about the plan tool, which is sent only if that tool is offered and then used (0.169). */
 function offered(instructions: string, items: readonly JsonObject[]): string {
   if (items.some(({ name }) => name === planTool)) return instructions;
   return instructions
