@@ -13,6 +13,7 @@ import {
 } from '../chain/index.js';
 import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
 import { indexInPieces, pendingOf } from '../search/index.js';
+import { pageIsDue, storeFirstPage } from '../sessions/index.js';
 import { catchUpMeasures, contextsAreDue, pendingCommits } from '../usage/index.js';
 
 /**
@@ -65,7 +66,7 @@ export function* tidyUp(chain: WriteChain, { shrink }: { readonly shrink: boolea
 
 /**
  * Fills the tables that are derived from commits: the sums of runs, the graph, the list by principal, the facts of usage, the search index, the
- * answers, and the measures of contexts.
+ * answers, the measures of contexts, and the first page of the graph.
  */
 export function* derive(chain: WriteChain): Generator<undefined, void> {
   yield* storeRunSums(chain);
@@ -77,6 +78,7 @@ export function* derive(chain: WriteChain): Generator<undefined, void> {
   yield* indexInPieces(chain);
   for (const _ of catchUpAnswers(chain)) yield;
   for (const _ of catchUpMeasures(chain)) yield;
+  storeFirstPage(chain);
 }
 
 const isDue = (chain: ReadChain): boolean =>
@@ -85,6 +87,7 @@ const isDue = (chain: ReadChain): boolean =>
   listIsDue(chain) ||
   runSumsAreDue(chain) ||
   graphMapIsDue(chain) ||
+  pageIsDue(chain) ||
   isBehind(chain) ||
   analysisIsDue(chain) ||
   sumsAreDue(chain) ||

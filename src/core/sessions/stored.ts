@@ -93,23 +93,30 @@ export function storeCluster({ db, project }: WriteChain, { cluster, state }: St
 /** The row of `derivedProgress` with the state of the project whose sessions are stored. */
 export const storedProgress = 'usage sessions';
 
-/** A number that changes with every commit, call, branch of git, price, limit, name, pin, archive and deletion. */
-export function storedState(chain: ReadChain): number {
-  const { text } = chain.db.one<{ text: string }>(
-    `SELECT (SELECT IFNULL(group_concat(changes || '/' || total), '') FROM areaCount WHERE project = :project AND area = 'commits') || ' ' ||
+/** SQL for a text that changes with every commit, imported file, name, pin, tag, archive and deletion. */
+const recordState = `(SELECT IFNULL(group_concat(changes || '/' || total), '') FROM areaCount WHERE project = :project AND area = 'commits') || ' ' ||
             (SELECT IFNULL(MAX(no), 0) || ' ' || COUNT(*) || ' ' || TOTAL(LENGTH(path) + size) FROM source WHERE project = :project) || ' ' ||
             (SELECT IFNULL(group_concat(no || IFNULL(title, '') || IFNULL(tags, '') || (deletedAt IS NULL) || (archivedAt IS NULL) || IIF(pinnedAt IS NULL, '', 'p')), '') FROM sessionMark) || ' ' ||
-            (SELECT IFNULL(group_concat(no || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM branchMark) || ' ' ||
-            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || (SELECT COUNT(*) FROM usageBranch) || ' ' ||
-            (SELECT COUNT(*) || ' ' || TOTAL(calls) || ' ' || TOTAL(cost) || ' ' || TOTAL(input + quarter) || ' ' || TOTAL(cacheRead) || ' ' || TOTAL(cacheWrite) || ' ' || TOTAL(output)
-              FROM usageSum WHERE project = :project) AS text`,
-    { project: chain.project },
-  ) ?? { text: '' };
+            (SELECT IFNULL(group_concat(no || IFNULL(title, '') || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM branchMark) || ' ' ||
+            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed)`;
+
+/** A number for the text that this SQL gives, the settings for usage, and `rowsVersion`. */
+export function stateNumber(chain: ReadChain, sql: string): number {
+  const { text } = chain.db.one<{ text: string }>(`SELECT ${recordState} || ' ' || ${sql} AS text`, { project: chain.project }) ?? { text: '' };
   const whole = `${rowsVersion} ${text}${settingsState(chain)}`;
   let state = 1;
   for (let at = 0; at < whole.length; at++) state = (state * 31 + whole.charCodeAt(at)) % 4_294_967_291;
   return state;
 }
+
+/** A number that changes with every commit, call, branch of git, price, limit, name, pin, archive and deletion. */
+export const storedState = (chain: ReadChain): number =>
+  stateNumber(
+    chain,
+    `(SELECT COUNT(*) FROM usageBranch) || ' ' ||
+     (SELECT COUNT(*) || ' ' || TOTAL(calls) || ' ' || TOTAL(cost) || ' ' || TOTAL(input + quarter) || ' ' || TOTAL(cacheRead) || ' ' || TOTAL(cacheWrite) || ' ' || TOTAL(output)
+        FROM usageSum WHERE project = :project)`,
+  );
 
 /** Whether the stored sessions are out of date. */
 export const sessionsAreDue = (chain: ReadChain): boolean => readDerivedProgress(chain, storedProgress) !== storedState(chain);
