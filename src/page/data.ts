@@ -43,7 +43,6 @@ interface Index {
 }
 
 export const index: Index = JSON.parse(document.getElementById('index')?.textContent ?? '');
-/** The number of entries. */
 export const total = index.kinds.length;
 /** The blocks of entries as JSON texts. A block is parsed when it comes near the view. */
 export const sources: readonly string[] = [...document.querySelectorAll('script.block')].map((block) => block.textContent ?? '');

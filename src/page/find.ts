@@ -3,7 +3,6 @@ import { itemsOf, type PageItem, sources, startOf } from './data.js';
 import { jump, stop } from './player.js';
 import { changed, state } from './state.js';
 
-/** The current search. */
 export const search = {
   words: '',
   /** Numbers of the entries that contain the words. */

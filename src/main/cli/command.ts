@@ -10,13 +10,11 @@ import { type CliConnection, connect, connectThread } from './client.js';
 import { convertFirst } from './conversion.js';
 import { UsageError } from './errors.js';
 
-/** Options that choose the project of a command. */
 export interface ProjectChoice {
   readonly project?: string | undefined;
   readonly trust?: boolean | undefined;
 }
 
-/** Options of every command that works on a project. */
 export interface ProjectOptions extends ProjectChoice {
   json?: boolean;
 }

@@ -5,9 +5,7 @@ import { claudeStream, type StreamReader } from './stream.js';
 /** How `stemma run` recognizes the command of an agent. `launch` knows where each agent writes its sessions. */
 export interface AgentDriver {
   readonly agent: Runtime;
-  /** The names of the agent's command. */
   readonly commands: readonly string[];
-  /** The names of the packages that contain the agent. */
   readonly packages: readonly string[];
   /** Returns a reader of the agent's output if the arguments make it write no transcript; otherwise undefined. */
   readonly stream?: (args: readonly string[], cwd: string) => StreamReader | undefined;

@@ -103,7 +103,6 @@ function removed(text: string, path: JSONPath): string {
   return left.slice(within.offset + 1, close).trim() === '' ? left.slice(0, within.offset + 1) + left.slice(close) : left;
 }
 
-/** The indentation and line ending that a text uses. */
 function styleOf(text: string): { readonly unit: string; readonly eol: string } {
   return { unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }

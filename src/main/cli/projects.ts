@@ -136,7 +136,6 @@ const lineNumbers = (numbers: readonly number[]): string =>
 /** The number of entries that a preview prints. `--json` prints more. */
 const PREVIEWED = 20;
 
-/** The number of notes per file that are printed in full. */
 const REMARKS_PER_FILE = 3;
 
 /** Prints an import's notes about lines of files: the first notes of each file, then the number of further notes. */

@@ -62,7 +62,6 @@ function printSums(sums: UsageSessions, heading: string, titles: ReadonlyMap<str
 const noCalls = (session: string): UsageError =>
   new UsageError(`no calls of the session ${session} are in this project. \`stemma usage\` lists the sessions.`);
 
-/** The titles of sessions by their ids. */
 async function titlesIn(client: ContractClient, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const wanted = new Set(ids);
@@ -72,7 +71,6 @@ async function titlesIn(client: ContractClient, ids: readonly string[]): Promise
 
 const shownWarnings = 5;
 
-/** Warns of days and sessions over this machine's budgets. */
 async function warnOfBudgets(client: ContractClient, over: UsageSessions['overBudget']): Promise<void> {
   const titles = await titlesIn(
     client,
@@ -166,7 +164,6 @@ async function showTools(client: ContractClient, session: string | undefined, op
 /** The fillers of a page: as many as an answer holds. */
 const fillersAtOnce = 100_000;
 
-/** All fillers of a context, in pages. */
 async function* fillersOf(client: ContractClient, id: ContextId): AsyncGenerator<UsageFiller> {
   for (let offset = 0; ; offset += fillersAtOnce) {
     const page = await client.usage.fillers({ id, offset, limit: fillersAtOnce });

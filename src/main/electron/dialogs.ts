@@ -5,7 +5,6 @@ import { origin } from './security.js';
 /** The address that the page opens to request a dialog. It is never loaded. */
 const asked = `${origin}/dialog/`;
 
-/** The native dialogs that the page may ask for. */
 type Kind = 'open' | 'folder' | 'save';
 const kinds: readonly string[] = ['open', 'folder', 'save'] satisfies Kind[];
 

@@ -15,13 +15,11 @@ export interface EngineHost {
 
 const entry = built('engine', 'engine.js');
 
-/** Answers the engine's requests to the desktop app. */
 function answerFor(message: FromEngine, say: (answer: ToEngine) => void): void {
   if (message.kind === 'vault') say(vaultAnswer(message));
   if (message.kind === 'update') void checkForUpdates().then((result) => say({ kind: 'update', number: message.number, result }));
 }
 
-/** The first message to an engine. */
 const startMessage = (options: EngineOptions): ToEngine => ({
   kind: 'start',
   options,

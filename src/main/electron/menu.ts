@@ -33,7 +33,6 @@ function goTo(view: string): void {
   lead(window, `#/${view}?${queryOf(window)}`);
 }
 
-/** Asks for a project's folder and opens it. */
 async function openProject(): Promise<void> {
   const window = frontWindow();
   if (!window) return;
@@ -46,10 +45,8 @@ async function openProject(): Promise<void> {
   openRecent(dir);
 }
 
-/** Opens a project in the window. */
 const openRecent = (dir: string): void => lead(frontWindow(), `#/sessions?${new URLSearchParams({ project: dir }).toString()}`);
 
-/** Asks for histories and imports them. */
 async function importHistories(kind: 'open' | 'folder'): Promise<void> {
   const window = frontWindow();
   const paths = window ? await choose(window, kind) : [];

@@ -8,7 +8,6 @@ export const questionWord = 'answer-question';
 
 /** The most questions at a time. Each has a process and memory of its own. */
 const mostAtOnce = 2;
-/** The longest answer in bytes. */
 const maxAnswer = 256 * 1024 * 1024;
 
 type Answer = { readonly result: unknown } | { readonly refused: { readonly code: ErrorCode; readonly message: string; readonly data: ErrorData } };

@@ -24,7 +24,6 @@ export interface Readers {
   leave(): Promise<void>;
   /** Says how many projects have threads for reading, which share the memory for caches. */
   share(projects: number): void;
-  /** What the threads keep in memory. */
   caches(): CacheSize[];
   close(): void;
 }
@@ -33,7 +32,6 @@ export interface ReadersOptions {
   readonly dataDir: string;
   readonly agentRoots: readonly AgentRoot[];
   readonly place: ReadPlace | undefined;
-  /** As in `share`. */
   readonly projects: number;
   answer(connection: number, frame: Frame): void;
   ask(aid: Aid): void;
@@ -65,7 +63,6 @@ interface Reader {
   readonly open: Map<string, Open>;
   /** The streams that it sends, in the same way. */
   readonly streams: Map<string, Open & Required<Pick<Open, 'stream'>>>;
-  /** Whether it has started. */
   isReady: boolean;
   left: PromiseWithResolvers<void> | undefined;
   /** What it keeps in memory, as it said last. */

@@ -3,7 +3,6 @@ import type { UpdateCheck, UpdateSettings } from '../../core/contract/index.js';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
 import { type FromEngine, readUpdates, type ToEngine, updatesFile } from '../launch/index.js';
 
-/** The settings of updates, and how to look for one. */
 export interface Updates {
   settings(): UpdateSettings;
   set(change: { readonly on?: boolean | undefined; readonly feed?: string | null | undefined }): UpdateSettings;

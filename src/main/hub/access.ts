@@ -29,7 +29,6 @@ export interface GrantHolder extends Grant, HubCaller {}
 /** The numbers of the projects of grants; grants for all projects have none. */
 export const projectsOf = (grants: readonly Grant[]): number[] => grants.flatMap(({ project }) => (project === null ? [] : [project]));
 
-/** The kinds of actions that roles allow. */
 export type Action = 'read' | 'review' | 'write' | 'administer';
 
 const allowed: Readonly<Record<HubRole, readonly Action[]>> = {
@@ -106,7 +105,6 @@ const validTokens = ({ all }: HubDatabase) =>
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', new Date())]));
 
-/** The member with one of these verified names. */
 async function memberWith(database: HubDatabase, identities: readonly string[]): Promise<HubCaller> {
   const rows = identities.length === 0 ? [] : await validTokens(database).where('identity', 'in', identities).orderBy('token.no', 'desc').execute();
   const [first, ...others] = rows.map(grantOf);

@@ -27,7 +27,6 @@ export interface CheckedParcel {
   readonly refused: readonly UnstoredItem[];
 }
 
-/** A stored version of an item. */
 interface Version {
   readonly kind: string;
   readonly body: JsonObject;

@@ -64,7 +64,6 @@ interface ProjectWork<T> {
   readonly note?: (result: T) => AuditNote | undefined;
 }
 
-/** A line of the audit log. */
 interface AuditNote {
   /** The number of the token of the caller. */
   readonly by: number;
@@ -74,7 +73,6 @@ interface AuditNote {
   readonly what?: string | undefined;
 }
 
-/** The hub's database. */
 export interface HubDatabase {
   readonly all: Kysely<Tables>;
   inProject<T>(project: number, work: (tx: InProject) => Promise<T>, options?: ProjectWork<T>): Promise<T>;
@@ -85,9 +83,7 @@ export interface HubDatabase {
 /** The limits of the database, which tests lower. */
 export interface DatabaseLimits {
   readonly connections: number;
-  /** Milliseconds to wait for a connection. */
   readonly connectMs: number;
-  /** Milliseconds that one statement may take. */
   readonly statementMs: number;
   /** Milliseconds after that, until the hub gives up a database that did not end the statement. */
   readonly graceMs: number;

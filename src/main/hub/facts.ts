@@ -26,7 +26,6 @@ interface FactsOptions {
   readonly mostBytes?: number;
 }
 
-/** The numbers of written files and rows, by table. */
 export type WrittenFacts = Readonly<Record<string, { readonly files: number; readonly rows: number }>>;
 
 /**

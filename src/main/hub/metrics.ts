@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { AggregationType, MeterProvider } from '@opentelemetry/sdk-metrics';
 
-/** The use of the connections to the database. */
 export interface PoolUse {
   readonly total: number;
   readonly idle: number;
@@ -14,7 +13,6 @@ export interface PoolUse {
 export interface HubMetrics {
   /** Counts an answered procedure. `code` is `ok` or the code of the error. */
   called(procedure: string, code: string, ms: number): void;
-  /** Counts a stored parcel. */
   stored(what: { readonly items: number; readonly objects: number; readonly bytes: number }): void;
   /** Answers a scrape in the text format of Prometheus. */
   answer(request: IncomingMessage, response: ServerResponse): void;

@@ -103,7 +103,6 @@ async function locate(tx: InProject, hashes: readonly string[], bytes: number): 
   }));
 }
 
-/** Records written objects in the database. */
 async function record(tx: InProject, project: number, { hash, size, objects }: Written): Promise<void> {
   const { no } = await tx
     .insertInto('pack')

@@ -42,7 +42,6 @@ export async function knownOutlines(tx: InProject, objects: HubObjects, wanted: 
   return { outlines, missing };
 }
 
-/** An outline to store. */
 export interface MadeOutline {
   readonly hash: string;
   readonly format: string;

@@ -17,7 +17,6 @@ export interface HubContext {
   readonly objects: HubObjects;
   readonly views: ShareViews;
   readonly formats: CommitFormats;
-  /** The `Authorization` header. */
   readonly authorization: string | undefined;
   /** The caller, if the door has checked the token already. */
   readonly caller?: HubCaller | undefined;
@@ -59,7 +58,6 @@ export const os = implement(hubContract)
     }
   });
 
-/** The context of a procedure. */
 export type Called = HubContext & { readonly holder: GrantHolder };
 
 /** Opens a project for a call and notes the call in the audit log. */

@@ -5,7 +5,6 @@ import type { HubDatabase } from './database.js';
 interface RefusedCall {
   /** Undefined for a call without a valid token. */
   readonly holder?: (Pick<GrantHolder, 'no' | 'name' | 'project'> & HubCaller) | undefined;
-  /** The project that the call names. */
   readonly project?: string | undefined;
   readonly address?: string | undefined;
   readonly procedure: string;

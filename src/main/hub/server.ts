@@ -15,7 +15,6 @@ import { openShareViews } from './shares.js';
 import { openHubSpans } from './spans.js';
 import { createTlsServer, type TlsFiles } from './tls.js';
 
-/** A running hub. */
 export interface RunningHub {
   readonly port: number;
   /** The port of the metrics, if they have one of their own. */
@@ -131,7 +130,6 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
 const closeMs = 2_000;
 /** Milliseconds after which a connection is closed on which nothing moves, although an answer is on its way: longer than any call takes. */
 const stillMs = 120_000;
-/** Milliseconds after which an idle connection is closed. */
 const idleMs = 75_000;
 
 const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: string): Promise<void> =>

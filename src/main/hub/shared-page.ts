@@ -10,10 +10,8 @@ import { type Hub, pull } from '../../core/sync/index.js';
 import { prepareUsage } from '../../core/usage/index.js';
 import { hashName } from './names.js';
 
-/** The number of pages to keep in memory. */
 const keptPages = 8;
 
-/** The pages of share links. */
 export interface SharedPages {
   /**
    * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made from a clone with the link's token, which

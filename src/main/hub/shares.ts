@@ -31,7 +31,6 @@ interface HeldView {
   upTo: number;
 }
 
-/** The views of share links. */
 export interface ShareViews {
   /** The view of a link. It is computed once: what came before a commit never changes, so a later call looks at new items only. */
   of(tx: InProject, project: number, commits: readonly Buffer[]): Promise<ShareView>;

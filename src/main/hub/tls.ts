@@ -14,7 +14,6 @@ export interface TlsFiles {
 
 /** Milliseconds between two checks of the files. Unlike a watch, polling also notices when a link points to a new folder. */
 const lookMs = 10_000;
-/** The largest file with certificates, in bytes. */
 const maxFileBytes = 1024 * 1024;
 
 /**

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DamagedRows, damageHeader, damageInWords, readDamage } from '../../core/base/index.js';
 
-/** The headers of an answer. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const running = new AsyncLocalStorage<Map<string, number>>();

@@ -31,7 +31,6 @@ export type FromEngine =
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number };
 
-/** A frame of oRPC. */
 export type Frame = string | Uint8Array;
 
 /**

@@ -94,5 +94,4 @@ const composeTools: readonly AgentTool[] = [
   ),
 ];
 
-/** Tools for work with other agents: spaces, runs, cards, handovers and composition. */
 export const agentTools: readonly AgentTool[] = [...spaceTools, ...runTools, ...cardTools, ...handoverTools, ...composeTools];

@@ -9,7 +9,6 @@ const defaultLosses = 40;
 const defaultTokens = 10_000;
 const defaultRows = 100;
 
-/** Tools that store and read contexts. */
 export const historyTools: readonly AgentTool[] = [
   tool(
     'checkpoint',

@@ -13,7 +13,6 @@ export interface McpHost {
   /** The groups and names of the tools to offer. The default is all tools. */
   names?: readonly string[] | undefined;
   caller?: McpCaller | undefined;
-  /** Ends the service. */
   signal: AbortSignal;
   refusalOf(error: unknown): { code: string; message: string; data: unknown };
 }

@@ -20,7 +20,6 @@ function loginsIn(json: unknown): string[] {
   return logins;
 }
 
-/** Tools for tickets, their reviews and their discussions. */
 export const ticketTools: readonly AgentTool[] = [
   tool('ticket_create', 'writes', 'ticket.create', 'Creates a ticket. With `by` and without a context, records your latest context.', { who: 'by' }),
   tool('ticket_update', 'writes', 'ticket.update', 'Changes fields of a ticket. Each change is stored as a version.', { who: 'by' }),

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
-/** The address of a provider and its headers. */
 export interface Endpoint {
   readonly url: string;
   /** Called for each request, because the key may have changed. */

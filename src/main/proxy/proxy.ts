@@ -14,7 +14,6 @@ export interface ProxyOptions {
   readonly upstreams: Upstreams;
   /** The default is 0: any free port. */
   readonly port?: number;
-  /** Stores a completed call. */
   readonly record: (call: SeenCall) => Promise<unknown>;
   /** Receives the errors of calls that could not be recorded. */
   readonly problem: (error: Error) => void;

@@ -4,7 +4,6 @@ import { anthropicUrl, geminiUrl, openaiUrl } from '../providers/index.js';
 /** The address of each provider. Its path is put before the paths of the calls. */
 export type Upstreams = Readonly<Record<Provider, URL>>;
 
-/** The public addresses of the providers. */
 export const defaultUpstreams: Upstreams = {
   anthropic: new URL(anthropicUrl),
   openai: new URL(openaiUrl),

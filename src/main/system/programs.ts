@@ -75,7 +75,6 @@ export function findProgram(name: string, { env, system = thisSystem, disk = thi
   return undefined;
 }
 
-/** How the system starts a program. */
 export interface Launch {
   readonly file: string;
   readonly args: readonly string[];

@@ -68,7 +68,6 @@ interface Limits extends Partial<Place> {
   readonly signal?: AbortSignal;
   /** The most bytes of output; 1 MiB without it. */
   readonly maxBuffer?: number;
-  /** Its standard input. */
   readonly input?: string | undefined;
 }
 

@@ -13,7 +13,6 @@ export interface Commands {
   readonly commands: readonly (readonly string[])[];
 }
 
-/** How to open a terminal. */
 export interface Terminal {
   /** The name that a person reads. */
   readonly name: string;

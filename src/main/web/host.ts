@@ -12,7 +12,6 @@ import type { SpanDoor } from './otlp.js';
 import { newLinkPath, signInAnswer } from './sign-in.js';
 import { openSockets, refuseUpgrade } from './sockets.js';
 
-/** A running web host. */
 export interface Host {
   /** The link that opens a session in a browser, once. */
   readonly url: string;
@@ -21,7 +20,6 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** The options of a host. */
 export interface HostOptions {
   readonly engine: EngineOptions;
   readonly version: string;

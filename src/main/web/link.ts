@@ -8,7 +8,6 @@ export type CodeState = 'current' | 'used' | 'expired' | 'unknown';
 export interface LinkCodes {
   /** Returns the state of a code. A current code is used up by this. */
   take(code: string): CodeState;
-  /** The valid code, or undefined. */
   current(): string | undefined;
   /** Makes a new code. The previous code becomes invalid. */
   renew(): string;

@@ -6,7 +6,6 @@ import { writeBearerFile } from './bearer-file.js';
 import { startHost } from './host.js';
 import { newSecret } from './link.js';
 
-/** The options of `stemma web`. */
 export interface ServeOptions {
   /** Histories to import, and at most one project to open. */
   readonly paths: readonly string[];

@@ -108,7 +108,6 @@ const contents: Readonly<Partial<Record<ViewName, string>>> = {
   experiments: 'Turns that you run several times to compare models and prompts appear here.',
 };
 
-/** The empty state of a view while no project is open. */
 function NoProject({ view }: { view: ViewName }) {
   const { title, icon: Glyph } = requireView(view);
   return (

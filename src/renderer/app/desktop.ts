@@ -57,7 +57,6 @@ export function useDesktop(): void {
   }, [capture, dir, wanted, recent]);
 }
 
-/** The most recent projects to show in the menu of the app. */
 const maxRecent = 10;
 
 /** The projects that were opened before, loaded again whenever another project opens. */

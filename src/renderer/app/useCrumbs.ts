@@ -4,11 +4,9 @@ import { go, isPage, type Route, useCommitInView, useNavigation, useOpenDir, use
 import { projectName, useProjectItems } from './Rail';
 import { findPlace, places, requireView, viewsIn } from './views';
 
-/** One part of the breadcrumb. */
 export interface Crumb {
   readonly kind: 'Project' | 'Place' | 'Repository' | 'Session' | 'Branch' | 'Turn' | 'Page';
   readonly name: string;
-  /** The target of the link. */
   readonly to: Partial<Route>;
   /** The siblings of this part. */
   readonly items: readonly MenuEntry[];

@@ -32,7 +32,6 @@ export interface RailPlace {
   readonly id: PlaceId;
   readonly title: string;
   readonly icon: Icon;
-  /** The digit that opens the place. */
   readonly digit?: string;
   /** True for the first place of a group, which has a line above it. */
   readonly begins?: true;
@@ -53,7 +52,6 @@ export const places: readonly RailPlace[] = [
   { id: 'settings', title: 'Settings', icon: Settings },
 ];
 
-/** Everything the frame knows about a view. */
 export interface ViewDefinition {
   readonly id: ViewName;
   readonly title: string;

@@ -59,7 +59,6 @@ export const modelField = (hint = 'Leave it empty to use the first model of the 
   ...{ name: 'model', label: 'Model', options: modelOptions, optionsBy: ['by', 'provider'], hint },
 });
 
-/** The field for the provider of a model. */
 export const providerField: FormField = {
   name: 'provider',
   label: 'Provider',

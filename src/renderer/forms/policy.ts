@@ -5,7 +5,6 @@ import { profileOptions } from './options';
 import { listed } from './profile';
 import { defaultPerformer, limitsIn, performerFields, performerIn } from './run';
 
-/** The kinds of work that a rule can allow. */
 export const ruleKinds = {
   agent: 'Turns of an agent or a profile',
   space: 'Runs that messages of a space start',

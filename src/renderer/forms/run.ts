@@ -22,7 +22,6 @@ async function folderOptions(): Promise<readonly FormOption[]> {
   return [...new Set(folders)].flatMap((folder) => (folder ? [{ value: folder, name: folder }] : []));
 }
 
-/** The permission modes of an agent in words. */
 export const permissionOptions: readonly { readonly value: PermissionMode; readonly name: string }[] = [
   { value: 'default', name: 'Ask before each change and command' },
   { value: 'acceptEdits', name: 'Change files in its folder, ask before commands' },
@@ -97,7 +96,6 @@ export const workFields: readonly FormField[] = performerFields().map((field) =>
     : { ...field, shown: (values) => values.by !== 'later' && (field.shown?.(values) ?? true) },
 );
 
-/** The values of these fields at the start. */
 export const defaultPerformer: FormValues = {
   by: 'model',
   provider: '',

@@ -1,7 +1,6 @@
 import { api } from '../client';
 import { type FormSpec, givenIn, go, notify, refreshProject, textIn } from '../state';
 
-/** The templates by name. */
 const templateOptions = async () => [...new Set((await api.template.list({})).map(({ name }) => name))].map((name) => ({ value: name, name }));
 
 /** Stores a template, or the next version of one. */

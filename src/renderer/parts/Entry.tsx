@@ -117,7 +117,6 @@ interface ToolViewProps {
   readonly call: Entry;
   /** Undefined while it loads, null if the context has no result. */
   readonly result: Entry | null | undefined;
-  /** The text to show for a missing result. */
   readonly noResult?: string;
   readonly actions?: ReactNode;
 }
@@ -158,7 +157,6 @@ function Event({ entry }: { entry: Entry }) {
   return text === '' ? null : <Fold text={text}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
 }
 
-/** The output of a command of the agent. */
 const CommandOutput = ({ text }: { text: string }) =>
   text === '' ? (
     <p className="muted">The command printed nothing.</p>

@@ -69,7 +69,6 @@ function keptValues(text: string | undefined, start: FormValues, fields: readonl
   }
 }
 
-/** The state of a form and the actions of its buttons. */
 function useForm(spec: FormSpec, onDone: () => void) {
   const form = useRef<HTMLFormElement>(null);
   const { values, isChanged, set, reset, forget } = useValues(spec);
@@ -173,7 +172,6 @@ function Fields({ fields, values, problem, onChange }: FieldsProps) {
   );
 }
 
-/** A new row: every field empty. */
 const emptyRow = (row: readonly FormField[]): FormValues =>
   Object.fromEntries(
     row.map(({ name, kind, options }) => [name, kind === 'check' ? false : (kind === 'choice' && Array.isArray(options) && options[0]?.value) || '']),
@@ -186,7 +184,6 @@ interface RowsFieldProps {
   readonly onChange: (rows: readonly FormValues[]) => void;
 }
 
-/** Rows of fields that a person adds and removes. */
 function RowsField({ field, rows, problem, onChange }: RowsFieldProps) {
   const own = problem?.place === field.name ? problem.message : undefined;
   const inside = field.row ?? [];

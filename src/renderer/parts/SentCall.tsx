@@ -1,7 +1,6 @@
 import type { OutputOf } from '../../core/contract/index.js';
 import { Fold } from './Fold';
 
-/** A model call as it is sent. */
 export type ShownCall = Pick<OutputOf<'ticket.preview'>, 'messages' | 'layers' | 'tools' | 'dropped'>;
 
 /** A call: its messages with their layers, its tools, and what is not sent. */

@@ -239,7 +239,6 @@ export function TokenLegend({
   );
 }
 
-/** The parts of a counted input by share. */
 function partsByShare(parts: UsageContext['parts']): Record<Share, number> {
   const sums = { ...noTokens };
   for (const { kind, tokens } of parts) sums[shareOfPart[kind]] += tokens;

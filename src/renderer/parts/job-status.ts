@@ -1,6 +1,5 @@
 import type { JobStatus } from '../../core/contract/index.js';
 
-/** The status of a job in words. */
 export const jobStatusWords: Readonly<Record<JobStatus, string>> = {
   running: 'running',
   success: 'finished',

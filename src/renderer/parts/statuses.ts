@@ -1,6 +1,5 @@
 import type { TicketStatus } from '../../core/contract/index.js';
 
-/** Names of ticket statuses. */
 export const statusNames: Readonly<Record<TicketStatus, string>> = {
   open: 'Open',
   in_progress: 'In progress',

@@ -7,7 +7,6 @@ import { readStream } from './stream';
 export interface ExperimentJob {
   readonly project: string;
   readonly experimentId: string;
-  /** The case that is running. */
   readonly caseId: string | undefined;
   readonly stop: () => void;
   readonly error?: unknown;

@@ -37,7 +37,6 @@ export interface FormField {
 
 export interface FormSpec {
   readonly title: string;
-  /** An explanation of the action in one or two sentences. */
   readonly intro?: string | undefined;
   readonly fields: readonly FormField[];
   readonly start: FormValues;

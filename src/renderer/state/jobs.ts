@@ -4,7 +4,6 @@ import { go } from './navigation';
 import { refreshProject } from './project';
 import { notify } from './ui';
 
-/** The input of `runner.start`. */
 export interface JobInput {
   readonly what: Work;
   readonly performer: Performer;
@@ -22,7 +21,6 @@ export async function startJob(input: JobInput): Promise<void> {
   notify('The job runs. You can leave this page.');
 }
 
-/** The input of `runner.repeat`. */
 type RepeatInput = Parameters<typeof api.runner.repeat>[0];
 
 /** Starts the tries of a context, and shows the first try. A notice reports the scores after all tries have ended. */

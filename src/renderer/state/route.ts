@@ -30,7 +30,6 @@ const pages: readonly ViewName[] = ['compare', 'run'];
 /** Whether a view is a page that opens from a selection. */
 export const isPage = (view: ViewName): boolean => pages.includes(view);
 
-/** The pages of the settings. */
 export const settingsPages = ['appearance', 'providers', 'summaries', 'prices', 'storage', 'replicas', 'team', 'updates'] as const;
 export type SettingsPage = (typeof settingsPages)[number];
 
@@ -63,7 +62,6 @@ export interface Route {
   readonly others?: string | undefined;
   /** `after` runs the turns after the selected turn; undefined runs the selected turn itself. */
   readonly runs?: 'after' | undefined;
-  /** The open experiment. */
   readonly experiment?: string | undefined;
   readonly entry?: EntryKey | undefined;
   readonly stop?: Stop | undefined;
@@ -73,7 +71,6 @@ export interface Route {
   readonly space?: string | undefined;
   readonly box?: string | undefined;
   readonly card?: string | undefined;
-  /** The open job. */
   readonly job?: string | undefined;
   readonly profile?: string | undefined;
   /** The open version of a template, `name@version`. */
@@ -87,7 +84,6 @@ export interface Route {
   /** The open ticket; undefined shows all tickets as `tickets` says. */
   readonly ticket?: string | undefined;
   readonly tickets?: TicketsAs | undefined;
-  /** The selected model call. */
   readonly call?: string | undefined;
   /** The selected system prompt or tool set; any unknown value means the latest. */
   readonly part?: string | undefined;
@@ -101,7 +97,6 @@ export interface Route {
   readonly only?: string | undefined;
   /** The first day of the selected bar. */
   readonly bar?: string | undefined;
-  /** The statement of the SQL page. */
   readonly sql?: string | undefined;
   /** The rule whose findings are shown; undefined means those of all rules. */
   readonly rule?: string | undefined;

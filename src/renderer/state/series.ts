@@ -7,7 +7,6 @@ import { type Query, useQuery } from './query';
 export type ShownSeries = UsageSeries & { readonly isPart?: true };
 
 const known = new AnswerMemory<ShownSeries>(8);
-/** The calls that are drawn first. */
 const firstCalls = 500;
 
 async function seriesOf(query: { readonly id: ContextId; readonly last?: number }, signal: AbortSignal): Promise<ShownSeries> {

@@ -3,7 +3,6 @@ import { api } from '../client';
 import { AnswerMemory } from './memory';
 import { type Query, useKept, useQuery } from './query';
 
-/** Sessions as the engine lists them. */
 export type SessionPage = Awaited<ReturnType<typeof api.session.list>>;
 
 /** The sessions of a project. Those of a large one arrive in pages: until `isWhole`, the older ones are missing. */

@@ -103,7 +103,6 @@ const open = (form: Promise<FormSpec>): void => void form.then(ask, notifyProble
 
 const done = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
 
-/** The actions on the branch of a commit. */
 const branchActions = (commit: ContextId): readonly MenuEntry[] => [
   {
     name: 'Name this branch…',

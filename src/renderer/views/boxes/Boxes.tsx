@@ -54,7 +54,6 @@ export function BoxesView({ project }: { project: string }) {
   );
 }
 
-/** The menu of things to create. */
 function NewMenu({ commit }: { commit: ContextId | undefined }) {
   const items: readonly MenuEntry[] = [
     { name: 'Card…', icon: FilePlus, act: open(newCardForm()) },

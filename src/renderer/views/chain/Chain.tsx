@@ -88,7 +88,6 @@ interface LoadedProps {
   readonly isFiltered: boolean;
   /** Unfolds the run of commits that contains the row. */
   readonly onOpen: (at: number) => void;
-  /** Clears the filter. */
   readonly onClear: () => void;
   /** Draws the tools above the list. Receives a function that moves the focus to the list. */
   readonly children: (focusList: () => void) => React.ReactNode;
@@ -209,7 +208,6 @@ function spansOf({ count, itemAt }: List, from: number, to: number): [number, nu
   return spans;
 }
 
-/** The shortest list with a minimap. */
 const minRowsForMinimap = 30;
 
 function Overview({ list: { shown, shapes }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {

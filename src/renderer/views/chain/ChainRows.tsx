@@ -9,9 +9,7 @@ interface ChainRowsProps {
   readonly list: List;
   /** Prefix of the rows' element ids. */
   readonly listId: string;
-  /** The rows to draw. */
   readonly items: readonly VirtualItem[];
-  /** Height of the whole list in CSS pixels. */
   readonly height: number;
   readonly isFiltered: boolean;
   readonly selected: ContextId | undefined;

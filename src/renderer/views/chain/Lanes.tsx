@@ -2,7 +2,6 @@ import { memo } from 'react';
 import type { GraphRow } from '../../../core/contract/index.js';
 import type { SubagentLink } from './rows';
 
-/** Height of a row in CSS pixels. */
 export const rowHeight = 28;
 const laneWidth = 13;
 /** Lanes from this number on are drawn on top of each other, to leave space for the titles. */

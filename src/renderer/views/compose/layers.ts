@@ -28,7 +28,6 @@ export function layerFamily(layer: string): KindFamily {
 /** Whether a layer is a context block. */
 export const isBlock = (layer: string): boolean => layer.endsWith('__context');
 
-/** Display names of processes. */
 export const processNames: Readonly<Record<Process, string>> = {
   sequential: 'Sequential agent',
   dynamic: 'Dynamic agent',

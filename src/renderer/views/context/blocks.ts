@@ -1,7 +1,6 @@
 import type { ContextId, OutlineRow } from '../../../core/contract/index.js';
 import type { EntryBlock } from '../../parts';
 
-/** One turn of a context. */
 export interface ShownTurn {
   readonly commit: ContextId;
   /** The number of the turn, as in the breadcrumb; undefined for a compaction, and until the numbers are loaded. */

@@ -21,7 +21,6 @@ import { type ShownTurn, seamsOf, turnsOf } from './blocks';
 import { clearFound } from './painting';
 import { useLanding } from './useLanding';
 
-/** The displayed context. */
 export interface ReaderContext {
   readonly project: string;
   readonly commit: ContextId;
@@ -176,7 +175,6 @@ function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly S
   return Math.max(0, visible - (list.getTotalSize() - start));
 }
 
-/** Loads the entries of the visible blocks. */
 function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly EntryBlock[], items: Items): void {
   const [first, last] = [items[0]?.index, items.at(-1)?.index];
   useEffect(() => {

@@ -38,7 +38,6 @@ export function ComparedFiles({ files }: { files: readonly ComparedFile[] }) {
 
 const sideWords = ({ a, b }: ComparedFile): string => (a === null ? 'only right' : b === null ? 'only left' : 'differs');
 
-/** The differences of one file, line by line. */
 function OneFile({ file: { path, a, b } }: { file: ComparedFile }) {
   const [before, after] = [a === null ? '' : a.content, b === null ? '' : b.content];
   return (

@@ -1,7 +1,6 @@
 import type { ExperimentResult, ReplyCheck } from '../../../core/contract/index.js';
 import { say, showValue } from '../../parts';
 
-/** Display names of outcomes. */
 export const outcomeNames: Record<ExperimentResult['outcome'], string> = {
   pass: 'passes',
   fail: 'fails',
@@ -9,7 +8,6 @@ export const outcomeNames: Record<ExperimentResult['outcome'], string> = {
   problem: 'no reply',
 };
 
-/** Display names of the kinds of checks. */
 export const checkKinds: Record<ReplyCheck['kind'], string> = {
   contains: 'contains',
   matches: 'matches',

@@ -1,6 +1,5 @@
 import { ClipboardCopy, Download, FileOutput, FolderSearch, Send } from 'lucide-react';
 import { useState } from 'react';
-// Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Copyable, describeProblem, Sheet, Switch, say } from '../../parts';

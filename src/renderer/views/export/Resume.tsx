@@ -1,6 +1,5 @@
 import { ClipboardCopy, FileOutput } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-// Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agentIds, agents, Button, Copyable, describeProblem, ProblemLine, Select, Sheet, say } from '../../parts';

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-// Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { type Query, useQuery } from '../../state';
@@ -10,13 +9,11 @@ export const spanFormat = 'otlp-v1';
 /** The result of `export.context`, or the destination of `export.spans`. */
 export type ExportResult = Awaited<ReturnType<typeof api.export.context>> & { readonly sentTo?: string };
 
-/** The state of an export. */
 export type ExportState =
   | { readonly phase: 'asking' | 'writing' }
   | { readonly phase: 'done'; readonly written: ExportResult }
   | { readonly phase: 'failed'; readonly error: unknown };
 
-/** The choices of a person in the sheet. */
 export interface Choice {
   readonly stop: 'compaction' | 'root';
   readonly format: string | undefined;

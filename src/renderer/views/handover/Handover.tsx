@@ -7,7 +7,6 @@ import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
 import { TurnPane } from './TurnPane';
 
-/** The ways to hand work over. */
 function HandOverMenu() {
   const from = useNavigation(({ route }) => route.box);
   const items: readonly MenuEntry[] = [

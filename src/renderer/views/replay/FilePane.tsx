@@ -15,7 +15,6 @@ const knownNames = {
 interface FilePaneProps {
   readonly commit: ContextId;
   readonly path: string;
-  /** The number of the current step. */
   readonly step: number;
   readonly onGo: (place: number) => void;
   readonly onClose: () => void;

@@ -44,7 +44,6 @@ export function placeAt({ times }: Axis, time: number): number {
   return Math.max(0, low);
 }
 
-/** Playback speeds. */
 export const speeds = [0.5, 1, 2, 5, 10, 25, 100] as const;
 
 /** The next faster (1) or slower (-1) speed, within the bounds. */

@@ -1,6 +1,5 @@
 import type { KeyboardEvent } from 'react';
 
-/** What a key does in the replay. */
 export type Command = 'toggle' | 'nextStep' | 'previousStep' | 'nextTurn' | 'previousTurn' | 'faster' | 'slower' | 'first' | 'last';
 
 const commands: Readonly<Record<string, Command>> = {

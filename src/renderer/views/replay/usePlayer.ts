@@ -1,9 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Axis, placeAt } from './axis';
 
-/** The state of playback and its controls. */
 export interface Player {
-  /** The place of the current step. */
   readonly place: number;
   readonly playing: boolean;
   readonly speed: number;

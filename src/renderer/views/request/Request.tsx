@@ -281,7 +281,6 @@ interface ChosenProps {
   readonly number: number | undefined;
   readonly turn: number | undefined;
   readonly before: UsageCall | undefined;
-  /** True if the request is shown in full. */
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }

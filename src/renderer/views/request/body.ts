@@ -12,7 +12,6 @@ export interface BodyPart {
   readonly tokens: number;
 }
 
-/** A message of a request with its parts. */
 export interface ShownMessage {
   readonly role: string;
   readonly parts: readonly BodyPart[];

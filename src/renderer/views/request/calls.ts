@@ -1,7 +1,6 @@
 import type { UsageCall } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
-/** Which calls the list shows. */
 export type ShownCalls = 'all' | 'misses' | 'jumps';
 
 /** A growth from this many tokens on is a large jump. */

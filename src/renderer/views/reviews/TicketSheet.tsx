@@ -12,7 +12,6 @@ const types = ['task', 'bug', 'feature', 'question', 'review'] as const;
 interface TicketSheetProps {
   /** The ticket to change; without it the sheet creates a new one. */
   readonly ticket?: Ticket;
-  /** The parent of the new ticket. */
   readonly parent?: Ticket;
   readonly people: readonly string[];
   readonly onClose: () => void;

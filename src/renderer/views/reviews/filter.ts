@@ -10,7 +10,6 @@ export interface TicketFilter {
   readonly ready: boolean;
 }
 
-/** The filter that hides nothing. */
 export const noFilter: TicketFilter = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
 const lastFilters = new Map<string, TicketFilter>();
 

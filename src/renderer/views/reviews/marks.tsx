@@ -21,7 +21,6 @@ import { type Icon, say, statusNames } from '../../parts';
 import { go } from '../../state';
 import { typeName, verdictNames } from './words';
 
-/** The icon of each status. */
 export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
   open: CircleDashed,
   in_progress: CircleDot,

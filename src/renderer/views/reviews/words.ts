@@ -1,7 +1,6 @@
 import type { Ticket, TicketStatus, TicketTask, TicketVersion, Verdict } from '../../../core/contract/index.js';
 import { say, statusNames } from '../../parts';
 
-/** Verdicts as the window names them. */
 export const verdictNames: Readonly<Record<Verdict, string>> = {
   pending: 'pending',
   approved: 'approved',

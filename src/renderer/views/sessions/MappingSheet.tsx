@@ -94,7 +94,6 @@ export function MappingSheet() {
   );
 }
 
-/** The built-in mappings, as patterns. */
 function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
   const [patterns, setPatterns] = useState<readonly Mapping[]>([]);
   useEffect(() => void api.import.mappings({}).then(setPatterns, () => setPatterns([])), []);
@@ -122,7 +121,6 @@ function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
 const shownContent = ({ text, arguments: input }: MappingPreview['entries'][number]): string =>
   (text ?? (input === undefined ? '' : JSON.stringify(input))).slice(0, 200);
 
-/** The number of entries that the sheet shows. */
 const maxShown = 50;
 
 function Preview({ sessions, entries, unread, broken, problem }: MappingPreview) {

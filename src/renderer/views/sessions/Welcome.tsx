@@ -3,7 +3,6 @@ import { agentName, say } from '../../parts';
 import type { Listed } from './rows';
 import { ImportButton } from './SessionsBar';
 
-/** What Stemma is. */
 export const about =
   'Stemma reads the histories that coding agents leave on this machine and shows what the model saw at every turn, what it cost, and where it went wrong. You can edit any prompt, continue from it in the agent, and compare the answers.';
 

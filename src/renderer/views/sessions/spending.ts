@@ -12,7 +12,6 @@ export function useSpending(dir: string) {
   return query.status === 'done' ? query.data : undefined;
 }
 
-/** The sums of the listed sessions. */
 export interface ListedSums {
   readonly sessions: number;
   readonly turns: number;

@@ -11,7 +11,6 @@ const origins: Record<ProviderAccount['from'], string> = {
   machine: 'default address',
 };
 
-/** The wire formats by their common names. */
 const wireNames: Record<Wire, string> = {
   openai: 'Chat Completions (OpenAI-compatible)',
   responses: 'Responses API (OpenAI)',

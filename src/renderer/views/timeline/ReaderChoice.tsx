@@ -11,7 +11,6 @@ interface ReaderChoiceProps {
   /** `agent ID` for the next call of an agent, `run ID` for one of its runs. */
   readonly reader: string;
   readonly onReader: (reader: string) => void;
-  /** Messages in the window. */
   readonly budget: number;
   readonly onBudget: (budget: number) => void;
 }

@@ -10,7 +10,6 @@ import { defaultSender, runWords } from './space';
 interface WriterProps {
   readonly space: Space;
   readonly runs: readonly Run[];
-  /** The message that is replied to. */
   readonly replyTo: TimelineMessage | undefined;
   readonly onReplyTo: (message: TimelineMessage | undefined) => void;
   readonly onPosted: () => void;
@@ -130,7 +129,6 @@ function usePosting(onPosted: () => void) {
   return { busy, perform };
 }
 
-/** The message that is replied to. */
 const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: () => void }) => (
   <p className="writer-reply row muted small">
     <CornerUpLeft size={12} aria-hidden />

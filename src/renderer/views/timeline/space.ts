@@ -8,7 +8,6 @@ const endedWaits = 20;
 
 /** Additional facts that the chat shows about a message. */
 export interface MessageNote {
-  /** The message to which this message replies. */
   readonly replyTo: { readonly id: string; readonly name: string; readonly text: string } | undefined;
   /** The wait of the author for an answer, open or ended. */
   readonly wait: MessageWait | undefined;

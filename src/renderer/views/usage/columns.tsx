@@ -5,7 +5,6 @@ import type { ListedCalls } from './statements';
 import { hitShare, type Sums, sumTokens } from './sums';
 import { measured, measuredSum, share, tokensIn } from './words';
 
-/** A column of the table. */
 export interface UsageColumn {
   readonly id: string;
   readonly name: string;
@@ -19,7 +18,6 @@ export interface UsageColumn {
   readonly words: (sums: Sums) => string;
 }
 
-/** A row of the table. */
 export interface UsageTableRow {
   readonly key: string;
   readonly sums: Sums;
@@ -53,7 +51,6 @@ const errorsColumn: UsageColumn = {
   words: ({ errors }) => say.plural(errors, 'failed tool call'),
 };
 
-/** The columns of calls to models. */
 export const callColumns: readonly UsageColumn[] = [
   sessionsColumn,
   {
@@ -90,7 +87,6 @@ export const callColumns: readonly UsageColumn[] = [
   },
 ];
 
-/** The columns of tool calls. */
 export const toolColumns: readonly UsageColumn[] = [
   sessionsColumn,
   {

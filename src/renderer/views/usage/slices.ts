@@ -21,7 +21,6 @@ const ofCalls = [
 /** What is added up. */
 export type CountName = (typeof ofCalls)[number];
 
-/** Some rows of sums. */
 export interface Slices {
   readonly facts: {
     /** The texts that the places name by number. What was not recorded is an empty text. */
@@ -46,7 +45,6 @@ export const callSlices = ({ names, calls }: Pick<AnalysisSums, 'names' | 'calls
 export const toolSlices = ({ names, tools }: AnalysisTools, sessions: SessionPlaces): Slices =>
   slicesIn(names, tools, ['day', 'session', 'agent', 'model', 'tool'], ofTools, sessions);
 
-/** Slices without a row. */
 export const noSlices = toolSlices({ names: [], tools: [] }, new Map());
 
 function slicesIn(

@@ -1,7 +1,6 @@
 import type { Range } from './ranges';
 import { type ChosenFacets, type CountName, facets, matching, type ShownGrouping, type Slices, type UsageFacet } from './slices';
 
-/** What a bar shows. */
 export const measures = ['cost', 'tokens', 'loss', 'errors', 'time'] as const;
 export type ShownMeasure = (typeof measures)[number];
 
