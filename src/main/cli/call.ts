@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { OutputOf, ProcedureName } from '../../core/contract/index.js';
 import { type ContractClient, readStandardInput } from '../launch/index.js';
 import { printJson } from '../terminal/index.js';
-import { addProjectChoice, findChosen, openChosen, type ProjectOptions, withEngine } from './command.js';
+import { addProjectChoice, addProjectCommand, commitName, findChosen, openChosen, type ProjectOptions, withEngine, withProject } from './command.js';
 import { UsageError } from './errors.js';
 
 /** The help of the procedures, once {@link loadProcedures} has loaded the contract. */
@@ -49,6 +50,50 @@ type Method = (input: unknown) => Promise<unknown>;
 
 const procedureAt = (client: ContractClient, procedure: string): Method =>
   procedure.split('.').reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], client) as Method;
+
+/** The field of an input for a word or an option of a command, and how its text is read. */
+export type CallField = string | readonly [field: string, read: (given: never) => unknown];
+
+const callFields: Readonly<Record<string, CallField>> = {
+  commit: ['id', commitName],
+  experiment: 'experimentId',
+  job: 'jobId',
+  result: 'resultId',
+  session: 'sessionId',
+  source: 'sourceId',
+  as: 'principal',
+  edits: ['edits', readInput],
+};
+
+/**
+ * Adds a command that passes its words and options to a procedure, as the fields of the same names or as `fields` says. `--json` prints the answer as it
+ * is, else `show` prints it.
+ */
+export function addCall<Name extends ProcedureName>(
+  parent: Command,
+  usage: string,
+  description: string,
+  procedure: Name,
+  show: (answer: OutputOf<Name>) => unknown,
+  fields: Readonly<Record<string, CallField>> = {},
+): Command {
+  const command = addProjectCommand(parent, usage, description);
+  return command.action(async () => {
+    const { project, trust, json, ...options } = command.opts();
+    const words = command.registeredArguments.map((argument, place) => [argument.name(), command.processedArgs[place]] as const);
+    const input: Record<string, unknown> = {};
+    for (const [name, given] of [...words, ...Object.entries(options)]) {
+      const named = fields[name] ?? callFields[name] ?? name;
+      const [field, read] = typeof named === 'string' ? [named] : named;
+      if (given !== undefined) input[field] = read ? await read(given as never) : given;
+    }
+    await withProject({ project, trust }, async ({ client }) => {
+      const answer = (await procedureAt(client, procedure)(input)) as OutputOf<Name>;
+      if (json) printJson(answer);
+      else show(answer);
+    });
+  });
+}
 
 /** Reads `--input`: JSON text, `@file`, or `-` for standard input. Without it, the input is `{}`. @throws UsageError */
 export async function readInput(input: string | undefined): Promise<unknown> {

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type ContextDiff, type Entry, type Runtime, runtimes } from '../../core/contract/index.js';
+import { type ContextDiff, type Entry, runtimes } from '../../core/contract/index.js';
 import { dim, green, indent, join, line, printExact, printJson, printText, red, say } from '../terminal/index.js';
-import { readInput } from './call.js';
+import { addCall } from './call.js';
 import { addProjectCommand, asOption, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { describeCommit, describeEntry } from './describe.js';
 import { reportRedactions } from './export.js';
@@ -28,13 +27,14 @@ export function addContextCommands(program: Command): void {
     .addOption(rawOption())
     .action(materialize);
 
-  addProjectCommand(program, 'fork <commit>', 'start a branch from a commit, cut after an entry or edited')
+  addCall(program, 'fork <commit>', 'start a branch from a commit, cut after an entry or edited', 'context.fork', (commit) =>
+    printText(describeCommit(commit)),
+  )
     .option('--at <key>', 'cut after the entry with this key')
     .option('--edits <json>', '[{"op":"drop"|"replace"|"insert"|"append", "key"?, "entry"?}] as JSON text, @file or -')
     .option('--summary <text>', 'what the fork is for')
     .option('--template <name>', 'template of the agent')
-    .addOption(asOption())
-    .action(fork);
+    .addOption(asOption());
 
   addProjectCommand(program, 'diff <a> <b> [more...]', 'compare contexts')
     .option('--markdown', 'print a document for people; it can compare more than two contexts')
@@ -45,10 +45,15 @@ export function addContextCommands(program: Command): void {
     .addOption(rawOption())
     .action(compare);
 
-  addProjectCommand(program, 'resume <commit>', 'write a session that an agent can continue, and print the command for it')
+  addCall(
+    program,
+    'resume <commit>',
+    'write a session that an agent can continue, and print the command for it',
+    'export.resume',
+    ({ path, command }) => printText(line`Wrote ${path}\nContinue with:\n  ${command}`),
+  )
     .addOption(new Option('--agent <name>', 'the agent (default: the one that wrote the context)').choices([...runtimes]))
-    .option('--cwd <dir>', 'working directory of the session (default: the recorded one)')
-    .action(resume);
+    .option('--cwd <dir>', 'working directory of the session (default: the recorded one)', pathOption);
 }
 
 function showLog(id: string | undefined, options: ProjectOptions & { limit: number }): Promise<void> {
@@ -80,23 +85,6 @@ function materialize(id: string, options: ProjectOptions & { format?: string; st
     printExact(Buffer.from(data, 'base64'), options);
     const { messageCount, tokenCount, format, tier, commits } = result;
     say(dim(`${counted(messageCount, 'message')}, ≈${counted(tokenCount, 'token')}, ${format} (${tier}), ${counted(commits.length, 'commit')}`));
-  });
-}
-
-interface ForkOptions extends ProjectOptions {
-  at?: string;
-  edits?: string;
-  summary?: string;
-  template?: string;
-  as?: string;
-}
-
-function fork(id: string, options: ForkOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const { at, summary, template, as: principal } = options;
-    const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
-    const commit = await client.context.fork({ id: commitName(id), at, edits, summary, template, principal });
-    options.json ? printJson(commit) : printText(describeCommit(commit));
   });
 }
 
@@ -147,11 +135,4 @@ function printDiff(diff: ContextDiff, left: readonly Entry[], right: readonly En
 function sizeOf({ tokens, counted: exact }: ContextDiff, side: 'a' | 'b'): string {
   const size = exact[side];
   return size === null ? `≈${tokens[side].toLocaleString('en-US')}` : `${size.toLocaleString('en-US')} counted`;
-}
-
-function resume(id: string, options: ProjectOptions & { agent?: Runtime; cwd?: string }): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const result = await client.export.resume({ id: commitName(id), agent: options.agent, cwd: options.cwd && resolve(options.cwd) });
-    options.json ? printJson(result) : printText(line`Wrote ${result.path}\nContinue with:\n  ${result.command}`);
-  });
 }

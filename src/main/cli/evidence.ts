@@ -2,29 +2,23 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Verified } from '../../core/contract/index.js';
 import { bold, dim, green, line, printJson, printText, red } from '../terminal/index.js';
-import { addProjectCommand, commitName, jsonOption, type ProjectOptions, withProject } from './command.js';
+import { addCall } from './call.js';
+import { commitName, jsonOption, pathOption } from './command.js';
 import { counted, size } from './numbers.js';
-
-interface EvidenceOptions extends ProjectOptions {
-  out: string;
-  key?: string;
-}
 
 /** Adds `stemma evidence`, which writes packs of evidence, and `stemma verify`, which checks one with nothing but the file. */
 export function addEvidenceCommands(program: Command): void {
-  addProjectCommand(program, 'evidence <ids...>', 'write a file that proves what commits, calls and tickets held')
-    .requiredOption('-o, --out <file>', 'the new file')
-    .option('--key <file>', 'sign it with the Ed25519 private key in this PEM file')
-    .action((ids: string[], { out, key, ...options }: EvidenceOptions) =>
-      withProject(options, async ({ client }) => {
-        const packed = await client.evidence.pack({ ids: ids.map(commitName), path: resolve(out), ...(key !== undefined && { key: resolve(key) }) });
-        if (options.json) printJson(packed);
-        else
-          printText(
-            line`Wrote ${packed.path} (${counted(packed.items, 'item')}, ${size(packed.bytes)})\nMerkle root ${packed.digest}${packed.signed ? ', signed' : ''}`,
-          );
-      }),
-    );
+  addCall(
+    program,
+    'evidence <ids...>',
+    'write a file that proves what commits, calls and tickets held',
+    'evidence.pack',
+    ({ path, items, bytes, digest, signed }) =>
+      printText(line`Wrote ${path} (${counted(items, 'item')}, ${size(bytes)})\nMerkle root ${digest}${signed ? ', signed' : ''}`),
+    { ids: ['ids', (ids: string[]) => ids.map(commitName)], out: 'path' },
+  )
+    .requiredOption('-o, --out <file>', 'the new file', pathOption)
+    .option('--key <file>', 'sign it with the Ed25519 private key in this PEM file', pathOption);
   program.command('verify <file>').description('check a pack of evidence; it needs no project').addOption(jsonOption()).action(showVerified);
 }
 

@@ -1,23 +1,28 @@
 import { type Command, Option } from 'commander';
-import type { ExperimentResult } from '../../core/contract/index.js';
+import type { ExperimentResult, OutputOf } from '../../core/contract/index.js';
 import { dim, green, line, printExact, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
-import { drain, readInput } from './call.js';
+import { addCall, drain, readInput } from './call.js';
 import { addProjectCommand, type ProjectOptions, pathOption, rawOption, withProject, withStoppableProject } from './command.js';
 import { counted, firstLine, size } from './numbers.js';
 
 /** Adds `stemma experiment …`, which runs turns again in several ways and tabulates the replies. */
 export function addExperimentCommands(program: Command): void {
   const experiment = program.command('experiment').description('run turns again in several ways and compare the replies');
-  addProjectCommand(experiment, 'list', 'list the experiments, most recently saved first').action(listExperiments);
+  addCall(experiment, 'list', 'list the experiments, most recently saved first', 'experiment.list', printExperiments);
   addProjectCommand(experiment, 'save', 'save a new experiment or a new version of one')
     .requiredOption('--input <json>', '{"title", "cases": [{"title", "turnId", "provider", …}], "checks"?, "experimentId"?} as JSON text, @file or -')
     .action(saveExperiment);
   addProjectCommand(experiment, 'run <experiment>', 'run its cases; each reply becomes a branch and a row')
     .option('--case <id...>', 'only these cases')
     .action(runExperiment);
-  addProjectCommand(experiment, 'judge <result> <verdict>', 'judge a reply: pass, fail, or none to remove the verdict')
-    .option('--note <text>', 'the reason')
-    .action(judgeResult);
+  addCall(
+    experiment,
+    'judge <result> <verdict>',
+    'judge a reply: pass, fail, or none to remove the verdict',
+    'experiment.judge',
+    (judged) => printText(describeResult(judged)),
+    { verdict: ['verdict', (given: string) => (given === 'none' ? null : given)] },
+  ).option('--note <text>', 'the reason');
   addProjectCommand(experiment, 'show <experiment>', 'print its table')
     .addOption(new Option('-f, --format <name>', 'format of the table').choices(['csv', 'markdown']).default('markdown'))
     .option('-o, --output <file>', 'write the table to a new file')
@@ -25,16 +30,12 @@ export function addExperimentCommands(program: Command): void {
     .action(showExperiment);
 }
 
-function listExperiments(options: ProjectOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const rows = await client.experiment.list({});
-    if (options.json) return printJson(rows);
-    for (const { experimentId, title, cases, results, passed, failed } of rows) {
-      const counts = dim(`${counted(cases, 'case')}, ${counted(results, 'reply', 'replies')}`);
-      printText(line`${yellow(experimentId)}  ${title}  ${counts}  ${green(`${passed} pass`)}  ${red(`${failed} fail`)}`);
-    }
-    if (rows.length === 0) say('No experiments yet. `stemma experiment save` makes one.');
-  });
+function printExperiments(rows: OutputOf<'experiment.list'>): void {
+  for (const { experimentId, title, cases, results, passed, failed } of rows) {
+    const counts = dim(`${counted(cases, 'case')}, ${counted(results, 'reply', 'replies')}`);
+    printText(line`${yellow(experimentId)}  ${title}  ${counts}  ${green(`${passed} pass`)}  ${red(`${failed} fail`)}`);
+  }
+  if (rows.length === 0) say('No experiments yet. `stemma experiment save` makes one.');
 }
 
 function saveExperiment(options: ProjectOptions & { input: string }): Promise<void> {
@@ -50,13 +51,6 @@ function runExperiment(experimentId: string, options: ProjectOptions & { case?: 
     const round = (await drain(stream, () => undefined)) as { round: number; results: ExperimentResult[] };
     if (options.json) return printJson(round);
     for (const result of round.results) printText(describeResult(result));
-  });
-}
-
-function judgeResult(resultId: string, verdict: string, options: ProjectOptions & { note?: string }): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const judged = await client.experiment.judge({ resultId, verdict: verdict === 'none' ? null : (verdict as 'pass'), note: options.note });
-    options.json ? printJson(judged) : printText(describeResult(judged));
   });
 }
 

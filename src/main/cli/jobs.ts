@@ -18,7 +18,7 @@ import {
 } from '../../core/contract/index.js';
 import { quoted, shellOf, thisSystem } from '../../core/system/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
-import { drain } from './call.js';
+import { addCall, drain } from './call.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, firstLine } from './numbers.js';
@@ -26,9 +26,10 @@ import { counted, firstLine } from './numbers.js';
 /** Adds `stemma job …`: work that models and command-line agents carry out. */
 export function addJobCommands(program: Command): void {
   const job = program.command('job').description('carry out turns, runs, tickets and contexts, with a model or a command-line agent');
-  addProjectCommand(job, 'list', 'list the newest jobs')
-    .addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses))
-    .action(listJobs);
+  addCall(job, 'list', 'list the newest jobs', 'runner.list', (jobs) => {
+    for (const each of jobs) printText(describeJob(each));
+    if (jobs.length === 0) say('No jobs yet. `stemma job start` starts one.');
+  }).addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses));
   addProjectCommand(job, 'start [turn]', 'carry out a dispatched turn, or answer a context, and print what happens')
     .option('--run <run>', 'carry out a run of an agent in a space')
     .option('--event <number>', 'carry out a start that a ticket requests', Number)
@@ -49,8 +50,11 @@ export function addJobCommands(program: Command): void {
   addProjectCommand(job, 'allow [turn]', 'allow work that another machine sent, so that a rule may start it')
     .option('--event <number>', 'a start that a ticket requests', Number)
     .action(allowWork);
-  addProjectCommand(job, 'stop <job>', 'stop a job; what was finished stays').action(stopJob);
-  addProjectCommand(job, 'log <job>', 'print what happened in a job').action(showLog);
+  addCall(job, 'stop <job>', 'stop a job; what was finished stays', 'runner.stop', (stopped) => printText(describeJob(stopped)));
+  addCall(job, 'log <job>', 'print what happened in a job', 'runner.log', ({ events, job: of }) => {
+    for (const event of events) printEvent(event);
+    printText(describeJob(of));
+  });
 }
 
 function positive(text: string): number {
@@ -83,15 +87,6 @@ function allowWork(turn: string | undefined, options: ProjectOptions & { event?:
     const { received } = await client.runner.allow({ what: turn === undefined ? { eventId: options.event ?? 0 } : { turnId: turn } });
     if (options.json) return printJson({ received });
     printText(line`${received === null ? 'This machine recorded it, so it needs no permission.' : `Allowed. Sent by ${senderOf(received)}.`}`);
-  });
-}
-
-function listJobs(options: ProjectOptions & { status?: JobStatus }): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const jobs = await client.runner.list({ status: options.status });
-    if (options.json) return printJson(jobs);
-    for (const job of jobs) printText(describeJob(job));
-    if (jobs.length === 0) say('No jobs yet. `stemma job start` starts one.');
   });
 }
 
@@ -155,22 +150,6 @@ function repeatJob(what: Work, performer: Performer, { times = 1, check, calls, 
     if (options.json) return printJson({ tries });
     for (const { jobId, status, commit, folder, score } of tries)
       printText(line`${jobId}  ${colored(status)}  ${score === null ? '' : score === 1 ? 'pass  ' : 'fail  '}${commit ?? ''}  ${folder ?? ''}`);
-  });
-}
-
-function stopJob(jobId: string, options: ProjectOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const job = await client.runner.stop({ jobId });
-    options.json ? printJson(job) : printText(describeJob(job));
-  });
-}
-
-function showLog(jobId: string, options: ProjectOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const log = await client.runner.log({ jobId });
-    if (options.json) return printJson(log);
-    for (const event of log.events) printEvent(event);
-    printText(describeJob(log.job));
   });
 }
 

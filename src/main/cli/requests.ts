@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { maxRequests, type PartDiff, type RequestDiff, type RequestPartRow, type RequestRow } from '../../core/contract/index.js';
 import { block, dim, green, line, printExact, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
-import { addProjectCommand, commitName, type ProjectOptions, rawOption, withProject } from './command.js';
+import { addCall } from './call.js';
+import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, withProject } from './command.js';
 import { counted, size } from './numbers.js';
 import { wholeNumber } from './option-values.js';
 
@@ -17,14 +17,24 @@ export function addRequestCommands(program: Command): void {
   addProjectCommand(request, 'show <request>', 'print the body of a call on standard output, and its proof on standard error')
     .addOption(rawOption())
     .action(showRequest);
-  addProjectCommand(request, 'diff <a> <b>', 'compare two calls, and show where the cached prefix ends').action(diffRequests);
+  addCall(request, 'diff <a> <b>', 'compare two calls, and show where the cached prefix ends', 'request.diff', (diff) => {
+    for (const each of describeDiff(diff)) printText(each);
+  });
   addProjectCommand(request, 'prompts [part] [other]', 'list the system prompts and tool sets, print one, or compare two').action(showPrompts);
 
   const source = program.command('source').description('show imported files');
-  addProjectCommand(source, 'list', 'list the imported files, newest first').action(listSources);
-  addProjectCommand(source, 'get <source>', 'write an imported file again, byte for byte, from the store alone')
-    .requiredOption('-o, --output <file>', 'the new file')
-    .action(getSource);
+  addCall(source, 'list', 'list the imported files, newest first', 'source.list', (rows) => {
+    for (const { sourceId, bytes, format, path, title } of rows)
+      printText(line`${sourceId}  ${size(bytes).padStart(9)}  ${format}  ${path}${title ? dim(`  ${title}`) : ''}`);
+  });
+  addCall(
+    source,
+    'get <source>',
+    'write an imported file again, byte for byte, from the store alone',
+    'source.get',
+    ({ path, bytes, hash }) => printText(`Wrote ${path} (${size(bytes)}, ${hash}).`),
+    { output: 'path' },
+  ).requiredOption('-o, --output <file>', 'the new file', pathOption);
 }
 
 function listRequests(id: string | undefined, options: ProjectOptions & { session?: string; offset?: number; limit: number }): Promise<void> {
@@ -53,14 +63,6 @@ function showRequest(requestId: string, options: ProjectOptions & { raw?: true }
   });
 }
 
-function diffRequests(a: string, b: string, options: ProjectOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const diff = await client.request.diff({ a, b });
-    if (options.json) return printJson(diff);
-    for (const each of describeDiff(diff)) printText(each);
-  });
-}
-
 function showPrompts(part: string | undefined, other: string | undefined, options: ProjectOptions): Promise<void> {
   return withProject(options, async ({ client }) => {
     if (part === undefined) {
@@ -76,22 +78,6 @@ function showPrompts(part: string | undefined, other: string | undefined, option
       if (options.json) return printJson(diff);
       for (const each of describePartDiff(diff)) printText(each);
     }
-  });
-}
-
-function listSources(options: ProjectOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const rows = await client.source.list({});
-    if (options.json) return printJson(rows);
-    for (const { sourceId, bytes, format, path, title } of rows)
-      printText(line`${sourceId}  ${size(bytes).padStart(9)}  ${format}  ${path}${title ? dim(`  ${title}`) : ''}`);
-  });
-}
-
-function getSource(sourceId: string, options: ProjectOptions & { output: string }): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const file = await client.source.get({ sourceId, path: resolve(options.output) });
-    options.json ? printJson(file) : printText(`Wrote ${file.path} (${size(file.bytes)}, ${file.hash}).`);
   });
 }
 

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
-import { eventStates, type TicketEvent } from '../../core/contract/index.js';
+import { eventStates, type OutputOf, type TicketEvent } from '../../core/contract/index.js';
 import { dim, line, printJson, printText } from '../terminal/index.js';
-import { addProjectCommand, type ProjectOptions, untilStopped, withProject, withStoppableProject } from './command.js';
+import { addCall } from './call.js';
+import { addProjectCommand, type ProjectOptions, untilStopped, withStoppableProject } from './command.js';
 import { counted } from './numbers.js';
 import { wholeNumber } from './option-values.js';
-import { byOption, choice, ticketName } from './ticket-options.js';
+import { byOption, choice, ticketFields, ticketName } from './ticket-options.js';
 import { startLine } from './ticket-text.js';
 
 /**
@@ -12,7 +13,14 @@ import { startLine } from './ticket-text.js';
  * agent.
  */
 export function addTicketEventCommands(ticket: Command): void {
-  addProjectCommand(ticket, 'start <ticket> <who>', 'print the context from which someone should start on a ticket').action(showStart);
+  addCall(
+    ticket,
+    'start <ticket> <who>',
+    'print the context from which someone should start on a ticket',
+    'ticket.startFrom',
+    printStart,
+    ticketFields,
+  );
   addProjectCommand(ticket, 'events', 'list the requests to start, oldest first')
     .addOption(new Option('--after <number>', 'only requests after this one').argParser(wholeNumber))
     .addOption(new Option('--ticket <ticket>', 'only requests for this ticket').argParser(ticketName))
@@ -22,19 +30,20 @@ export function addTicketEventCommands(ticket: Command): void {
     )
     .addOption(new Option('--follow', 'keep running and print new requests, one on each line'))
     .action(showEvents);
-  addProjectCommand(ticket, 'acknowledge <event> <as>', 'mark a request to start as taken, done or dismissed')
-    .addOption(byOption().makeOptionMandatory())
-    .action(acknowledge);
+  addCall(
+    ticket,
+    'acknowledge <event> <as>',
+    'mark a request to start as taken, done or dismissed',
+    'ticket.acknowledge',
+    (acknowledged) => printText(startLine(acknowledged)),
+    { event: ['event', wholeNumber], as: ['as', choice(['taken', 'done', 'dismissed'], 'answer')] },
+  ).addOption(byOption().makeOptionMandatory());
 }
 
-function showStart(id: string, who: string, options: ProjectOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const start = await client.ticket.startFrom({ ticketId: ticketName(id), who });
-    if (options.json) return printJson(start);
-    printText(line`${start.contextId ?? 'fresh'}  ${dim(start.reason.replaceAll('_', ' '))}`);
-    for (const { contextId, reason, known } of start.choices.filter((each) => each.contextId !== start.contextId))
-      printText(dim(`or ${contextId}  ${reason.replaceAll('_', ' ')}${known ? '' : ', not in this project'}`));
-  });
+function printStart({ contextId: from, reason: why, choices }: OutputOf<'ticket.startFrom'>): void {
+  printText(line`${from ?? 'fresh'}  ${dim(why.replaceAll('_', ' '))}`);
+  for (const { contextId, reason, known } of choices.filter((each) => each.contextId !== from))
+    printText(dim(`or ${contextId}  ${reason.replaceAll('_', ' ')}${known ? '' : ', not in this project'}`));
 }
 
 interface EventOptions extends ProjectOptions {
@@ -63,13 +72,5 @@ function showEvents(options: EventOptions): Promise<void> {
     // A new request to start always comes with a new commit or ticket version, so a change event of the project announces it.
     for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal))
       for (const event of await readNew()) options.json ? printJson(event) : printText(startLine(event));
-  });
-}
-
-function acknowledge(event: string, answer: string, options: ProjectOptions & { by: string }): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const as = choice(['taken', 'done', 'dismissed'] as const, answer, 'answer');
-    const acknowledged = await client.ticket.acknowledge({ event: wholeNumber(event), as, by: options.by });
-    options.json ? printJson(acknowledged) : printText(startLine(acknowledged));
   });
 }

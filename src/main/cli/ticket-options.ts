@@ -1,21 +1,7 @@
 import { type Command, Option } from 'commander';
+import { ticketStatuses, verdicts } from '../../core/contract/index.js';
+import type { CallField } from './call.js';
 import { UsageError } from './errors.js';
-
-/** The author and the author's context. With `by` alone, the engine finds the author's latest context. */
-export interface AuthorOptions {
-  by?: string;
-  context?: string;
-}
-
-/** The fields of a ticket that both `create` and `update` accept. */
-export interface FieldOptions extends AuthorOptions {
-  type?: string;
-  body?: string;
-  parent?: string;
-  label?: string[];
-  dependsOn?: string[];
-  assignee?: string;
-}
 
 /** `--by`: the name of the author. */
 export const byOption = (): Option => new Option('--by <name>', 'your name; Stemma finds your latest context by it');
@@ -27,7 +13,7 @@ export const reasonOption = (): Option => new Option('--reason <text>', 'the rea
 /** The id of a ticket as a person types it: `3f9a12c4` means `tkt-3f9a12c4`. */
 export const ticketName = (text: string): string => (text.startsWith('tkt-') ? text : `tkt-${text}`);
 
-/** Adds the options of `FieldOptions`, except for the type. */
+/** Adds the options that both `create` and `update` accept, except for the type. */
 export const withFieldOptions = (command: Command): Command =>
   command
     .addOption(new Option('--body <text>', 'the text of the ticket'))
@@ -38,17 +24,21 @@ export const withFieldOptions = (command: Command): Command =>
     .addOption(byOption())
     .addOption(contextOption());
 
-/** The options as fields of the contract. */
-export const readFields = ({ type, body, parent, label, dependsOn, assignee, by, context }: FieldOptions) => ({
-  ...{ type, body, parent, assignee, by },
-  labels: label,
-  dependsOn: dependsOn?.map(ticketName),
-  contextId: context,
-});
+/** Reads one of the allowed words. @throws UsageError that lists them. */
+export const choice =
+  (allowed: readonly string[], what: string) =>
+  (text: string): string => {
+    if (!allowed.includes(text)) throw new UsageError(`${text} is not a ${what}. Allowed: ${allowed.join(', ')}.`);
+    return text;
+  };
 
-/** One of the allowed words. @throws UsageError that lists them. */
-export function choice<T extends string>(allowed: readonly T[], text: string, what: string): T {
-  const found = allowed.find((each) => each === text);
-  if (found === undefined) throw new UsageError(`${text} is not a ${what}. Allowed: ${allowed.join(', ')}.`);
-  return found;
-}
+/** The fields of a ticket for the words and options of its commands. */
+export const ticketFields: Readonly<Record<string, CallField>> = {
+  ticket: ['ticketId', ticketName],
+  status: ['to', choice(ticketStatuses, 'status')],
+  verdict: ['verdict', choice(verdicts, 'verdict')],
+  label: 'labels',
+  reviewer: 'reviewers',
+  dependsOn: ['dependsOn', (tickets: string[]) => tickets.map(ticketName)],
+  context: 'contextId',
+};

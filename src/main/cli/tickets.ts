@@ -3,23 +3,13 @@ import { type Command, Option } from 'commander';
 import { type InputOf, type ReplyPart, type Ticket, ticketStatuses, verdicts } from '../../core/contract/index.js';
 import { readStandardInput } from '../launch/index.js';
 import { block, dim, line, printJson, printPart, printText, say } from '../terminal/index.js';
-import { drain } from './call.js';
+import { addCall, drain } from './call.js';
 import { addProjectCommand, type ProjectOptions, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted } from './numbers.js';
 import { wholeNumber } from './option-values.js';
 import { addTicketEventCommands } from './ticket-events.js';
-import {
-  type AuthorOptions,
-  byOption,
-  choice,
-  contextOption,
-  type FieldOptions,
-  readFields,
-  reasonOption,
-  ticketName,
-  withFieldOptions,
-} from './ticket-options.js';
+import { byOption, contextOption, reasonOption, ticketFields, ticketName, withFieldOptions } from './ticket-options.js';
 import { describeTicket, ticketLine } from './ticket-text.js';
 
 /** Adds `stemma ticket …`, which handles tickets, findings and discussions with the contexts of their authors. */
@@ -46,28 +36,28 @@ function addReadingCommands(ticket: Command): void {
 }
 
 function addWritingCommands(ticket: Command): void {
-  withFieldOptions(addProjectCommand(ticket, 'create <title>', 'create a ticket'))
-    .addOption(new Option('--type <type>', 'task, bug, feature, question, review or review_finding').default('task'))
-    .action(createTicket);
-  withFieldOptions(addProjectCommand(ticket, 'update <ticket>', 'change fields of a ticket; earlier versions are kept'))
+  withFieldOptions(addCall(ticket, 'create <title>', 'create a ticket', 'ticket.create', printTicket, ticketFields)).addOption(
+    new Option('--type <type>', 'task, bug, feature, question, review or review_finding').default('task'),
+  );
+  withFieldOptions(
+    addCall(ticket, 'update <ticket>', 'change fields of a ticket; earlier versions are kept', 'ticket.update', printTicket, ticketFields),
+  )
     .addOption(new Option('--title <text>', 'the new title'))
     .addOption(new Option('--type <type>', 'the new type'))
     .addOption(new Option('--reviewer <name...>', 'the reviewers, while the ticket is in review'))
     .addOption(new Option('--resolution <text>', 'how the ticket was resolved'))
-    .addOption(reasonOption())
-    .action(updateTicket);
-  addProjectCommand(ticket, 'move <ticket> <status>', 'move a ticket to another status')
+    .addOption(reasonOption());
+  addCall(ticket, 'move <ticket> <status>', 'move a ticket to another status', 'ticket.transition', printTicket, ticketFields)
     .addOption(new Option('--assignee <name>', 'the assignee; required for in_progress'))
     .addOption(new Option('--reviewer <name...>', 'the reviewers; required for review'))
     .addOption(new Option('--resolution <text>', 'how a finding was resolved'))
     .addOption(reasonOption())
     .addOption(byOption())
-    .addOption(contextOption())
-    .action(moveTicket);
-  addProjectCommand(ticket, 'verdict <ticket> <reviewer> <verdict>', `record the verdict of a reviewer: ${verdicts.join(', ')}`)
+    .addOption(contextOption());
+  const given = `record the verdict of a reviewer: ${verdicts.join(', ')}`;
+  addCall(ticket, 'verdict <ticket> <reviewer> <verdict>', given, 'ticket.verdict', printTicket, ticketFields)
     .addOption(reasonOption())
-    .addOption(contextOption())
-    .action(giveVerdict);
+    .addOption(contextOption());
   addProjectCommand(ticket, 'import [file]', "import tickets from GitHub's JSON or a Markdown task list (default: standard input)")
     .addOption(new Option('--kind <kind>', 'the kind of file (default: detected)').choices(['github', 'markdown']))
     .addOption(new Option('--at <time>', 'when a task list was written, in ISO 8601 (default: now)'))
@@ -75,9 +65,14 @@ function addWritingCommands(ticket: Command): void {
 }
 
 function addDiscussionCommands(ticket: Command): void {
-  addProjectCommand(ticket, 'discuss <ticket> <text>', "add a message to the discussion, as a commit on a branch from the ticket's context")
-    .addOption(byOption())
-    .action(discuss);
+  addCall(
+    ticket,
+    'discuss <ticket> <text>',
+    "add a message to the discussion, as a commit on a branch from the ticket's context",
+    'ticket.discuss',
+    ({ commit, threadId }) => printText(line`${commit.id}  ${dim(`in ${threadId}`)}`),
+    { ...ticketFields, by: 'principal' },
+  ).addOption(byOption());
   addProjectCommand(ticket, 'answer <ticket>', "let a model answer the last message of the discussion from the ticket's context")
     .addOption(new Option('--provider <name>', 'who answers: recorded, or a provider from `stemma call turn.providers`').default('recorded'))
     .addOption(new Option('--model <name>', "the model (default: the provider's first)"))
@@ -106,46 +101,7 @@ function showTicket(id: string, options: ProjectOptions): Promise<void> {
   });
 }
 
-const printTicket = (options: ProjectOptions, ticket: Ticket): void => (options.json ? printJson(ticket) : printText(ticketLine(ticket)));
-
-function createTicket(title: string, options: ProjectOptions & FieldOptions & { type: string }): Promise<void> {
-  return withProject(options, async ({ client }) =>
-    printTicket(options, await client.ticket.create({ title, ...readFields(options), type: options.type })),
-  );
-}
-
-interface ChangeOptions extends ProjectOptions, FieldOptions {
-  title?: string;
-  reviewer?: string[];
-  resolution?: string;
-  reason?: string;
-}
-
-function updateTicket(id: string, options: ChangeOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const { title, reviewer, resolution, reason } = options;
-    const ticketId = ticketName(id);
-    printTicket(options, await client.ticket.update({ ticketId, ...readFields(options), title, reviewers: reviewer, resolution, reason }));
-  });
-}
-
-function moveTicket(id: string, to: string, options: ChangeOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const { assignee, reviewer, resolution, reason, by, context } = options;
-    const status = choice(ticketStatuses, to, 'status');
-    const ticketId = ticketName(id);
-    const details = { assignee, reviewers: reviewer, resolution, reason, by, contextId: context };
-    printTicket(options, await client.ticket.transition({ ticketId, to: status, ...details }));
-  });
-}
-
-function giveVerdict(id: string, reviewer: string, given: string, options: ProjectOptions & AuthorOptions & { reason?: string }): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const verdict = choice(verdicts, given, 'verdict');
-    const { reason, context } = options;
-    printTicket(options, await client.ticket.verdict({ ticketId: ticketName(id), reviewer, verdict, reason, contextId: context }));
-  });
-}
+const printTicket = (ticket: Ticket): void => printText(ticketLine(ticket));
 
 function importTickets(file: string | undefined, options: ProjectOptions & { kind?: 'github' | 'markdown'; at?: string }): Promise<void> {
   return withProject(options, async ({ client }) => {
@@ -162,13 +118,6 @@ async function readText(file: string | undefined): Promise<string> {
   } catch (error) {
     throw new UsageError(`cannot read ${file ?? 'standard input'}: ${(error as Error).message}`);
   }
-}
-
-function discuss(id: string, text: string, options: ProjectOptions & AuthorOptions): Promise<void> {
-  return withProject(options, async ({ client }) => {
-    const message = await client.ticket.discuss({ ticketId: ticketName(id), text, principal: options.by });
-    options.json ? printJson(message) : printText(line`${message.commit.id}  ${dim(`in ${message.threadId}`)}`);
-  });
 }
 
 function answer(id: string, options: ProjectOptions & { provider: string; model?: string }): Promise<void> {
