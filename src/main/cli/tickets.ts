@@ -55,7 +55,7 @@ function addWritingCommands(ticket: Command): void {
     .addOption(byOption())
     .addOption(contextOption());
   const given = `record the verdict of a reviewer: ${verdicts.join(', ')}`;
-  addCall(ticket, 'verdict <ticket> <reviewer> <verdict>', given, 'ticket.verdict', printTicket, ticketFields)
+  addCall(ticket, 'verdict <ticket> <reviewer> <verdict>', given, 'ticket.verdict', printTicket, { ...ticketFields, reviewer: 'reviewer' })
     .addOption(reasonOption())
     .addOption(contextOption());
   addProjectCommand(ticket, 'import [file]', "import tickets from GitHub's JSON or a Markdown task list (default: standard input)")

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { CapturedFile, CaptureStatus, Checkpointing, Runtime } from '../../core/contract/index.js';
-import { agents, Button, CardButton, notifyProblem, say } from '../parts';
+import { agents, Button, CardButton, LinkButton, notifyProblem, say } from '../parts';
 import {
   checkpointNow,
   chooseCheckpoints,
@@ -97,9 +97,9 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
       {last?.commit && (
         <p>
           Last checkpoint {say.when(last.at)}:{' '}
-          <button type="button" className="link-button mono" onClick={() => show(last.commit ?? undefined)}>
+          <LinkButton className="mono" onClick={() => show(last.commit ?? undefined)}>
             {say.shortId(last.commit)}
-          </button>
+          </LinkButton>
           <span className="muted"> · {say.plural(capture.checkpoints, 'checkpoint')} in total</span>
         </p>
       )}

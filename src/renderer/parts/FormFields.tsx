@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import { type FormField, type FormOption, type FormValue, type FormValues, useProject, useQuery } from '../state';
-import { IconButton } from './buttons';
+import { IconButton, LinkButton } from './buttons';
 import { describeProblem } from './problem';
 
 interface FieldProps {
@@ -59,10 +59,7 @@ export function FieldView({ field, value, values, problem, onChange }: FieldProp
       />
       {field.offer && options.list?.length === 0 && options.problem === undefined && (
         <p className="form-offer small">
-          {field.offer.words}{' '}
-          <button type="button" className="link-button" onClick={field.offer.act}>
-            {field.offer.name}
-          </button>
+          {field.offer.words} <LinkButton onClick={field.offer.act}>{field.offer.name}</LinkButton>
         </p>
       )}
       <Notes id={notes} hint={field.hint} problem={problem ?? options.problem} />
@@ -217,9 +214,9 @@ function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
       <ul className="picks" aria-label={`What can be added to ${label}`}>
         {open.slice(0, maxMatches).map(({ value, name }) => (
           <li key={value}>
-            <button type="button" className="link-button ellipsis" onClick={() => onChange([...picks, value])}>
+            <LinkButton className="ellipsis" onClick={() => onChange([...picks, value])}>
               Add <span>{name}</span>
-            </button>
+            </LinkButton>
           </li>
         ))}
         {open.length > maxMatches && <li className="muted">And {open.length - maxMatches} more. Type to find them.</li>}

@@ -1,6 +1,7 @@
 import type { Job } from '../../core/contract/index.js';
 import { api } from '../client';
 import { go, useKeptQuery, useProject } from '../state';
+import { LinkButton } from './buttons';
 import { jobStatusWords } from './job-status';
 import { when } from './numbers';
 
@@ -27,9 +28,9 @@ export function JobLinks({ project, isOf }: { project: string; isOf: (job: Job) 
     <p className="jobs-of">
       <span className="muted">{jobs.length === 1 ? 'Job:' : 'Jobs:'}</span>{' '}
       {jobs.map((job) => (
-        <button key={job.jobId} type="button" className="link-button" onClick={() => go({ view: 'jobs', kinds: undefined, job: job.jobId })}>
+        <LinkButton key={job.jobId} onClick={() => go({ view: 'jobs', kinds: undefined, job: job.jobId })}>
           {when(job.startedAt)}, {jobStatusWords[job.status]}
-        </button>
+        </LinkButton>
       ))}
     </p>
   );

@@ -40,3 +40,8 @@ export function IconButton({ icon: Glyph, label, keys, small, className, ...rest
     </button>
   );
 }
+
+/** A button that looks like a link. */
+export const LinkButton = ({ className, ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) => (
+  <button type="button" className={className ? `link-button ${className}` : 'link-button'} {...rest} />
+);

@@ -2,7 +2,7 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, LostKind, UsageCompaction, UsageLoss } from '../../core/contract/index.js';
 import { api } from '../client';
-import { basis, MenuButton, notifyProblem, say } from '../parts';
+import { basis, LinkButton, MenuButton, notifyProblem, say } from '../parts';
 import { type CompactionLosses, go, useQuery } from '../state';
 import './CompactionLoss.css';
 
@@ -40,9 +40,9 @@ export function CompactionLoss({ project, commit, open: isOpenFirst = false }: {
         {losses === '' ? (
           <span className="muted"> · The summary mentions every file, decision, error and result that was found</span>
         ) : (
-          <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <LinkButton aria-expanded={open} onClick={() => setOpen(!open)}>
             <Arrow size={12} aria-hidden /> Not mentioned: {losses}
-          </button>
+          </LinkButton>
         )}
       </p>
       {open && losses !== '' && (
@@ -109,11 +109,7 @@ function Judge({ commit, found, onJudged }: { commit: ContextId; found: UsageCom
       {models.length > 0 && (
         <MenuButton
           label="Ask a model"
-          button={
-            <button type="button" className="link-button" disabled={isAsking}>
-              {isAsking ? 'Asking…' : 'Ask a model which ones matter'}
-            </button>
-          }
+          button={<LinkButton disabled={isAsking}>{isAsking ? 'Asking…' : 'Ask a model which ones matter'}</LinkButton>}
           items={models.map(({ id, title, models: known }) => ({ name: `${title} (${known[0]})`, act: () => ask(id) }))}
         />
       )}

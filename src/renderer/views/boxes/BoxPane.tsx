@@ -3,7 +3,21 @@ import { ArrowDownUp, ChevronDown, FilePlus, GitCommitHorizontal, ListPlus, Lock
 import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, Estimate, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
+import {
+  Answer,
+  Button,
+  Empty,
+  EntryView,
+  Estimate,
+  Id,
+  LinkButton,
+  MenuButton,
+  type MenuEntry,
+  notifyProblem,
+  Switch,
+  say,
+  ToolView,
+} from '../../parts';
 import { go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 import { CardLine } from './CardList';
 import { type CardBlock, joinCards } from './cards';
@@ -78,9 +92,9 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
     expiredCardIds.length > 0 && `${expiredCardIds.length} expired`,
   ].filter(Boolean);
   const link = (boxId: string) => (
-    <button type="button" className="link-button mono" onClick={() => go({ box: boxId, card: undefined })}>
+    <LinkButton className="mono" onClick={() => go({ box: boxId, card: undefined })}>
       {say.shortId(boxId)}
-    </button>
+    </LinkButton>
   );
   return (
     <>
@@ -125,11 +139,7 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof joinCards
 }
 
 function BlockView({ block: { entry, cardId, result } }: { block: CardBlock }) {
-  const actions = (
-    <button type="button" className="link-button" onClick={() => go({ card: cardId })}>
-      Card
-    </button>
-  );
+  const actions = <LinkButton onClick={() => go({ card: cardId })}>Card</LinkButton>;
   return result === undefined ? <EntryView entry={entry} actions={actions} /> : <ToolView call={entry} result={result} actions={actions} />;
 }
 

@@ -1,7 +1,7 @@
 import { ArrowLeft, CopyPlus, Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, say, textOfContent } from '../../parts';
+import { Answer, Button, Code, Facts, Fold, IconButton, Id, LinkButton, Markdown, say, textOfContent } from '../../parts';
 import { go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { cardState, familyOfCard } from './cards';
 import { copyCardForm, editCardForm, open, removeCard, restoreCard } from './forms';
@@ -39,9 +39,9 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
         <ul>
           {boxes.map((boxId) => (
             <li key={boxId}>
-              <button type="button" className="link-button mono" onClick={() => go({ box: boxId, card: undefined })}>
+              <LinkButton className="mono" onClick={() => go({ box: boxId, card: undefined })}>
                 {boxId}
-              </button>
+              </LinkButton>
             </li>
           ))}
         </ul>

@@ -1,7 +1,7 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { GraphRow, RowFacts } from '../../../core/contract/index.js';
-import { AgentMark, agentName, basis, commitName, DamagedMark, say, When } from '../../parts';
+import { AgentMark, agentName, basis, commitName, DamagedMark, LinkButton, say, When } from '../../parts';
 import { type CompactionLosses, go, move, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
@@ -260,10 +260,10 @@ export function FoldRow({ top, width, row, commits, onOpen }: { top: number; wid
   return (
     <div className="chain-row selectable row fold-row muted" style={{ top }} role="presentation">
       <Lanes row={row} width={width} folded />
-      <button type="button" className="link-button" tabIndex={-1} onClick={onOpen}>
+      <LinkButton tabIndex={-1} onClick={onOpen}>
         <ChevronRight size={13} aria-hidden />
         {say.plural(commits, 'commit')} without branches
-      </button>
+      </LinkButton>
     </div>
   );
 }

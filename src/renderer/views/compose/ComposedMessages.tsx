@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../client';
-import { Button, CutText, describeProblem, Estimate, ProblemLine, say } from '../../parts';
+import { Button, CutText, describeProblem, Estimate, LinkButton, ProblemLine, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
 import { type Composition, maxTextLength, pageSize, type TrialRow, type trialInput } from './trial';
@@ -104,11 +104,7 @@ function Message({ row, whole }: { row: TrialRow; whole: () => Promise<string> }
         </span>
         <span className="badge">{layerName(layer)}</span>
         <span className="grow" />
-        {entryKey && (
-          <button type="button" className="link-button" onClick={() => go({ view: 'context', entry: entryKey })}>
-            Show in Context
-          </button>
-        )}
+        {entryKey && <LinkButton onClick={() => go({ view: 'context', entry: entryKey })}>Show in Context</LinkButton>}
         {!isEmpty && (
           <span className="muted">
             <Estimate of={row.tokens} />

@@ -1,6 +1,6 @@
 import { Pencil } from 'lucide-react';
 import type { PreviewLayer } from '../../../core/contract/index.js';
-import { Estimate, IconButton, say } from '../../parts';
+import { Estimate, IconButton, LinkButton, say } from '../../parts';
 import { go } from '../../state';
 import { isBlock, layerFamily, layerName } from './layers';
 import { type Composition, isTried, type Trial } from './trial';
@@ -62,13 +62,7 @@ function Layer({
         <i style={{ width: `${(layer.tokens / most) * 100}%` }} />
       </div>
       <p className="muted small">
-        {origin?.entryKey ? (
-          <button type="button" className="link-button" onClick={() => go({ view: 'context', entry: origin.entryKey })}>
-            {layer.origin}
-          </button>
-        ) : (
-          layer.origin
-        )}
+        {origin?.entryKey ? <LinkButton onClick={() => go({ view: 'context', entry: origin.entryKey })}>{layer.origin}</LinkButton> : layer.origin}
       </p>
       {dropped.map((one) => (
         <p key={one.reason} className="layer-dropped small">

@@ -1,7 +1,7 @@
 import { Bot, ClipboardCopy, GitFork, Pencil } from 'lucide-react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, type EntryBlock, EntryView, IconButton, ToolView } from '../../parts';
+import { Button, type EntryBlock, EntryView, IconButton, LinkButton, ToolView } from '../../parts';
 import { copy, go, type Ranges, useQuery } from '../../state';
 import { CompactionLoss } from '../CompactionLoss';
 
@@ -57,11 +57,7 @@ export function Seam({ project, commit, stop }: { project: string; commit: Conte
   return (
     <div className="seam wrap small">
       <span>{stop === 'root' ? 'Compaction: the model continued from this summary' : 'This summary replaced everything before it'}</span>
-      {parent && (
-        <button type="button" className="link-button" onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>
-          Show what it replaced
-        </button>
-      )}
+      {parent && <LinkButton onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>Show what it replaced</LinkButton>}
       {query.status === 'done' && query.data.type === 'compaction' && <CompactionLoss project={project} commit={commit} />}
     </div>
   );

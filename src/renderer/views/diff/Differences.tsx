@@ -2,7 +2,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, type RefObject, useMemo, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { IconButton, say } from '../../parts';
+import { IconButton, LinkButton, say } from '../../parts';
 import { go } from '../../state';
 
 /** A virtual list of the rows of a comparison, with functions that scroll from one difference to the next. */
@@ -92,9 +92,9 @@ export const Ancestor = ({ base }: { base: ContextId | null }) => (
     {base ? (
       <>
         common ancestor{' '}
-        <button type="button" className="link-button mono" onClick={() => go({ view: 'chain', commit: base })}>
+        <LinkButton className="mono" onClick={() => go({ view: 'chain', commit: base })}>
           {say.shortId(base)}
-        </button>
+        </LinkButton>
       </>
     ) : (
       'no common ancestor'

@@ -2,7 +2,7 @@ import { PackagePlus } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, notifyProblem } from '../../parts';
+import { Button, LinkButton, notifyProblem } from '../../parts';
 import { go, refreshProject } from '../../state';
 
 /** The ticket whose text is handed over, with a button that adds the context in which the ticket was written. */
@@ -22,9 +22,9 @@ export function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { 
     <div className="pack-ticket">
       <p>
         <span className="muted">From ticket</span>{' '}
-        <button type="button" className="link-button" title={title} onClick={() => go({ view: 'reviews', ticket: ticketId })}>
+        <LinkButton title={title} onClick={() => go({ view: 'reviews', ticket: ticketId })}>
           <span className="mono">{ticketId}</span> {title}
-        </button>
+        </LinkButton>
       </p>
       <span className="pack-line">
         {contextId?.startsWith('ctx-') && (

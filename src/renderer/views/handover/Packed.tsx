@@ -1,5 +1,5 @@
 import type { PlannedCard } from '../../../core/contract/index.js';
-import { Fold, type KindFamily, say, textOfContent } from '../../parts';
+import { Fold, type KindFamily, LinkButton, say, textOfContent } from '../../parts';
 import { go } from '../../state';
 
 /** A card of a packed box, with its reason. */
@@ -22,11 +22,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
               <Reason row={row} />
               {row.state && <span className="badge">{row.state}</span>}
               <span className="grow" />
-              {row.cardId && (
-                <button type="button" className="link-button" onClick={() => go({ view: 'boxes', card: row.cardId })}>
-                  Card
-                </button>
-              )}
+              {row.cardId && <LinkButton onClick={() => go({ view: 'boxes', card: row.cardId })}>Card</LinkButton>}
             </p>
             <p className="packed-type">
               {row.type} <span className="muted">{row.role}</span>
@@ -67,9 +63,9 @@ function Reason({ row }: { row: PackedRow }) {
           {row.boxId && (
             <>
               from box{' '}
-              <button type="button" className="link-button mono" onClick={() => go({ view: 'boxes', box: row.boxId, card: undefined })}>
+              <LinkButton className="mono" onClick={() => go({ view: 'boxes', box: row.boxId, card: undefined })}>
                 {say.shortId(row.boxId)}
-              </button>
+              </LinkButton>
             </>
           )}
         </span>

@@ -2,7 +2,7 @@ import { BookOpen, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Agent, Card, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Facts, IconButton, Id, Received, say } from '../../parts';
+import { Answer, Button, Facts, IconButton, Id, LinkButton, Received, say } from '../../parts';
 import { go, useQuery } from '../../state';
 import { type MapTurn, toolNames } from './map';
 import { Packed, type PackedRow } from './Packed';
@@ -18,9 +18,9 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
   const query = useQuery(`${project} ${turn.contextBoxId}`, () => readContext(turn.contextBoxId));
   const name = (agentId: string | undefined): string => agents.find((agent) => agent.agentId === agentId)?.displayName ?? agentId ?? 'unknown';
   const boxLink = (boxId: string): ReactNode => (
-    <button type="button" className="link-button mono" onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>
+    <LinkButton className="mono" onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>
       {say.shortId(boxId)}
-    </button>
+    </LinkButton>
   );
   const contextLink = (commit: ContextId | undefined, label: string) =>
     commit && (
@@ -78,9 +78,7 @@ function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
       <ul>
         {others.map((other) => (
           <li key={other.agentTurnId}>
-            <button type="button" className="link-button" onClick={() => go({ turn: other.agentTurnId })}>
-              {say.instant(other.createdAt)}
-            </button>{' '}
+            <LinkButton onClick={() => go({ turn: other.agentTurnId })}>{say.instant(other.createdAt)}</LinkButton>{' '}
             <span className="muted">{other.status}</span>
           </li>
         ))}

@@ -12,6 +12,7 @@ import {
   IconButton,
   Id,
   JobLinks,
+  LinkButton,
   MenuButton,
   type MenuEntry,
   notifyProblem,
@@ -256,24 +257,19 @@ const Principal = ({ name }: { name: string }) =>
 /** Links to the tickets that were written or discussed at a commit. */
 const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
   tickets.map(({ ticketId, title, how }) => (
-    <button
+    <LinkButton
       key={`${ticketId} ${how}`}
-      type="button"
-      className="link-button commit-link"
+      className="commit-link"
       title={`${how} here: ${title}`}
       onClick={() => go({ view: 'reviews', ticket: ticketId })}
     >
       <span className="mono">{say.shortId(ticketId)}</span> {say.firstLine(title, 60)}
-    </button>
+    </LinkButton>
   ));
 
 /** Links to the tool call that started a subagent. */
 const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: string } }) => (
-  <button
-    type="button"
-    className="link-button commit-link"
-    onClick={() => go({ view: 'context', commit: started.commit, entry: undefined, stop: undefined })}
-  >
+  <LinkButton className="commit-link" onClick={() => go({ view: 'context', commit: started.commit, entry: undefined, stop: undefined })}>
     call in <span className="mono">{say.shortId(started.commit)}</span>
-  </button>
+  </LinkButton>
 );

@@ -1,10 +1,10 @@
 import type { ContextId } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { LinkButton, say } from '../../parts';
 import { go } from '../../state';
 
 /** A commit's short id that selects the commit. */
 export const CommitLink = ({ id }: { id: ContextId }) => (
-  <button type="button" className="link-button mono commit-link" onClick={() => go({ commit: id, entry: undefined })}>
+  <LinkButton className="mono commit-link" onClick={() => go({ commit: id, entry: undefined })}>
     {say.shortId(id)}
-  </button>
+  </LinkButton>
 );

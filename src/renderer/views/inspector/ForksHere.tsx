@@ -1,5 +1,5 @@
 import type { ContextId } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { LinkButton, say } from '../../parts';
 import { type ChainFacts, go, type ShownCommit } from '../../state';
 
 /** The forks that replace or continue a commit, each with a link to the comparison. */
@@ -16,17 +16,10 @@ export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: Chain
       <ul className="small">
         {forks.map((id) => (
           <li key={id} className="row gap-6">
-            <button
-              type="button"
-              className="link-button ellipsis grow"
-              title={facts.summaries.get(id) ?? id}
-              onClick={() => go({ commit: id, entry: undefined })}
-            >
+            <LinkButton className="ellipsis grow" title={facts.summaries.get(id) ?? id} onClick={() => go({ commit: id, entry: undefined })}>
               {say.firstLine(facts.summaries.get(id) ?? 'No title', 80)}
-            </button>
-            <button type="button" className="link-button" onClick={() => go({ view: 'compare', commit: id, against: commit.id, entry: undefined })}>
-              Compare
-            </button>
+            </LinkButton>
+            <LinkButton onClick={() => go({ view: 'compare', commit: id, against: commit.id, entry: undefined })}>Compare</LinkButton>
           </li>
         ))}
       </ul>

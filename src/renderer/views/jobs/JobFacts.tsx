@@ -2,16 +2,12 @@ import { BookOpen, GitFork, Hand, Play, Square } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AgentPerformer, Job } from '../../../core/contract/index.js';
 import { permissionOptions, runForm } from '../../forms';
-import { Button, Facts, Gauge, Id, jobStatusWords, notifyProblem, say } from '../../parts';
+import { Button, Facts, Gauge, Id, jobStatusWords, LinkButton, notifyProblem, say } from '../../parts';
 import { ask, go } from '../../state';
 import { goToWork, stopJob, takeOver } from './actions';
 import { limitRows, performerName } from './words';
 
-const link = (name: string, act: () => void): ReactNode => (
-  <button type="button" className="link-button" onClick={act}>
-    {name}
-  </button>
-);
+const link = (name: string, act: () => void): ReactNode => <LinkButton onClick={act}>{name}</LinkButton>;
 
 const permissionsOf = ({ permissions = 'default' }: AgentPerformer): string =>
   permissionOptions.find(({ value }) => value === permissions)?.name ?? permissions;

@@ -2,7 +2,7 @@ import { Pencil, Play, RotateCcw, ShieldCheck, Trash2 } from 'lucide-react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { askToLaunch, profileData, profileForm, readTarget, ruleForm } from '../../forms';
-import { Answer, Button, Facts, Fold, IconButton, notifyProblem, say } from '../../parts';
+import { Answer, Button, Facts, Fold, IconButton, LinkButton, notifyProblem, say } from '../../parts';
 import { ask, go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 
 interface Version {
@@ -96,9 +96,9 @@ function ProfileFacts({ card, rules }: { card: Card | undefined; rules: number }
             rules === 0 ? (
               'never'
             ) : (
-              <button key="rules" type="button" className="link-button" onClick={() => go({ view: 'jobs', kinds: 'rules' })}>
+              <LinkButton key="rules" onClick={() => go({ view: 'jobs', kinds: 'rules' })}>
                 {say.plural(rules, 'rule')}
-              </button>
+              </LinkButton>
             ),
           ],
         ]}
@@ -114,9 +114,7 @@ function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { 
         {say.instant(createdAt)} <span className="muted">{say.firstLine(profileData(card).prompt, 80) || 'no system prompt'}</span>
       </span>
       {isCurrent ? <span className="badge">current</span> : null}
-      <button type="button" className="link-button" onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>
-        Box
-      </button>
+      <LinkButton onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>Box</LinkButton>
       {!isCurrent && card && (
         <Button small icon={RotateCcw} onClick={() => void restore(name, card)}>
           Restore

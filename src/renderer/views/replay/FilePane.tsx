@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, KnownFile } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Code, FileLines, Fold, IconButton, languageOfPath, Switch, say } from '../../parts';
+import { Answer, Code, FileLines, Fold, IconButton, LinkButton, languageOfPath, Switch, say } from '../../parts';
 import { useKeptQuery } from '../../state';
 import { lastChange } from './turns';
 
@@ -101,9 +101,9 @@ function Touches({ file, onGo }: { file: KnownFile; onGo: (place: number) => voi
     <p className="moment-touches">
       {earlier > 0 && <span className="muted">{say.exact(earlier)} earlier, </span>}
       {file.touches.slice(earlier).map((touch) => (
-        <button key={touch.step} type="button" className="link-button" title="Go to this step" onClick={() => onGo(touch.step - 1)}>
+        <LinkButton key={touch.step} title="Go to this step" onClick={() => onGo(touch.step - 1)}>
           {touch.how} in step {say.exact(touch.step)}
-        </button>
+        </LinkButton>
       ))}
     </p>
   );

@@ -2,7 +2,7 @@ import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { Reproduced, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, say } from '../../parts';
+import { Answer, Button, LinkButton, say } from '../../parts';
 import { go, useQuery } from '../../state';
 
 /** Reconstructs the requests of a turn on demand and compares them with the recorded digests. */
@@ -28,13 +28,9 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
             <ul className="proving-list">
               {proof.differences.map((difference) => (
                 <li key={`${difference.requestId} ${difference.path ?? ''}`}>
-                  <button
-                    type="button"
-                    className="link-button mono"
-                    onClick={() => go({ view: 'calls', commit: turnId, call: difference.requestId })}
-                  >
+                  <LinkButton className="mono" onClick={() => go({ view: 'calls', commit: turnId, call: difference.requestId })}>
                     {difference.path ?? difference.requestId}
-                  </button>{' '}
+                  </LinkButton>{' '}
                   {difference.reason}
                 </li>
               ))}

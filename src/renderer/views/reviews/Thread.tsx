@@ -2,7 +2,7 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Fold, IconButton, Markdown, Select, say, When } from '../../parts';
+import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, When } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type ThreadReply, useReply } from './useReply';
@@ -89,14 +89,13 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
         <When at={message.at} className="muted" />
         {!message.current && <span className="badge">not continued</span>}
         <span className="grow" />
-        <button
-          type="button"
-          className="link-button mono"
+        <LinkButton
+          className="mono"
           title={`${message.commit}\nOpen the context up to here`}
           onClick={() => go({ view: 'context', commit: message.commit, entry: undefined, stop: undefined })}
         >
           {say.shortId(message.commit)}
-        </button>
+        </LinkButton>
         <IconButton small icon={GitFork} label="Fork from here" onClick={() => show({ kind: 'fork', commit: message.commit, stop: 'compaction' })} />
       </header>
       {message.tools.length > 0 && <p className="muted small">used {message.tools.join(', ')}</p>}

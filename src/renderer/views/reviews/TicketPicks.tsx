@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { useId, useState } from 'react';
 import { api } from '../../client';
-import { describeProblem, IconButton, say, statusNames } from '../../parts';
+import { describeProblem, IconButton, LinkButton, say, statusNames } from '../../parts';
 import { useKeptQuery } from '../../state';
 import { openFirst } from './words';
 
@@ -61,9 +61,9 @@ export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPic
       <ul className="picks" aria-label={`Tickets for ${label}`}>
         {rows.slice(0, maxMatches).map(({ ticketId, title, status }) => (
           <li key={ticketId}>
-            <button type="button" className="link-button ellipsis" onClick={() => onChange([...chosen, ticketId])}>
+            <LinkButton className="ellipsis" onClick={() => onChange([...chosen, ticketId])}>
               Add <span>{title}</span> <span className="muted">{statusNames[status].toLowerCase()}</span>
-            </button>
+            </LinkButton>
           </li>
         ))}
         {rows.length > maxMatches && <li className="muted">And {say.exact(rows.length - maxMatches)} more. Type to find them.</li>}

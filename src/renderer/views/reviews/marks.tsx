@@ -17,7 +17,7 @@ import {
   X,
 } from 'lucide-react';
 import type { ContextId, Ticket, TicketRow, TicketStatus, Verdict } from '../../../core/contract/index.js';
-import { type Icon, say, statusNames } from '../../parts';
+import { type Icon, LinkButton, say, statusNames } from '../../parts';
 import { go } from '../../state';
 import { typeName, verdictNames } from './words';
 
@@ -63,7 +63,7 @@ export function TypeMark({ type }: { type: string }) {
 
 /** A link to a ticket. */
 export const TicketLink = ({ id, title }: { id: string; title?: string | undefined }) => (
-  <button type="button" className="link-button ticket-link breaks" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
+  <LinkButton className="ticket-link breaks" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
     {title ? (
       <>
         <span className="mono">{say.shortId(id)}</span> {title}
@@ -71,7 +71,7 @@ export const TicketLink = ({ id, title }: { id: string; title?: string | undefin
     ) : (
       <span className="mono">{id}</span>
     )}
-  </button>
+  </LinkButton>
 );
 
 /** Opens a ticket. */
@@ -86,14 +86,13 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
       </span>
     );
   return (
-    <button
-      type="button"
-      className="link-button mono"
+    <LinkButton
+      className="mono"
       title={`${id}\nOpen the context of that moment`}
       onClick={() => go({ view: 'context', commit: id as ContextId, entry: undefined, stop: undefined })}
     >
       {say.shortId(id)}
-    </button>
+    </LinkButton>
   );
 }
 

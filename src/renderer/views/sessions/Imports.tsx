@@ -1,7 +1,7 @@
 import { CircleCheck, CircleSlash, CircleX, Loader } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { ImportResult, Skip } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Sheet, say } from '../../parts';
+import { Button, Empty, Failure, LinkButton, Sheet, say } from '../../parts';
 import { copy, dismiss, go, type ImportJob, useImports } from '../../state';
 import { groupSkips, lineNumbers } from './skips';
 
@@ -72,16 +72,14 @@ function Job({ job }: { job: ImportJob }) {
           <p>
             {isEmpty ? `Nothing was imported: Stemma found no history in ${say.bytes(result.bytes)}.` : importedText(result)}{' '}
             {result.tips.length > 0 && (
-              <button
-                type="button"
-                className="link-button"
+              <LinkButton
                 onClick={() => {
                   dismiss();
                   go({ view: 'chain', commit: result.tips.at(-1), session: undefined, entry: undefined });
                 }}
               >
                 Show in Chain
-              </button>
+              </LinkButton>
             )}
           </p>
           <Skips

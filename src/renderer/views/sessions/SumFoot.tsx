@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { say } from '../../parts';
+import { LinkButton, say } from '../../parts';
 import { go } from '../../state';
 import type { Listed } from './rows';
 import { sumListed, useSpending } from './spending';
@@ -25,14 +25,12 @@ export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] 
       <span>{say.plural(sums.errors, 'error')}</span>
       {sums.notImported > 0 && <span>{say.exact(sums.notImported)} not imported, not counted</span>}
       <span className="grow" />
-      <button
-        type="button"
-        className="link-button"
+      <LinkButton
         title="What the last 30 days cost, by repository"
         onClick={() => go({ view: 'usage', range: '30', group: undefined, measure: undefined, only: undefined, bar: undefined })}
       >
         Last month by repository
-      </button>
+      </LinkButton>
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { api } from '../../client';
-import { Answer, Select, say } from '../../parts';
+import { Answer, LinkButton, Select, say } from '../../parts';
 import { go, useKeptQuery, useProject, useQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -39,9 +39,9 @@ export function Summaries({ project }: { project: string }) {
               <ul className="storage-problems" aria-label="Commits without a summary">
                 {commits.map(({ id, createdAt, messageCount, template }) => (
                   <li key={id}>
-                    <button type="button" className="link-button mono" onClick={() => go({ view: 'chain', commit: id })}>
+                    <LinkButton className="mono" onClick={() => go({ view: 'chain', commit: id })}>
                       {say.shortId(id)}
-                    </button>{' '}
+                    </LinkButton>{' '}
                     <span className="muted">
                       {say.when(createdAt)} · {template} · {say.plural(messageCount, 'message')}
                     </span>

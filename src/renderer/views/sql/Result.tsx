@@ -1,7 +1,7 @@
 import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Empty, ProblemLine, Select, Switch, say } from '../../parts';
+import { Button, describeProblem, Empty, LinkButton, ProblemLine, Select, Switch, say } from '../../parts';
 import { go } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
@@ -30,11 +30,7 @@ export function Result({ answer, project, sql, onMore }: ResultProps) {
         <span className="grow" role="status">
           {say.plural(rows.length, 'row')}
           {truncated && (onMore ? ' shown. ' : ' shown. There are more: add a LIMIT or a condition, or write them to a file')}
-          {onMore && (
-            <button type="button" className="link-button" onClick={onMore}>
-              Read more
-            </button>
-          )}
+          {onMore && <LinkButton onClick={onMore}>Read more</LinkButton>}
           {ms !== undefined && <span className="muted"> in {say.duration(ms)}</span>}
         </span>
         {chart && as === 'chart' && numbers.length > 1 && (
@@ -121,9 +117,9 @@ function Cell({ name, value, row, columns }: { name: string; value: unknown; row
   const text = cellText(value);
   const shown = text.length > longest ? `${text.slice(0, longest)}…` : text;
   const link = (what: string, open: () => void) => (
-    <button type="button" className="link-button ellipsis sql-cell" title={`Open the ${what} ${text}`} onClick={open}>
+    <LinkButton className="ellipsis sql-cell" title={`Open the ${what} ${text}`} onClick={open}>
       {shown}
-    </button>
+    </LinkButton>
   );
   const none = { against: undefined, entry: undefined, stop: undefined };
   const sessionAt = columns.indexOf('session_id');

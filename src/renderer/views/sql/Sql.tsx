@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AnalysisSchema } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty, SearchField } from '../../parts';
+import { Answer, Empty, LinkButton, SearchField } from '../../parts';
 import { move, useAnalysisProgress, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { Editor } from './Editor';
 import { Result } from './Result';
@@ -82,9 +82,9 @@ export function SqlView({ project }: { project: string }) {
             Rows that a SELECT statement returns appear here.
             <span className="sql-examples">
               {examples.map(([title, sql]) => (
-                <button key={title} type="button" className="link-button" onClick={() => run(sql)}>
+                <LinkButton key={title} onClick={() => run(sql)}>
                   {title}
-                </button>
+                </LinkButton>
               ))}
             </span>
           </Empty>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
-import { Answer, Button, IconButton, JobLinks, notifyProblem, Select, say, useWorkedOn } from '../../parts';
+import { Answer, Button, IconButton, JobLinks, LinkButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
 import { ask, go, useKeptQuery } from '../../state';
 import { waitText } from './space';
 
@@ -175,13 +175,7 @@ function Runs({ project, runs, name }: { project: string; runs: readonly Run[]; 
                 {say.when(run.createdAt)} <span className="muted">{runWords[run.status]}</span>
               </span>
               {contextId && (
-                <button
-                  type="button"
-                  className="link-button"
-                  onClick={() => go({ view: 'context', commit: contextId, entry: undefined, stop: undefined })}
-                >
-                  Context
-                </button>
+                <LinkButton onClick={() => go({ view: 'context', commit: contextId, entry: undefined, stop: undefined })}>Context</LinkButton>
               )}
               {run.status === 'running' && !isWorkedOn((what) => 'runId' in what && what.runId === run.runId) && (
                 <Button small icon={Play} onClick={() => ask(runForm({ runId: run.runId }, `Run ${name}`))}>

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
-import { CutText, DamagedMark, Empty, type Icon, say, When } from '../../parts';
+import { CutText, DamagedMark, Empty, type Icon, LinkButton, say, When } from '../../parts';
 import type { ChatItem, MessageList } from './lines';
 import { type MessageNote, waitText } from './space';
 
@@ -127,14 +127,14 @@ function ChatMessage(props: {
           <span className="muted">{type ?? 'unknown'}</span>
           <When at={message.at} className="muted" />
           {onOpen && (
-            <button type="button" className="link-button chat-open" onClick={() => onOpen(message.id)}>
+            <LinkButton className="chat-open" onClick={() => onOpen(message.id)}>
               Show in Context
-            </button>
+            </LinkButton>
           )}
           {onReply && (
-            <button type="button" className="link-button chat-open" onClick={() => onReply(message)}>
+            <LinkButton className="chat-open" onClick={() => onReply(message)}>
               Reply
-            </button>
+            </LinkButton>
           )}
         </header>
         {note?.replyTo && (

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Button, IconButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
+import { Button, IconButton, LinkButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
 import { ask, notify, useOpenDir, useQuery } from '../../state';
 import { defaultSender, runWords } from './space';
 
@@ -198,13 +198,11 @@ function OpenRuns({ space, runs, disabled, onEnd }: OpenRunsProps) {
         <li key={run.runId} className="badge">
           {space.members.find((member) => member.entityId === run.entityId)?.name} {runWords(run, isWorkedOn(run))}
           {run.status === 'running' && !isWorkedOn(run) && (
-            <button type="button" className="link-button" onClick={() => ask(runForm({ runId: run.runId }, 'Run here'))}>
-              Run here…
-            </button>
+            <LinkButton onClick={() => ask(runForm({ runId: run.runId }, 'Run here'))}>Run here…</LinkButton>
           )}
-          <button type="button" className="link-button" disabled={disabled} onClick={() => onEnd(run)}>
+          <LinkButton disabled={disabled} onClick={() => onEnd(run)}>
             End run
-          </button>
+          </LinkButton>
         </li>
       ))}
       {runs.length > shownRuns && <li className="muted">and {runs.length - shownRuns} more</li>}

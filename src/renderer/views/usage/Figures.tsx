@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { say } from '../../parts';
+import { LinkButton, say } from '../../parts';
 import type { Range } from './ranges';
 import { askSql } from './selection';
 import type { ChosenFacets } from './slices';
@@ -35,11 +35,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         isGood={before && sums.cost < before.cost}
       >
         {before && <span>from {dollars(before.cost, isLowerBound(before))}</span>}
-        {sums.unpriced > 0 && (
-          <button type="button" className="link-button" onClick={list('cost IS NULL')}>
-            {say.plural(sums.unpriced, 'call')} without a price
-          </button>
-        )}
+        {sums.unpriced > 0 && <LinkButton onClick={list('cost IS NULL')}>{say.plural(sums.unpriced, 'call')} without a price</LinkButton>}
       </Figure>
       <Figure
         name="Tokens counted"
@@ -60,14 +56,10 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
           ))}
         </span>
         {sums.uncountedInputs > 0 && (
-          <button type="button" className="link-button" onClick={list('input_tokens IS NULL')}>
-            {say.plural(sums.uncountedInputs, 'call')} without a counted input
-          </button>
+          <LinkButton onClick={list('input_tokens IS NULL')}>{say.plural(sums.uncountedInputs, 'call')} without a counted input</LinkButton>
         )}
         {sums.uncountedOutputs > 0 && (
-          <button type="button" className="link-button" onClick={list('output_tokens IS NULL')}>
-            {say.plural(sums.uncountedOutputs, 'call')} without a counted output
-          </button>
+          <LinkButton onClick={list('output_tokens IS NULL')}>{say.plural(sums.uncountedOutputs, 'call')} without a counted output</LinkButton>
         )}
       </Figure>
       <Figure
@@ -79,11 +71,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         isGood={before && sums.loss < before.loss}
       >
         {hitShare(sums) !== undefined && <span>{share(hitShare(sums))} of the input came from the cache</span>}
-        {sums.misses > 0 && (
-          <button type="button" className="link-button" onClick={list('cache_miss')}>
-            {say.plural(sums.misses, 'miss', 'misses')}
-          </button>
-        )}
+        {sums.misses > 0 && <LinkButton onClick={list('cache_miss')}>{say.plural(sums.misses, 'miss', 'misses')}</LinkButton>}
       </Figure>
       <ErrorFigure {...{ sums, before, range, chosen }} />
     </div>
@@ -108,15 +96,9 @@ function ErrorFigure({ sums, before, range, chosen }: FiguresProps) {
       }
       isGood={rate !== undefined && oldRate != null && rate < oldRate}
     >
-      {sums.results > 0 && (
-        <button type="button" className="link-button" onClick={list('is_error IS NOT NULL')}>
-          in {say.plural(sums.results, 'tool call')}
-        </button>
-      )}
+      {sums.results > 0 && <LinkButton onClick={list('is_error IS NOT NULL')}>in {say.plural(sums.results, 'tool call')}</LinkButton>}
       {sums.toolCalls > sums.results && (
-        <button type="button" className="link-button" onClick={list('is_error IS NULL')}>
-          {say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result
-        </button>
+        <LinkButton onClick={list('is_error IS NULL')}>{say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result</LinkButton>
       )}
     </Figure>
   );

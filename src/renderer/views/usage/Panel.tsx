@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
 import { api } from '../../client';
-import { Answer, Facts, IconButton, say } from '../../parts';
+import { Answer, Facts, IconButton, LinkButton, say } from '../../parts';
 import { go, type Query, useKeptQuery, useProject } from '../../state';
 import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
@@ -80,9 +80,9 @@ export function Panel(props: PanelProps) {
             ],
           ]}
         />
-        <button type="button" className="link-button small" onClick={() => askSql(callsSql(range, chosen))}>
+        <LinkButton className="small" onClick={() => askSql(callsSql(range, chosen))}>
           List the calls
-        </button>
+        </LinkButton>
       </section>
       <Largest {...props} />
       <Tools {...props} sums={sums} />
@@ -104,16 +104,14 @@ function Findings({ project }: { project: string }) {
     <section>
       <h3 className="row">
         <span className="grow">Findings in all sessions</span>
-        <button type="button" className="link-button" onClick={() => go({ view: 'findings' })}>
-          {data ? `All ${say.exact(all)}` : 'All'}
-        </button>
+        <LinkButton onClick={() => go({ view: 'findings' })}>{data ? `All ${say.exact(all)}` : 'All'}</LinkButton>
       </h3>
       <ul className="usage-rows">
         {found.slice(0, mostRules).map(({ rule, title, what, found }) => (
           <li key={rule}>
-            <button type="button" className="link-button ellipsis" title={what} onClick={() => go({ view: 'findings', rule })}>
+            <LinkButton className="ellipsis" title={what} onClick={() => go({ view: 'findings', rule })}>
               {title}
-            </button>
+            </LinkButton>
             <span className="num">{say.exact(found)}</span>
           </li>
         ))}
@@ -142,13 +140,9 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
         ))}
         {others.length > 0 && (
           <li>
-            <button
-              type="button"
-              className="link-button"
-              onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}
-            >
+            <LinkButton onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}>
               {say.plural(others.length, 'more session')}
-            </button>
+            </LinkButton>
             <span className="num">
               {measured(
                 others.reduce((sum, [, one]) => sum + barHeight(one, measure), 0),
@@ -174,14 +168,9 @@ function Tools({ tools, toolSlices, sums: all, range, chosen }: PanelProps & { s
         {all.errors === 0 ? (
           <span className="muted">{rate}</span>
         ) : (
-          <button
-            type="button"
-            className="link-button"
-            title="List the failed tool calls"
-            onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))}
-          >
+          <LinkButton title="List the failed tool calls" onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))}>
             {rate}
-          </button>
+          </LinkButton>
         )}
       </h3>
       <Answer query={tools} what="Cannot add up the tool calls" loading="Adding up the tool calls" lines={mostTools}>
@@ -206,14 +195,13 @@ function Rates({ slices, range, chosen }: Pick<PanelProps, 'slices' | 'range' | 
     <ul className="usage-rates">
       {ordered.map(([tool, { errors, results }]) => (
         <li key={tool}>
-          <button
-            type="button"
-            className="link-button ellipsis"
+          <LinkButton
+            className="ellipsis"
             title={`List the calls of ${tool}`}
             onClick={() => askSql(toolCallsSql(range, chosen, [`name = ${quoted(tool)}`]))}
           >
             {tool}
-          </button>
+          </LinkButton>
           <span className="gauge">
             <span style={{ width: `${(errors / results / worst) * 100}%` }} />
           </span>
@@ -254,9 +242,8 @@ function EventList({
       <ul className="usage-rows">
         {found.slice(0, mostSessions).map(({ commit, session, day }) => (
           <li key={commit}>
-            <button
-              type="button"
-              className="link-button ellipsis"
+            <LinkButton
+              className="ellipsis"
               onClick={() =>
                 go({
                   ...{ view: 'context', session: sessions.get(session)?.parent ?? session, commit: commit as Parameters<typeof go>[0]['commit'] },
@@ -265,15 +252,13 @@ function EventList({
               }
             >
               {say.firstLine(sessions.get(session)?.title ?? session, 80)}
-            </button>
+            </LinkButton>
             <span className="num muted">{rangeWords({ from: day, to: day })}</span>
           </li>
         ))}
         {found.length > mostSessions && (
           <li>
-            <button type="button" className="link-button" onClick={() => askSql(sql)}>
-              List all
-            </button>
+            <LinkButton onClick={() => askSql(sql)}>List all</LinkButton>
           </li>
         )}
       </ul>

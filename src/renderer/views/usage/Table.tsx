@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { AgentMark, agentName, Button, say } from '../../parts';
+import { AgentMark, agentName, Button, LinkButton, say } from '../../parts';
 import { go } from '../../state';
 import { Cell, callColumns, toolColumns, type UsageColumn, type UsageTableRow } from './columns';
 import type { SessionFact } from './facts';
@@ -207,9 +207,9 @@ export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMa
       <span className="inline-row" title={agentName(found.agent)}>
         <AgentMark agent={found.agent} />
       </span>
-      <button type="button" className="link-button ellipsis" title={`Open ${found.title}`} onClick={() => openSession(id, sessions)}>
+      <LinkButton className="ellipsis" title={`Open ${found.title}`} onClick={() => openSession(id, sessions)}>
         {groupName(id, 'session', sessions)}
-      </button>
+      </LinkButton>
     </span>
   );
 }
@@ -266,9 +266,7 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
       {others > 0 && (
         <tr className="usage-inside">
           <td colSpan={columns.length + 1 + (whole > 0 ? 1 : 0) + (before ? 1 : 0)}>
-            <button type="button" className="link-button" onClick={showAll}>
-              {say.plural(others, 'more session')}
-            </button>
+            <LinkButton onClick={showAll}>{say.plural(others, 'more session')}</LinkButton>
           </td>
         </tr>
       )}

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { AnalysisSums, UsageSessions } from '../../../core/contract/index.js';
-import { Answer, Button, Empty, say } from '../../parts';
+import { Answer, Button, Empty, LinkButton, say } from '../../parts';
 import { go, refreshProject, useAnalysisProgress } from '../../state';
 import { Chart } from './Chart';
 import { Controls } from './Controls';
@@ -200,9 +200,7 @@ function BudgetWarning({ range, over, budget }: { range: Range; over: UsageSessi
       {worst && (
         <>
           , at most {say.money(worst.spent)} on{' '}
-          <button type="button" className="link-button" onClick={() => setRange(`${worst.key}..${worst.key}`)}>
-            {rangeWords({ from: worst.key, to: worst.key })}
-          </button>
+          <LinkButton onClick={() => setRange(`${worst.key}..${worst.key}`)}>{rangeWords({ from: worst.key, to: worst.key })}</LinkButton>
         </>
       )}
     </span>
