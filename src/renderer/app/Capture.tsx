@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { CapturedFile, CaptureStatus, Checkpointing, Runtime } from '../../core/contract/index.js';
-import { agents, Button, CardButton, LinkButton, notifyProblem, say } from '../parts';
+import { agents, attempt, Button, CardButton, LinkButton, notifyProblem, say } from '../parts';
 import {
   checkpointNow,
   chooseCheckpoints,
@@ -180,7 +180,7 @@ function Sessions({ files, since, onShow }: SessionsProps) {
               <span className="muted">{describeFile(file)}</span>
             </button>
             {file.pending > 0 && (
-              <Button small title="Store the turn in progress up to now" onClick={() => void checkpointNow(file.path).catch(notifyProblem)}>
+              <Button small title="Store the turn in progress up to now" onClick={attempt(() => checkpointNow(file.path))}>
                 Checkpoint now
               </Button>
             )}

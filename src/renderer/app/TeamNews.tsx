@@ -1,7 +1,7 @@
 import { Users } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api } from '../client';
-import { notifyProblem, say } from '../parts';
+import { attempt, say } from '../parts';
 import { go, refreshProject } from '../state';
 
 type News = Awaited<ReturnType<typeof api.team.news>>;
@@ -44,12 +44,12 @@ export function TeamNews({ dir }: { dir: string }) {
   const words = [refused ? 'no access to hub' : problem ? 'hub away' : toPull ? `${say.plural(toPull, 'record')} to pull` : '', people.join(', ')]
     .filter(Boolean)
     .join(' · ');
-  const pull = (): void =>
-    void api.team
+  const pull = attempt(() =>
+    api.team
       .pull({})
       .then(refreshProject)
-      .then(() => setRound((n) => n + 1))
-      .catch(notifyProblem);
+      .then(() => setRound((n) => n + 1)),
+  );
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { CapturedFile } from '../../core/contract/index.js';
 import { api } from '../client';
-import { notifyProblem } from '../parts';
+import { attempt, notifyProblem } from '../parts';
 import {
   copyDiagnostics,
   type DesktopCommand,
@@ -87,7 +87,7 @@ function carryOut(command: DesktopCommand): void {
   else if (command.name === 'recovered')
     notify('This page crashed and was loaded again. Your place and your drafts are kept.', {
       name: 'Copy diagnostics',
-      act: () => void copyDiagnostics().catch(notifyProblem),
+      act: attempt(() => copyDiagnostics()),
     });
   else if (commit) show({ kind: 'export', commit, stop: stop ?? 'compaction' });
 }

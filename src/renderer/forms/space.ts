@@ -1,6 +1,6 @@
 import type { Entity, EntityType, Space } from '../../core/contract/index.js';
 import { api } from '../client';
-import { notifyProblem } from '../parts';
+import { attempt, notifyProblem } from '../parts';
 import { FieldError, type FormSpec, givenIn, isYes, jsonIn, localTime, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
 
 const kinds: readonly { readonly value: EntityType; readonly name: string }[] = [
@@ -123,11 +123,7 @@ export async function forgetMemory({ entityId }: Entity, { memoryId, topic, cont
   onDone();
   notify('Memory deleted', {
     name: 'Undo',
-    act: () =>
-      void api.run
-        .setMemory({ entityId, topic: topic ?? null, content })
-        .then(onDone)
-        .catch(notifyProblem),
+    act: attempt(() => api.run.setMemory({ entityId, topic: topic ?? null, content }).then(onDone)),
   });
 }
 
@@ -138,11 +134,7 @@ export async function dropPlan({ entityId }: Entity, { name, instruction, cron, 
   const times = { ...(cron ? { cron } : scheduledAt && { scheduledAt }) };
   notify('Plan deleted', {
     name: 'Undo',
-    act: () =>
-      void api.run
-        .setPlan({ entityId, name, instruction, ...times })
-        .then(onDone)
-        .catch(notifyProblem),
+    act: attempt(() => api.run.setPlan({ entityId, name, instruction, ...times }).then(onDone)),
   });
 }
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Fold } from './Fold';
 import { exact } from './numbers';
-import { notifyProblem } from './problem';
+import { attempt } from './problem';
 
 interface CutTextProps {
   /** The text, or its beginning. */
@@ -24,7 +24,7 @@ export function CutText({ text, length, lines, whole, children }: CutTextProps) 
         {children}
       </Fold>
       {isCut && whole && (
-        <button type="button" className="fold inline-row muted small" onClick={() => void whole().then(setLoaded).catch(notifyProblem)}>
+        <button type="button" className="fold inline-row muted small" onClick={attempt(() => whole().then(setLoaded))}>
           Load all {exact(length)} characters
         </button>
       )}

@@ -4,20 +4,16 @@ import { api } from '../client';
 import { notify, refreshProject } from '../state';
 import { Button } from './buttons';
 import { when } from './numbers';
-import { notifyProblem } from './problem';
+import { attempt } from './problem';
 
 /** Who sent work from another machine, and buttons to allow it. Shows nothing for work of this machine. */
 export function Received({ received, what }: { received: Sent | undefined; what: Job['what'] }) {
   if (!received) return null;
   const sender = `${received.name ?? 'An unknown sender'}${received.isLink ? ' (share link)' : ''}`;
   const allow = async (work: () => Promise<unknown>, said: string): Promise<void> => {
-    try {
-      await work();
-      await refreshProject();
-      notify(said);
-    } catch (error) {
-      notifyProblem(error);
-    }
+    await work();
+    await refreshProject();
+    notify(said);
   };
   return (
     <p className="received row wrap">
@@ -29,11 +25,11 @@ export function Received({ received, what }: { received: Sent | undefined; what:
       </span>
       {received.allowedAt === null && (
         <>
-          <Button small icon={Check} onClick={() => void allow(() => api.runner.allow({ what }), 'Allowed. Rules may start it now.')}>
+          <Button small icon={Check} onClick={attempt(() => allow(() => api.runner.allow({ what }), 'Allowed. Rules may start it now.'))}>
             Allow this one
           </Button>
           {received.name !== null && (
-            <Button small icon={UserCheck} onClick={() => void allow(() => allowSender(received), `Rules now also start what ${sender} sends.`)}>
+            <Button small icon={UserCheck} onClick={attempt(() => allow(() => allowSender(received), `Rules now also start what ${sender} sends.`))}>
               Allow this sender
             </Button>
           )}

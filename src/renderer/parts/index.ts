@@ -37,7 +37,7 @@ export { Markdown } from './Markdown';
 export { CardButton, MenuButton, type MenuEntry, runByKey, WithContextMenu } from './Menu';
 export * as say from './numbers';
 export { Proof } from './Proof';
-export { describeProblem, notifyProblem } from './problem';
+export { attempt, describeProblem, notifyProblem } from './problem';
 export { Received } from './Received';
 export { RemoveButton } from './Remove';
 export { inFolder, repositoryName, repositoryNames, shortPaths } from './repository';

@@ -40,3 +40,6 @@ const sentence = (words: string): string => words.replace(/^[a-z]+(?= )/, (first
 
 /** Shows a short notification about a failed action. */
 export const notifyProblem = (error: unknown): void => notify(describeProblem(error).message);
+
+/** The handler of a button whose action may fail: a notification then says why. */
+export const attempt = (act: () => Promise<unknown>) => (): void => void act().catch(notifyProblem);

@@ -27,7 +27,7 @@ import {
 import { type Commit, type ContextId, commitLink, type GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
-import { agents, findAgent, type MenuEntry, notifyProblem } from '../parts';
+import { agents, attempt, findAgent, type MenuEntry, notifyProblem } from '../parts';
 import { ask, copy, editPrompt, type FormSpec, go, move, notify, refreshProject, route, show } from '../state';
 import { compareWithOriginal } from './original';
 
@@ -62,9 +62,7 @@ export function commitActions(
       disabled: !parent,
       act: () => parent && go({ view: 'compare', commit: id, against: parent, entry: undefined }),
     },
-    ...(row?.forked
-      ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: () => void compareWithOriginal(id).catch(notifyProblem) }]
-      : []),
+    ...(row?.forked ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: attempt(() => compareWithOriginal(id)) }] : []),
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },
     { name: 'Share a link…', icon: Share2, act: () => ask(shareForm(id)) },
@@ -80,18 +78,14 @@ export function commitActions(
     { name: 'Keep its content…', icon: Pin, act: () => open(retentionForm({ id })) },
     { name: 'Find a context by time…', icon: CalendarSearch, act: () => open(resolveForm({ id })) },
     { name: 'Download an imported file…', icon: FileDown, act: () => open(sourceForm({ id })) },
-    { name: 'Copy link', icon: Link, act: () => void copyLink(id) },
+    { name: 'Copy link', icon: Link, act: attempt(() => copyLink(id)) },
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
 }
 
 /** Copies a link that opens the commit in the desktop app, on every machine with this project. */
 async function copyLink(commit: ContextId): Promise<void> {
-  try {
-    await copy(commitLink(commit, (await api.project.info({})).projectId), 'Copied the link');
-  } catch (error) {
-    notifyProblem(error);
-  }
+  await copy(commitLink(commit, (await api.project.info({})).projectId), 'Copied the link');
 }
 
 /** Opens the prompt of a commit as an editor; without a prompt, opens the Fork sheet. */

@@ -3,21 +3,7 @@ import { ArrowDownUp, ChevronDown, FilePlus, GitCommitHorizontal, ListPlus, Lock
 import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import {
-  Answer,
-  Button,
-  Empty,
-  EntryView,
-  Estimate,
-  Id,
-  LinkButton,
-  MenuButton,
-  type MenuEntry,
-  notifyProblem,
-  Switch,
-  say,
-  ToolView,
-} from '../../parts';
+import { Answer, attempt, Button, Empty, EntryView, Estimate, Id, LinkButton, MenuButton, type MenuEntry, Switch, say, ToolView } from '../../parts';
 import { go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 import { CardLine } from './CardList';
 import { type CardBlock, joinCards } from './cards';
@@ -64,7 +50,12 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
               }
               items={changesOf(box)}
             />
-            <Button small icon={GitCommitHorizontal} title="Create a commit from the conversation of this box" onClick={() => void commitBox(box)}>
+            <Button
+              small
+              icon={GitCommitHorizontal}
+              title="Create a commit from the conversation of this box"
+              onClick={attempt(() => commitBox(box))}
+            >
               Commit
             </Button>
           </header>
@@ -183,12 +174,8 @@ function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
 }
 
 async function commitBox(box: Box): Promise<void> {
-  try {
-    const commit = await api.box.commit({ boxId: box.boxId, parent: null });
-    await refreshProject();
-    go({ view: 'context', commit: commit.id, entry: undefined });
-    notify('Created the first commit of a new chain');
-  } catch (error) {
-    notifyProblem(error);
-  }
+  const commit = await api.box.commit({ boxId: box.boxId, parent: null });
+  await refreshProject();
+  go({ view: 'context', commit: commit.id, entry: undefined });
+  notify('Created the first commit of a new chain');
 }

@@ -2,7 +2,7 @@ import { Boxes as BoxesIcon, ChevronDown, FilePlus, PackagePlus, Plus } from 'lu
 import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Empty, MenuButton, type MenuEntry, notifyProblem, Switch, say } from '../../parts';
+import { attempt, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
 import { go, notify, refreshProject, useNavigation, useProject } from '../../state';
 import { BoxList } from './BoxList';
 import { BoxPane } from './BoxPane';
@@ -58,7 +58,7 @@ function NewMenu({ commit }: { commit: ContextId | undefined }) {
   const items: readonly MenuEntry[] = [
     { name: 'Card…', icon: FilePlus, act: open(newCardForm()) },
     { name: 'Box…', icon: PackagePlus, act: open(newBoxForm()) },
-    ...(commit ? [{ name: 'Box from the selected commit', icon: PackagePlus, act: () => void createBox(commit) }] : []),
+    ...(commit ? [{ name: 'Box from the selected commit', icon: PackagePlus, act: attempt(() => createBox(commit)) }] : []),
   ];
   return (
     <MenuButton
@@ -86,7 +86,7 @@ function NothingYet() {
             Write a card
           </Button>
           {commit && (
-            <Button icon={PackagePlus} onClick={() => void createBox(commit)}>
+            <Button icon={PackagePlus} onClick={attempt(() => createBox(commit))}>
               Create box from commit
             </Button>
           )}
@@ -99,12 +99,8 @@ function NothingYet() {
 }
 
 async function createBox(id: ContextId): Promise<void> {
-  try {
-    const box = await api.box.fromContext({ id });
-    await refreshProject();
-    go({ view: 'boxes', box: box.boxId, card: undefined });
-    notify(`Created a box with ${say.plural(box.cardIds.length, 'card')}`);
-  } catch (error) {
-    notifyProblem(error);
-  }
+  const box = await api.box.fromContext({ id });
+  await refreshProject();
+  go({ view: 'boxes', box: box.boxId, card: undefined });
+  notify(`Created a box with ${say.plural(box.cardIds.length, 'card')}`);
 }

@@ -2,7 +2,7 @@ import { Layers } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, describeProblem, notifyProblem, ProblemLine } from '../../parts';
+import { Answer, attempt, describeProblem, ProblemLine } from '../../parts';
 import { ask, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
@@ -68,7 +68,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
               trial={trial}
               onChange={setTrial}
               commit={commit}
-              onSend={() => void sendTrial().catch(notifyProblem)}
+              onSend={attempt(() => sendTrial())}
               onState={() => setStateOpen(true)}
             />
             {tried.status === 'failed' && <ProblemLine>{describeProblem(tried.error).message}</ProblemLine>}

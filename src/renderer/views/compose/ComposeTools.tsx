@@ -1,7 +1,7 @@
 import { Archive, Braces, RotateCcw, Scissors, Send } from 'lucide-react';
 import { type ContextId, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, MenuButton, notifyProblem, Select, say } from '../../parts';
+import { attempt, Button, IconButton, MenuButton, Select, say } from '../../parts';
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
 import { Sharing, type SharingProps } from './Sharing';
@@ -40,7 +40,7 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
         button={<Button icon={Braces}>Copy</Button>}
         items={wires.map((provider) => ({
           name: `For ${wireNames[provider]}`,
-          act: () => void copyBody(commit, trial, provider),
+          act: attempt(() => copyBody(commit, trial, provider)),
         }))}
       />
       <MenuButton
@@ -51,8 +51,11 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
           </Button>
         }
         items={[
-          { name: 'With extracts, without a model', act: () => void compactHere(commit, undefined) },
-          ...writers.map(({ id, title, models }) => ({ name: `With a summary by ${title} (${models[0]})`, act: () => void compactHere(commit, id) })),
+          { name: 'With extracts, without a model', act: attempt(() => compactHere(commit, undefined)) },
+          ...writers.map(({ id, title, models }) => ({
+            name: `With a summary by ${title} (${models[0]})`,
+            act: attempt(() => compactHere(commit, id)),
+          })),
         ]}
       />
     </div>
@@ -67,23 +70,15 @@ const wireNames: Record<Wire, string> = {
 };
 
 async function copyBody(commit: ContextId, trial: Trial, provider: Wire): Promise<void> {
-  try {
-    const { body } = await api.compose.preview({ ...trialInput(commit, trial), wire: provider });
-    await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
-  } catch (error) {
-    notifyProblem(error);
-  }
+  const { body } = await api.compose.preview({ ...trialInput(commit, trial), wire: provider });
+  await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
 }
 
 async function compactHere(commit: ContextId, provider: string | undefined): Promise<void> {
-  try {
-    if (provider) notify('The model is writing a summary…');
-    const made = await api.compose.compact({ id: commit, ...(provider && { provider }) });
-    if (!made.commit) return notify('Nothing to compact: the context contains only the most recent messages');
-    await refreshProject();
-    go({ view: 'context', commit: made.commit.id, entry: undefined });
-    notify(`Compacted ${say.plural(made.compaction.removed, 'message')} on a new branch`);
-  } catch (error) {
-    notifyProblem(error);
-  }
+  if (provider) notify('The model is writing a summary…');
+  const made = await api.compose.compact({ id: commit, ...(provider && { provider }) });
+  if (!made.commit) return notify('Nothing to compact: the context contains only the most recent messages');
+  await refreshProject();
+  go({ view: 'context', commit: made.commit.id, entry: undefined });
+  notify(`Compacted ${say.plural(made.compaction.removed, 'message')} on a new branch`);
 }

@@ -1,7 +1,7 @@
 import { Save } from 'lucide-react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, notifyProblem, Sheet, say } from '../../parts';
+import { Answer, attempt, Button, Sheet, say } from '../../parts';
 import { notify, useQuery } from '../../state';
 import { layerName } from './layers';
 
@@ -37,7 +37,7 @@ export function SavedStateSheet({ project, commit, blocks, onClose, onUse }: Sav
         <>
           <span className="grow" />
           <Button onClick={onClose}>Close</Button>
-          <Button icon={Save} disabled={saved === undefined} onClick={() => void save().catch(notifyProblem)}>
+          <Button icon={Save} disabled={saved === undefined} onClick={attempt(() => save())}>
             Save with this commit
           </Button>
           <Button

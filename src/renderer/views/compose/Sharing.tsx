@@ -1,5 +1,5 @@
 import { api } from '../../client';
-import { Button, notifyProblem, Switch } from '../../parts';
+import { attempt, Button, Switch } from '../../parts';
 import { notify, refreshProject } from '../../state';
 import type { Trial } from './trial';
 
@@ -31,7 +31,7 @@ export function Sharing({ ofProject, trial, onChange }: SharingProps) {
         ]}
       />
       {ofProject !== undefined && shares !== ofProject && (
-        <Button small title="Change the setting of the project. A call can still choose otherwise." onClick={() => void keep().catch(notifyProblem)}>
+        <Button small title="Change the setting of the project. A call can still choose otherwise." onClick={attempt(() => keep())}>
           Use for the project
         </Button>
       )}

@@ -1,7 +1,7 @@
 import { GitCompare, GitCompareArrows } from 'lucide-react';
 import type { ContextDiff, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, notifyProblem, say } from '../../parts';
+import { Answer, attempt, Button, Empty, say } from '../../parts';
 import { AnswerMemory, go, move, notify, type ShownCommit, useNavigation, useQuery } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { Comparison, needFirstRows } from './Comparison';
@@ -39,7 +39,7 @@ export function DiffView({ project }: { project: string }) {
           <>
             <ToCommit>Select commits in the chain</ToCommit>
             {commit && (
-              <Button icon={GitCompareArrows} onClick={() => void compareWithParent(commit).catch(notifyProblem)}>
+              <Button icon={GitCompareArrows} onClick={attempt(() => compareWithParent(commit))}>
                 Compare {say.shortId(commit)} with its parent
               </Button>
             )}

@@ -4,6 +4,7 @@ import type { Experiment, ReplyCheck } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import {
   Answer,
+  attempt,
   Button,
   describeProblem,
   IconButton,
@@ -126,7 +127,7 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
         }
         items={exports(experimentId, experiment.title)}
       />
-      <IconButton icon={Trash2} label="Remove this experiment" disabled={experiment.removed} onClick={() => void remove(experiment)} />
+      <IconButton icon={Trash2} label="Remove this experiment" disabled={experiment.removed} onClick={attempt(() => remove(experiment))} />
       {job?.isRunning ? (
         <Button icon={Square} onClick={job.stop}>
           Stop
@@ -168,12 +169,8 @@ function changesText({ edits, request }: Case): string {
 
 /** Removes an experiment from the list. Saving it again restores it. */
 async function remove(experiment: Experiment): Promise<void> {
-  try {
-    await api.experiment.remove({ experimentId: experiment.experimentId });
-    experimentsChanged();
-  } catch (error) {
-    notifyProblem(error);
-  }
+  await api.experiment.remove({ experimentId: experiment.experimentId });
+  experimentsChanged();
 }
 
 const exports = (experimentId: string, title: string): readonly MenuEntry[] =>

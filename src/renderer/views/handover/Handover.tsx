@@ -1,7 +1,7 @@
 import { ArrowRightLeft, ChevronDown, CircleHelp, GitFork, Play, Send, UserPlus } from 'lucide-react';
 import { api } from '../../client';
 import { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from '../../forms';
-import { Answer, Button, Empty, MenuButton, type MenuEntry, notifyProblem, Switch, say } from '../../parts';
+import { Answer, attempt, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
 import { ask, go, useKeptQuery, useNavigation, useProject } from '../../state';
 import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
@@ -10,7 +10,7 @@ import { TurnPane } from './TurnPane';
 function HandOverMenu() {
   const from = useNavigation(({ route }) => route.box);
   const items: readonly MenuEntry[] = [
-    { name: 'Delegate to an agent…', icon: Send, act: () => void askToDelegate('', from).catch(notifyProblem) },
+    { name: 'Delegate to an agent…', icon: Send, act: attempt(() => askToDelegate('', from)) },
     { name: 'Fork and join several tasks…', icon: GitFork, act: () => ask(forkJoinForm()) },
     { name: 'Launch an agent…', icon: Play, act: () => void askToLaunch() },
     { name: 'Ask an expert…', icon: CircleHelp, act: () => ask(expertForm()) },

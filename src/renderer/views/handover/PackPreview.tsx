@@ -1,7 +1,7 @@
 import { Package } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { api } from '../../client';
-import { Answer, Button, describeProblem, Empty, notifyProblem, ProblemLine, say } from '../../parts';
+import { Answer, attempt, Button, describeProblem, Empty, ProblemLine, say } from '../../parts';
 import { go, notify, refreshProject, useProject, useQuery } from '../../state';
 import { type PackForm, type PackFormInput, readForm } from './form';
 import { Packed } from './Packed';
@@ -37,7 +37,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
                   {dropped.length > 0 && `, ${say.plural(dropped.length, 'duplicate')} dropped`}
                 </span>
                 <span className="grow" />
-                <Button small look="primary" icon={Package} onClick={() => void createBox(input)}>
+                <Button small look="primary" icon={Package} onClick={attempt(() => createBox(input))}>
                   Create box
                 </Button>
               </header>
@@ -53,12 +53,8 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
 }
 
 async function createBox(input: PackFormInput): Promise<void> {
-  try {
-    const { contextBoxId, attachedCardIds } = await api.handover.pack(input);
-    await refreshProject();
-    go({ view: 'boxes', box: contextBoxId, card: undefined });
-    notify(`Created a box with ${say.plural(attachedCardIds.length, 'card')}`);
-  } catch (error) {
-    notifyProblem(error);
-  }
+  const { contextBoxId, attachedCardIds } = await api.handover.pack(input);
+  await refreshProject();
+  go({ view: 'boxes', box: contextBoxId, card: undefined });
+  notify(`Created a box with ${say.plural(attachedCardIds.length, 'card')}`);
 }

@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, notifyProblem, Select } from '../../parts';
+import { attempt, Button, Select } from '../../parts';
 import { refreshProject } from '../../state';
 import type { PackForm } from './form';
 import { PackPart } from './PackPart';
@@ -48,12 +48,8 @@ function NewProfile() {
   const [name, setName] = useState('');
   const [prompt, setPrompt] = useState('');
   const create = async () => {
-    try {
-      await api.profile.put({ name, card: { content: { kind: 'json', data: { name, display_name: name, system_prompt_template: prompt } } } });
-      await refreshProject();
-    } catch (error) {
-      notifyProblem(error);
-    }
+    await api.profile.put({ name, card: { content: { kind: 'json', data: { name, display_name: name, system_prompt_template: prompt } } } });
+    await refreshProject();
   };
   return (
     <>
@@ -67,7 +63,7 @@ function NewProfile() {
         value={prompt}
         onChange={(event) => setPrompt(event.target.value)}
       />
-      <Button small icon={Plus} disabled={name.trim() === ''} onClick={() => void create()}>
+      <Button small icon={Plus} disabled={name.trim() === ''} onClick={attempt(() => create())}>
         Create profile
       </Button>
     </>

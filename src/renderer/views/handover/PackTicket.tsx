@@ -2,21 +2,17 @@ import { PackagePlus } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, LinkButton, notifyProblem } from '../../parts';
+import { attempt, Button, LinkButton } from '../../parts';
 import { go, refreshProject } from '../../state';
 
 /** The ticket whose text is handed over, with a button that adds the context in which the ticket was written. */
 export function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { ticket: Ticket; onBox: (boxId: string) => void }) {
   const [isSent, setIsSent] = useState(false);
   const send = async (id: ContextId) => {
-    try {
-      const { boxId } = await api.box.fromContext({ id });
-      await refreshProject();
-      setIsSent(true);
-      onBox(boxId);
-    } catch (error) {
-      notifyProblem(error);
-    }
+    const { boxId } = await api.box.fromContext({ id });
+    await refreshProject();
+    setIsSent(true);
+    onBox(boxId);
   };
   return (
     <div className="pack-ticket">
@@ -33,7 +29,7 @@ export function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { 
             icon={PackagePlus}
             disabled={isSent}
             title={`Adds a box with the context ${contextId}`}
-            onClick={() => void send(contextId as ContextId)}
+            onClick={attempt(() => send(contextId as ContextId))}
           >
             {isSent ? 'Context added' : 'Add its context'}
           </Button>

@@ -1,7 +1,7 @@
 import { Save, Trash2 } from 'lucide-react';
 import type { Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, Select } from '../../parts';
+import { attempt, Button, IconButton, Select } from '../../parts';
 import { ask, type FormSpec, notify, refreshProject, textIn, useKeptQuery, useProject } from '../../state';
 import type { PackForm } from './form';
 import { formOfSaved, savedName, savedOf, savedType } from './saved';
@@ -32,7 +32,7 @@ export function SavedPacks({ project, form, onLoad }: { project: string; form: P
       <Button small icon={Save} onClick={() => ask(saveForm(form, saved, onLoad))}>
         Save…
       </Button>
-      {chosen && <IconButton small icon={Trash2} label={`Delete ${savedName(chosen)}`} onClick={() => void remove(chosen)} />}
+      {chosen && <IconButton small icon={Trash2} label={`Delete ${savedName(chosen)}`} onClick={attempt(() => remove(chosen))} />}
     </div>
   );
 }
@@ -55,12 +55,8 @@ const saveForm = (form: PackForm, saved: readonly Card[], onSaved: (form: PackFo
 });
 
 async function remove(card: Card): Promise<void> {
-  try {
-    await api.card.delete({ cardId: card.cardId });
-    await refreshProject();
-    const { deletedAt: _, ...again } = card;
-    notify(`Deleted ${savedName(card)}`, { name: 'Undo', act: () => void api.card.add({ card: again }).then(refreshProject) });
-  } catch (error) {
-    notifyProblem(error);
-  }
+  await api.card.delete({ cardId: card.cardId });
+  await refreshProject();
+  const { deletedAt: _, ...again } = card;
+  notify(`Deleted ${savedName(card)}`, { name: 'Undo', act: () => void api.card.add({ card: again }).then(refreshProject) });
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
-import { Answer, Button, Code, Fold, JobLinks, notifyProblem, say, useWorkedOn } from '../../parts';
+import { Answer, attempt, Button, Code, Fold, JobLinks, say, useWorkedOn } from '../../parts';
 import { ask, useKeptQuery, useProject } from '../../state';
 
 /** The actions of a person in a turn, and the current input of its model. */
@@ -19,7 +19,7 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
           <p className="muted">{stateText(turn)}</p>
           <div className="turn-ways">
             {turn.status === 'dispatched' && (
-              <Button small look="primary" icon={SquareTerminal} onClick={() => void beginTurn(turn).catch(notifyProblem)}>
+              <Button small look="primary" icon={SquareTerminal} onClick={attempt(() => beginTurn(turn))}>
                 Begin by hand
               </Button>
             )}

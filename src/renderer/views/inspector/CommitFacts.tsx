@@ -4,6 +4,7 @@ import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { runForm } from '../../forms';
 import {
   agents,
+  attempt,
   Button,
   Damaged,
   Estimate,
@@ -15,7 +16,6 @@ import {
   LinkButton,
   MenuButton,
   type MenuEntry,
-  notifyProblem,
   runByKey,
   say,
   When,
@@ -89,7 +89,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           </Button>
         )}
         {forked && (
-          <Button small title="Compare with the original" onClick={() => void compareWithOriginal(commit.id).catch(notifyProblem)}>
+          <Button small title="Compare with the original" onClick={attempt(() => compareWithOriginal(commit.id))}>
             Compare
           </Button>
         )}

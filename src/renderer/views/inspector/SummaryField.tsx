@@ -11,15 +11,11 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
   const [editing, setEditing] = useState(false);
   const [text, setText] = useState(summary);
   const save = async () => {
-    try {
-      await api.context.update({ id, summary: text });
-      setEditing(false);
-      await refreshProject();
-      const undo = (): void => void api.context.update({ id, summary }).then(refreshProject, notifyProblem);
-      notify('Renamed the commit', { name: 'Undo', act: undo });
-    } catch (error) {
-      notifyProblem(error);
-    }
+    await api.context.update({ id, summary: text });
+    setEditing(false);
+    await refreshProject();
+    const undo = (): void => void api.context.update({ id, summary }).then(refreshProject, notifyProblem);
+    notify('Renamed the commit', { name: 'Undo', act: undo });
   };
   if (!editing) {
     return (
@@ -45,7 +41,7 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
       className="inspector-rename"
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        void save().catch(notifyProblem);
       }}
     >
       <textarea
@@ -58,7 +54,7 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') setEditing(false);
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save().catch(notifyProblem);
           event.stopPropagation();
         }}
       />

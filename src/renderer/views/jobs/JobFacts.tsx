@@ -2,7 +2,7 @@ import { BookOpen, GitFork, Hand, Play, Square } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AgentPerformer, Job } from '../../../core/contract/index.js';
 import { permissionOptions, runForm } from '../../forms';
-import { Button, Facts, Gauge, Id, jobStatusWords, LinkButton, notifyProblem, say } from '../../parts';
+import { attempt, Button, Facts, Gauge, Id, jobStatusWords, LinkButton, say } from '../../parts';
 import { ask, go } from '../../state';
 import { goToWork, stopJob, takeOver } from './actions';
 import { limitRows, performerName } from './words';
@@ -27,11 +27,7 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
             Run again…
           </Button>
         )}
-        <Button
-          icon={Hand}
-          title="Stops the job, and lets you continue where it stopped"
-          onClick={() => void takeOver(job, onChange).catch(notifyProblem)}
-        >
+        <Button icon={Hand} title="Stops the job, and lets you continue where it stopped" onClick={attempt(() => takeOver(job, onChange))}>
           Take over
         </Button>
       </div>

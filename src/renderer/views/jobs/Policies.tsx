@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { PolicyRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { policyLimitsForm, readTarget, ruleForm, ruleKinds } from '../../forms';
-import { Answer, Button, Empty, IconButton, notifyProblem, say } from '../../parts';
+import { Answer, attempt, Button, Empty, IconButton, notifyProblem, say } from '../../parts';
 import { ask, notify, useKeptQuery, useProject } from '../../state';
 import { performerName } from './words';
 
@@ -14,17 +14,13 @@ export function Policies({ project }: { project: string }) {
   const reload = (): void => setRound((n) => n + 1);
   const query = useKeptQuery(project, `${project} policy ${revision} ${round}`, () => api.runner.getPolicy({}));
   const remove = async (rules: readonly PolicyRule[], place: number): Promise<void> => {
-    try {
-      const { rules: _, ...rest } = await api.runner.getPolicy({});
-      await api.runner.setPolicy({ ...rest, rules: rules.filter((__, at) => at !== place) });
-      reload();
-      notify('Removed. It no longer starts by itself.', {
-        name: 'Undo',
-        act: () => void api.runner.setPolicy({ ...rest, rules: [...rules] }).then(reload),
-      });
-    } catch (error) {
-      notifyProblem(error);
-    }
+    const { rules: _, ...rest } = await api.runner.getPolicy({});
+    await api.runner.setPolicy({ ...rest, rules: rules.filter((__, at) => at !== place) });
+    reload();
+    notify('Removed. It no longer starts by itself.', {
+      name: 'Undo',
+      act: () => void api.runner.setPolicy({ ...rest, rules: [...rules] }).then(reload),
+    });
   };
   const allow = (
     <Button look="primary" icon={Plus} onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, reload))}>
@@ -57,7 +53,7 @@ export function Policies({ project }: { project: string }) {
                       </span>
                     </span>
                     <IconButton small icon={Pencil} label={`Edit the rule for ${name}`} onClick={() => ask(ruleForm({ rule, place }, reload))} />
-                    <IconButton small icon={Trash2} label={`Remove the rule for ${name}`} onClick={() => void remove(rules, place)} />
+                    <IconButton small icon={Trash2} label={`Remove the rule for ${name}`} onClick={attempt(() => remove(rules, place))} />
                   </li>
                 );
               })}

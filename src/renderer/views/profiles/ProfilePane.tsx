@@ -2,7 +2,7 @@ import { Pencil, Play, RotateCcw, ShieldCheck, Trash2 } from 'lucide-react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { askToLaunch, profileData, profileForm, readTarget, ruleForm } from '../../forms';
-import { Answer, Button, Facts, Fold, IconButton, LinkButton, notifyProblem, say } from '../../parts';
+import { Answer, attempt, Button, Facts, Fold, IconButton, LinkButton, say } from '../../parts';
 import { ask, go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
 
 interface Version {
@@ -58,7 +58,7 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             <Button small icon={Pencil} onClick={() => ask(profileForm(versions[0]?.card, name))}>
               Edit…
             </Button>
-            <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={() => void deleteProfile(name).catch(notifyProblem)} />
+            <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={attempt(() => deleteProfile(name))} />
           </header>
           <div className="card-body overflows stack">
             <ProfileFacts card={versions[0]?.card} rules={rules} />
@@ -116,7 +116,7 @@ function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { 
       {isCurrent ? <span className="badge">current</span> : null}
       <LinkButton onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>Box</LinkButton>
       {!isCurrent && card && (
-        <Button small icon={RotateCcw} onClick={() => void restore(name, card)}>
+        <Button small icon={RotateCcw} onClick={attempt(() => restore(name, card))}>
           Restore
         </Button>
       )}
@@ -134,16 +134,12 @@ async function deleteProfile(name: string): Promise<void> {
     await refreshProject();
     go({ profile: name });
   };
-  notify(`Deleted the profile ${name}. Agents that have started keep it.`, { name: 'Undo', act: () => void restore().catch(notifyProblem) });
+  notify(`Deleted the profile ${name}. Agents that have started keep it.`, { name: 'Undo', act: attempt(() => restore()) });
 }
 
 /** Makes an earlier version the current one again, as the next version. */
 async function restore(name: string, card: Card): Promise<void> {
-  try {
-    await api.profile.put({ name, card: { type: 'sys.profile', content: card.content } });
-    await refreshProject();
-    notify('Restored as the next version');
-  } catch (error) {
-    notifyProblem(error);
-  }
+  await api.profile.put({ name, card: { type: 'sys.profile', content: card.content } });
+  await refreshProject();
+  notify('Restored as the next version');
 }

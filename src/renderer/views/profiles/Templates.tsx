@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { TemplateRecord } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { instantiateForm, templateForm } from '../../forms';
-import { Answer, Button, Empty, Estimate, Facts, Fold, Id, notifyProblem, say } from '../../parts';
+import { Answer, attempt, Button, Empty, Estimate, Facts, Fold, Id, say } from '../../parts';
 import { ask, download, go, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
 import { NameList } from './NameList';
 
@@ -122,7 +122,7 @@ function Made({ made }: { made: Instance }) {
           made.context !== null && ['Commit', made.context],
         ]}
       />
-      <Button small icon={Download} onClick={() => void save().catch(notifyProblem)}>
+      <Button small icon={Download} onClick={attempt(() => save())}>
         Download
       </Button>
     </section>

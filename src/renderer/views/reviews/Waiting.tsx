@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, Button, Empty, findAgent, notifyProblem, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
+import { Answer, attempt, Button, Empty, findAgent, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
 import { ask, go, show, useKeptQuery, useNavigation, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
@@ -132,7 +132,7 @@ export function Start({ event, here = false, children }: StartProps) {
               >
                 Open
               </Button>
-              <Button small icon={Play} onClick={() => void resume(event.contextId as ContextId)}>
+              <Button small icon={Play} onClick={attempt(() => resume(event.contextId as ContextId))}>
                 Resume…
               </Button>
             </>
@@ -178,10 +178,6 @@ function NextCall({ event: { event, at, contextId } }: { event: TicketEvent }) {
 }
 
 async function resume(commit: ContextId): Promise<void> {
-  try {
-    const { format } = await api.context.show({ id: commit });
-    show({ kind: 'resume', commit, agent: findAgent(format) });
-  } catch (error) {
-    notifyProblem(error);
-  }
+  const { format } = await api.context.show({ id: commit });
+  show({ kind: 'resume', commit, agent: findAgent(format) });
 }

@@ -2,7 +2,7 @@ import { Copy, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import type { UpdateCheck, UpdateSettings } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, notifyProblem } from '../../parts';
+import { Answer, attempt, Button } from '../../parts';
 import { copyDiagnostics, isDesktop, useKeptQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -17,7 +17,7 @@ export function Updates() {
       </Answer>
       <h2>Diagnostics</h2>
       <p className="muted">Versions, the system, and the last events of the app by name and code. No content, no titles, no paths.</p>
-      <Button icon={Copy} onClick={() => void copyDiagnostics().catch(notifyProblem)}>
+      <Button icon={Copy} onClick={attempt(() => copyDiagnostics())}>
         Copy diagnostics
       </Button>
     </section>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
-import { Answer, Button, IconButton, JobLinks, LinkButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
+import { Answer, attempt, Button, IconButton, JobLinks, LinkButton, Select, say, useWorkedOn } from '../../parts';
 import { ask, go, useKeptQuery } from '../../state';
 import { waitText } from './space';
 
@@ -97,7 +97,7 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
                 small
                 icon={Trash2}
                 label={`Delete the memory ${memoryName(memory)}`}
-                onClick={() => void forgetMemory(agent, memory, onChange).catch(notifyProblem)}
+                onClick={attempt(() => forgetMemory(agent, memory, onChange))}
               />
             </li>
           ))}
@@ -121,12 +121,7 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
                 </span>
               </span>
               <IconButton small icon={Pencil} label={`Edit the plan ${plan.name}`} onClick={() => ask(planForm(agent, plan, onChange))} />
-              <IconButton
-                small
-                icon={Trash2}
-                label={`Delete the plan ${plan.name}`}
-                onClick={() => void dropPlan(agent, plan, onChange).catch(notifyProblem)}
-              />
+              <IconButton small icon={Trash2} label={`Delete the plan ${plan.name}`} onClick={attempt(() => dropPlan(agent, plan, onChange))} />
             </li>
           ))}
         </ul>

@@ -1,7 +1,7 @@
 import { LogOut, UserPlus } from 'lucide-react';
 import type { Entity, Space } from '../../../core/contract/index.js';
 import { joinForm, leaveSpace } from '../../forms';
-import { Button, DamagedMark, IconButton, notifyProblem } from '../../parts';
+import { attempt, Button, DamagedMark, IconButton } from '../../parts';
 import { ask } from '../../state';
 
 const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', agent: 'agent', service: 'service' };
@@ -21,7 +21,7 @@ export function Members({ space, known, onChange }: { space: Space; known: reado
               small
               icon={LogOut}
               label={`Remove ${member.name} from the space`}
-              onClick={() => void leaveSpace(space, member, onChange).catch(notifyProblem)}
+              onClick={attempt(() => leaveSpace(space, member, onChange))}
             />
           </li>
         ))}
