@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../client';
 import { askToLaunch } from '../forms';
 import { Button, Loading, say } from '../parts';
-import { go, refreshProject, useKeptQuery, useNavigation, useProject } from '../state';
+import { go, refreshProject, useNavigation, useProjectQuery } from '../state';
 import { JobList, useJobGroups } from '../views/jobs';
 import { NewSpace, SpaceList, useSpaces } from '../views/timeline';
 import { PageLinks } from './PageLinks';
@@ -49,9 +49,8 @@ const shownEnded = 6;
 
 /** Turns that nobody works on: they are dispatched, wait behind an earlier turn, or wait for results. */
 function WaitingTurns({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => (route.view === 'handover' ? route.turn : undefined));
-  const query = useKeptQuery(project, `${project} waiting turns ${revision}`, () => api.handover.map({}));
+  const query = useProjectQuery(project, `${project} waiting turns`, () => api.handover.map({}));
   if (query.status !== 'done') return null;
   const { agents, turns } = query.data;
   const waiting = turns.filter(({ endedAt, status }) => endedAt === undefined && status !== 'running').toReversed();

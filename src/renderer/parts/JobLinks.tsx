@@ -1,6 +1,6 @@
 import type { Job } from '../../core/contract/index.js';
 import { api } from '../client';
-import { go, useKeptQuery, useProject } from '../state';
+import { go, useProjectQuery } from '../state';
 import { LinkButton } from './buttons';
 import { jobStatusWords } from './job-status';
 import { when } from './numbers';
@@ -9,8 +9,7 @@ const maxShown = 5;
 
 /** The jobs of a project, newest first; empty while they load. */
 function useAllJobs(project: string): readonly Job[] {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(project, `${project} jobs ${revision}`, () => api.runner.list({}));
+  const query = useProjectQuery(project, `${project} jobs`, () => api.runner.list({}));
   return query.status === 'done' ? query.data : [];
 }
 

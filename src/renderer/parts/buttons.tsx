@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ComponentType } from 'react';
+import type { ButtonHTMLAttributes, ComponentType, FormEvent } from 'react';
 
 export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
 
@@ -45,3 +45,11 @@ export function IconButton({ icon: Glyph, label, keys, small, className, ...rest
 export const LinkButton = ({ className, ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) => (
   <button type="button" className={className ? `link-button ${className}` : 'link-button'} {...rest} />
 );
+
+/** The handler of a form that a button or Enter sends, without the browser's own way to send it. */
+export const sending =
+  (act: () => unknown) =>
+  (event: FormEvent): void => {
+    event.preventDefault();
+    act();
+  };

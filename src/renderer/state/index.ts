@@ -48,7 +48,7 @@ export { go, move, nextAddress, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { useAnalysisProgress } from './progress';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
-export { type Query, useKept, useKeptQuery, useQuery } from './query';
+export { type Query, useKept, useKeptQuery, useProjectQuery, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 
 export { jumpTo, openHit, useCommitInView, useHit, useReading, useStep } from './reading';

@@ -89,3 +89,9 @@ export const useKeptQuery = <T>(
   ask: (signal: AbortSignal) => Promise<T>,
   memory?: AnswerMemory<T>,
 ): Query<T> => useKept(useQuery(key, ask, memory), subject);
+
+/** As `useKeptQuery`, and asked again when the project changes. */
+export const useProjectQuery: typeof useKeptQuery = (subject, key, ask, memory) => {
+  const revision = useProject((state) => state.revision);
+  return useKeptQuery(subject, key === null ? null : `${key} ${revision}`, ask, memory);
+};

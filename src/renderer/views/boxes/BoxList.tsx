@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, DamagedMark, SearchField, say, When } from '../../parts';
-import { go, useKeptQuery, useProject } from '../../state';
+import { go, useProjectQuery } from '../../state';
 import { Rows } from './Rows';
 
 const shownBoxes = 1_000;
@@ -18,9 +18,8 @@ interface BoxListProps {
 
 /** The boxes of the project, most recently changed first, with a filter. */
 export function BoxList({ project, chosen, onFirst }: BoxListProps) {
-  const revision = useProject((state) => state.revision);
   const [filter, setFilter] = useState('');
-  const query = useKeptQuery(project, `${project} ${revision}`, () => api.box.list({ limit: shownBoxes }));
+  const query = useProjectQuery(project, project, () => api.box.list({ limit: shownBoxes }));
   const first = query.status === 'done' ? query.data.boxes[0]?.boxId : undefined;
   useEffect(() => onFirst(first), [first, onFirst]);
   const needle = filter.trim().toLowerCase();

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, attempt, Button, Empty, EntryView, Estimate, Id, LinkButton, MenuButton, type MenuEntry, Switch, say, ToolView } from '../../parts';
-import { go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
+import { go, notify, refreshProject, useProjectQuery } from '../../state';
 import { CardLine } from './CardList';
 import { type CardBlock, joinCards } from './cards';
 import { appendForm, branchForm, newCardForm, open, replaceForm } from './forms';
@@ -17,8 +17,7 @@ const readBox = async (boxId: string) => {
 
 /** A box as conversation or as cards. */
 export function BoxPane({ project, boxId }: { project: string; boxId: string }) {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(`${project} ${boxId}`, `${project} ${boxId} ${revision}`, () => readBox(boxId));
+  const query = useProjectQuery(`${project} ${boxId}`, `${project} ${boxId}`, () => readBox(boxId));
   const [as, setAs] = useState<'conversation' | 'cards'>('conversation');
   return (
     <Answer query={query} what="Cannot load this box" loading="Loading the box" stillWorks="Other boxes still work." lines={12}>

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, DamagedMark, SearchField, Select, say, textOfContent, When } from '../../parts';
-import { go, useKeptQuery, useNavigation, useProject } from '../../state';
+import { go, useNavigation, useProjectQuery } from '../../state';
 import { cardState, familyOfCard } from './cards';
 import { Rows } from './Rows';
 
@@ -37,11 +37,10 @@ const listCards = ({ type, role, authorId, from, to, text }: Filter) =>
 
 /** The cards of the project, newest first, with filters. */
 export function CardList({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.card);
   const [filter, setFilter] = useState(noFilter);
-  const facets = useKeptQuery(project, `${project} ${revision}`, () => api.card.facets({}));
-  const query = useKeptQuery(`${project} ${JSON.stringify(filter)}`, `${project} ${revision} ${JSON.stringify(filter)}`, () => listCards(filter));
+  const facets = useProjectQuery(project, project, () => api.card.facets({}));
+  const query = useProjectQuery(`${project} ${JSON.stringify(filter)}`, `${project} ${JSON.stringify(filter)}`, () => listCards(filter));
   const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
   const known = facets.status === 'done' ? facets.data : { types: [], roles: [], authors: [] };
   return (

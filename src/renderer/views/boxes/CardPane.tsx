@@ -2,7 +2,7 @@ import { ArrowLeft, CopyPlus, Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Code, Facts, Fold, IconButton, Id, LinkButton, Markdown, say, textOfContent } from '../../parts';
-import { go, useKeptQuery, useNavigation, useProject } from '../../state';
+import { go, useNavigation, useProjectQuery } from '../../state';
 import { cardState, familyOfCard } from './cards';
 import { copyCardForm, editCardForm, open, removeCard, restoreCard } from './forms';
 
@@ -13,8 +13,7 @@ const readCard = async (cardId: string) => {
 
 /** A card: content, facts, the boxes that contain it, and its earlier versions. */
 export function CardPane({ project, cardId }: { project: string; cardId: string }) {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(`${project} ${cardId}`, `${project} ${cardId} ${revision}`, () => readCard(cardId));
+  const query = useProjectQuery(`${project} ${cardId}`, `${project} ${cardId}`, () => readCard(cardId));
   return (
     <Answer query={query} what="Cannot load this card" loading="Loading the card" stillWorks="Other cards still work." lines={12}>
       {({ card, history, boxes }) => <CardPage card={card} history={history} boxes={boxes} />}

@@ -3,7 +3,7 @@ import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, attempt, describeProblem, ProblemLine } from '../../parts';
-import { ask, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
+import { ask, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
 import { ComposeTools } from './ComposeTools';
@@ -37,8 +37,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   const [stateOpen, setStateOpen] = useState(false);
   const { sending, send, stop } = useSending();
   const settled = useDeferredValue(trial);
-  const revision = useProject((state) => state.revision);
-  const settings = useKeptQuery(project, `${project} settings ${revision}`, (signal) => api.project.settings({}, { signal }));
+  const settings = useProjectQuery(project, `${project} settings`, (signal) => api.project.settings({}, { signal }));
   const ofProject = settings.status === 'done' ? settings.data.enableShareContext : undefined;
   const waiting = settings.status === 'done' || settings.status === 'failed' ? undefined : settings;
   const key = waiting ? null : `${project} ${commit} ${ofProject}`;

@@ -1,6 +1,6 @@
 import type { Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { useKeptQuery, useProject } from '../../state';
+import { useProjectQuery } from '../../state';
 
 /** The type of a card that holds a saved block. */
 const blockType = 'context.block';
@@ -18,8 +18,7 @@ const textAt = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** The saved blocks of the project, by name. */
 export function useSavedBlocks(project: string): readonly SavedBlock[] {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(project, `${project} blocks ${revision}`, () => api.card.list({ type: blockType, limit: maxBlocks }));
+  const query = useProjectQuery(project, `${project} blocks`, () => api.card.list({ type: blockType, limit: maxBlocks }));
   if (query.status !== 'done') return [];
   return query.data.cards
     .filter(({ deletedAt, content }) => deletedAt === undefined && content.kind === 'text')

@@ -1,7 +1,7 @@
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, describeProblem, ProblemLine, Select, Sheet } from '../../parts';
+import { Answer, Button, describeProblem, ProblemLine, Select, Sheet, sending } from '../../parts';
 import { asked, dismiss, experimentsChanged, go, notify, type RunInput, useQuery } from '../../state';
 
 const newExperiment = 'new';
@@ -46,13 +46,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
     }
   };
   return (
-    <form
-      className="case-form labeled stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <form className="case-form labeled stack" onSubmit={sending(() => save())}>
       {experiments.length > 0 && (
         <label>
           <span className="muted">Experiment</span>

@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { ReplyCheck } from '../../../core/contract/index.js';
-import { Button, IconButton, Select } from '../../parts';
+import { Button, IconButton, Select, sending } from '../../parts';
 import { checkFrom, checkKinds, checkText } from './checks';
 
 /** The checks that each reply must pass. A check reads the reply and runs nothing (P5). */
@@ -30,12 +30,11 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
       <form
         className="experiment-check row wrap"
         aria-label="Add a check"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={sending(() => {
           if (text.trim() === '' || 'problem' in check) return;
           onChange([...checks, check]);
           setText('');
-        }}
+        })}
       >
         <Select label="Kind of check" value={kind} options={Object.entries(checkKinds)} onChange={setKind} />
         <input className="field mono grow" aria-label="Value of the check" value={text} onChange={(event) => setText(event.target.value)} />

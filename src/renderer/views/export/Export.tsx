@@ -2,7 +2,7 @@ import { ClipboardCopy, Download, FileOutput, FolderSearch, Send } from 'lucide-
 import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Copyable, describeProblem, Sheet, Switch, say } from '../../parts';
+import { Answer, Button, Copyable, describeProblem, Sheet, Switch, say, sending } from '../../parts';
 import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
@@ -43,13 +43,7 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
           {(all) => <Formats formats={all} chosen={format?.format} onChoose={(next) => choose({ format: next })} />}
         </Answer>
         <RedactionChoice exporting={exporting} />
-        <form
-          className="path-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void exporting.writeFile(path.trim());
-          }}
-        >
+        <form className="path-form" onSubmit={sending(() => exporting.writeFile(path.trim()))}>
           <input
             className="field grow mono"
             placeholder={`/path/to/${fileName}`}
@@ -80,11 +74,10 @@ function Collector({ exporting: { blocked, send } }: { exporting: Exporting }) {
   return (
     <form
       className="path-form"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={sending(() => {
         localStorage.setItem(collectorKey, address.trim());
         void send(address.trim());
-      }}
+      })}
     >
       <input
         className="field grow mono"

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Finding, FindingRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say, When } from '../../parts';
-import { go, useAnalysisProgress, useKeptQuery, useNavigation, useProject } from '../../state';
+import { go, useAnalysisProgress, useNavigation, useProjectQuery } from '../../state';
 
 const severityNames = { high: 'high', medium: 'medium', low: 'low' } as const;
 const severityTones = { high: 'tone-bad', medium: 'tone-warn', low: 'muted' } as const;
@@ -13,9 +13,8 @@ const pauseMs = 1_000;
 /** What the rules find in all sessions: the rules with their numbers, and the findings of the chosen rule. */
 export function FindingsView({ project }: { project: string }) {
   const rule = useNavigation(({ route }) => route.rule);
-  const revision = useProject((state) => state.revision);
   const [round, setRound] = useState(0);
-  const rules = useKeptQuery(project, `${project} ${revision} ${round}`, (signal) => api.finding.rules({}, { signal }));
+  const rules = useProjectQuery(project, `${project} ${round}`, (signal) => api.finding.rules({}, { signal }));
   const shown = rules.status === 'done' ? rules.data : undefined;
   // Each question checks some of the sessions that are left.
   useEffect(() => {
@@ -107,9 +106,8 @@ interface FoundProps {
 
 function Found({ project, rule, total, isChecking }: FoundProps) {
   const [limit, setLimit] = useState(page);
-  const revision = useProject((state) => state.revision);
   const name = rule?.rule;
-  const found = useKeptQuery(`${project} ${name}`, `${project} ${revision} ${name} ${total} ${limit}`, (signal) =>
+  const found = useProjectQuery(`${project} ${name}`, `${project} ${name} ${total} ${limit}`, (signal) =>
     api.finding.list({ ...(name !== undefined && { rule: name }), limit }, { signal }),
   );
   return (

@@ -2,7 +2,7 @@ import { ArrowRightLeft, ChevronDown, CircleHelp, GitFork, Play, Send, UserPlus 
 import { api } from '../../client';
 import { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from '../../forms';
 import { Answer, attempt, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
-import { ask, go, useKeptQuery, useNavigation, useProject } from '../../state';
+import { ask, go, useNavigation, useProjectQuery } from '../../state';
 import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
 import { TurnPane } from './TurnPane';
@@ -33,9 +33,8 @@ function HandOverMenu() {
 
 /** A map of handovers between agents, and a form to pack a box by hand. */
 export function HandoverView({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.turn);
-  const query = useKeptQuery(project, `${project} ${revision}`, () => api.handover.map({}));
+  const query = useProjectQuery(project, project, () => api.handover.map({}));
   const shown = useNavigation(({ route }) => route.handovers) ?? 'map';
   const setShown = (what: 'map' | 'pack') => go({ handovers: what === 'pack' ? what : undefined });
   return (

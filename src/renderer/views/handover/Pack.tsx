@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Agent, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Loading } from '../../parts';
-import { useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
+import { useNavigation, useProjectQuery, useQuery } from '../../state';
 import { formFor, type PackForm } from './form';
 import { PackPreview } from './PackPreview';
 import { ArgumentRows, InheritedBoxes, RuleRows } from './PackRows';
@@ -23,11 +23,10 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
 
 /** Arguments and rules on the left, a preview of the box on the right. */
 function PackEditor({ project, agents, ticket }: { project: string; agents: readonly Agent[]; ticket: Ticket | undefined }) {
-  const revision = useProject((state) => state.revision);
   const selectedBox = useNavigation(({ route }) => route.box);
   const [form, setForm] = useState<PackForm>(() => formFor(ticket, selectedBox));
-  const profiles = useKeptQuery(project, `${project} ${revision}`, () => api.profile.list({}));
-  const boxes = useKeptQuery(project, `boxes ${project} ${revision}`, () => api.box.list({ limit: listedBoxes }));
+  const profiles = useProjectQuery(project, project, () => api.profile.list({}));
+  const boxes = useProjectQuery(project, `boxes ${project}`, () => api.box.list({ limit: listedBoxes }));
   const change = (part: Partial<PackForm>) => setForm({ ...form, ...part });
   return (
     <div className="pack">

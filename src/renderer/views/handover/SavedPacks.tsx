@@ -2,7 +2,7 @@ import { Save, Trash2 } from 'lucide-react';
 import type { Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { attempt, Button, IconButton, Select } from '../../parts';
-import { ask, type FormSpec, notify, refreshProject, textIn, useKeptQuery, useProject } from '../../state';
+import { ask, type FormSpec, notify, refreshProject, textIn, useProjectQuery } from '../../state';
 import type { PackForm } from './form';
 import { formOfSaved, savedName, savedOf, savedType } from './saved';
 
@@ -10,8 +10,7 @@ const maxSaved = 200;
 
 /** Handover configurations by name, to choose, save and delete. Each is stored as a card, so that agents find it too. */
 export function SavedPacks({ project, form, onLoad }: { project: string; form: PackForm; onLoad: (form: PackForm) => void }) {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(project, `${project} saved handovers ${revision}`, () => api.card.list({ type: savedType, limit: maxSaved }));
+  const query = useProjectQuery(project, `${project} saved handovers`, () => api.card.list({ type: savedType, limit: maxSaved }));
   const saved = (query.status === 'done' ? query.data.cards : []).filter(({ deletedAt }) => deletedAt === undefined);
   const chosen = saved.find((card) => savedName(card) === form.name);
   return (

@@ -4,7 +4,7 @@ import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
 import { Answer, attempt, Button, Code, Fold, JobLinks, say, useWorkedOn } from '../../parts';
-import { ask, useKeptQuery, useProject } from '../../state';
+import { ask, useKeptQuery, useProject, useProjectQuery } from '../../state';
 
 /** The actions of a person in a turn, and the current input of its model. */
 export function TurnConsole({ project, turn }: { project: string; turn: AgentTurn }) {
@@ -60,8 +60,7 @@ function stateText({ status, waiting }: AgentTurn): string {
 
 /** The results of a fork-join in the order of its tasks. */
 function BatchResults({ project, batchId }: { project: string; batchId: string }) {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(batchId, `${project} ${batchId} ${revision}`, () => api.handover.batch({ batchId }));
+  const query = useProjectQuery(batchId, `${project} ${batchId}`, () => api.handover.batch({ batchId }));
   return (
     <Answer query={query} what="Cannot load the results of the fork" loading="Loading the results" lines={3}>
       {(batch) => (

@@ -1,7 +1,7 @@
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, commitName, IconButton, notifyProblem } from '../../parts';
+import { Button, commitName, IconButton, notifyProblem, sending } from '../../parts';
 import { notify, refreshProject, type ShownCommit } from '../../state';
 
 /** The name of the commit, which people can edit: its summary, or that of the edited prompt that it answers. */
@@ -37,13 +37,7 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
     );
   }
   return (
-    <form
-      className="inspector-rename"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save().catch(notifyProblem);
-      }}
-    >
+    <form className="inspector-rename" onSubmit={sending(() => save().catch(notifyProblem))}>
       <textarea
         // biome-ignore lint/a11y/noAutofocus: the person opened it to type
         autoFocus

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Job, JobEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Query, useKeptQuery, useProject } from '../../state';
+import { type Query, useProjectQuery } from '../../state';
 import { endedGroup, groupJobs } from './words';
 
 /** Milliseconds between two loads of the list: while a job runs, and otherwise. */
@@ -9,9 +9,8 @@ const every = { running: 1_000, idle: 5_000 };
 
 /** The newest jobs, read again while the view is open. */
 export function useJobs(project: string): { readonly query: Query<readonly Job[]>; readonly now: number; readonly reload: () => void } {
-  const revision = useProject((state) => state.revision);
   const [round, setRound] = useState(0);
-  const query = useKeptQuery<readonly Job[]>(project, `${project} jobs ${revision} ${round}`, () => api.runner.list({}));
+  const query = useProjectQuery<readonly Job[]>(project, `${project} jobs ${round}`, () => api.runner.list({}));
   const isRunning = query.status === 'done' && query.data.some(({ status }) => status === 'running');
   useEffect(() => {
     const timer = setInterval(() => setRound((n) => n + 1), isRunning ? every.running : every.idle);

@@ -3,7 +3,7 @@ import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { askToLaunch, profileData, profileForm, readTarget, ruleForm } from '../../forms';
 import { Answer, attempt, Button, Facts, Fold, IconButton, LinkButton, say } from '../../parts';
-import { ask, go, notify, refreshProject, useKeptQuery, useProject } from '../../state';
+import { ask, go, notify, refreshProject, useProjectQuery } from '../../state';
 
 interface Version {
   readonly boxId: string;
@@ -39,8 +39,7 @@ async function readProfile(name: string): Promise<Versions> {
 
 /** A profile: its content, the work that it may start, and its versions. */
 export function ProfilePane({ project, name }: { project: string; name: string }) {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(`${project} ${name}`, `${project} profile ${name} ${revision}`, () => readProfile(name));
+  const query = useProjectQuery(`${project} ${name}`, `${project} profile ${name}`, () => readProfile(name));
   return (
     <Answer query={query} what={`Cannot load the profile ${name}`} loading="Loading the profile" stillWorks="Other profiles still work.">
       {({ versions, rules }) => (

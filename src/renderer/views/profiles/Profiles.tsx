@@ -2,7 +2,7 @@ import { IdCard, Plus } from 'lucide-react';
 import { api } from '../../client';
 import { profileForm, templateForm } from '../../forms';
 import { Answer, Button, Empty, Switch } from '../../parts';
-import { ask, go, useKeptQuery, useNavigation, useProject } from '../../state';
+import { ask, go, useNavigation, useProjectQuery } from '../../state';
 import { NameList } from './NameList';
 import { ProfilePane } from './ProfilePane';
 import { Templates } from './Templates';
@@ -33,9 +33,8 @@ export function ProfilesView({ project }: { project: string }) {
 }
 
 function ProfileList({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.profile);
-  const query = useKeptQuery(project, `${project} profiles ${revision}`, () => api.profile.list({}));
+  const query = useProjectQuery(project, `${project} profiles`, () => api.profile.list({}));
   return (
     <Answer query={query} what="Cannot list the profiles" loading="Loading the profiles">
       {(profiles) => {

@@ -4,14 +4,13 @@ import type { TemplateRecord } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { instantiateForm, templateForm } from '../../forms';
 import { Answer, attempt, Button, Empty, Estimate, Facts, Fold, Id, say } from '../../parts';
-import { ask, download, go, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
+import { ask, download, go, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { NameList } from './NameList';
 
 /** The templates in versions, and the content of the selected one. */
 export function Templates({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.template);
-  const query = useKeptQuery(project, `${project} templates ${revision}`, () => api.template.list({}));
+  const query = useProjectQuery(project, `${project} templates`, () => api.template.list({}));
   return (
     <Answer query={query} what="Cannot list the templates" loading="Loading the templates">
       {(templates) => {

@@ -3,14 +3,13 @@ import { useState } from 'react';
 import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, Estimate, placeByKey, SearchField, say } from '../../parts';
-import { copy, go, move, useKeptQuery, useNavigation, useProject, useQuery } from '../../state';
+import { copy, go, move, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { type Stretch, stretchesOf } from './lines';
 
 /** The distinct system prompts and tool sets of the project, and what changed between any two of them. */
 export function Parts({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.part);
-  const query = useKeptQuery(project, `${project} ${revision} parts`, (signal) => api.request.parts({}, { signal }));
+  const query = useProjectQuery(project, `${project} parts`, (signal) => api.request.parts({}, { signal }));
   return (
     <Answer query={query} what="Cannot list the system prompts" loading="Loading the system prompts" stillWorks="Single calls still work." lines={10}>
       {(rows) => {

@@ -2,7 +2,7 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, When } from '../../parts';
+import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sending, When } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type ThreadReply, useReply } from './useReply';
@@ -174,13 +174,7 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
     }
   };
   return (
-    <form
-      className="asking stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (question.trim() !== '' && !busy && !reply.running) void speak();
-      }}
-    >
+    <form className="asking stack" onSubmit={sending(() => question.trim() !== '' && !busy && !reply.running && speak())}>
       <Problem>{problem ?? reply.problem}</Problem>
       <QuestionField
         label={isSelf ? 'Your answer' : `Ask ${who}`}

@@ -1,6 +1,6 @@
 import { type ComponentProps, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { describeProblem, ProblemLine, Sheet, say } from '../../parts';
+import { describeProblem, ProblemLine, Sheet, say, sending } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** The author of a write and, if given, the commit with the author's context. */
@@ -89,13 +89,7 @@ interface WritingSheetProps extends Pick<ComponentProps<typeof Sheet>, 'title' |
 export function WritingSheet({ title, onClose, action, problem, children }: WritingSheetProps) {
   return (
     <Sheet title={title} onClose={onClose} action={action}>
-      <form
-        className="ticket-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!action.disabled) action.run();
-        }}
-      >
+      <form className="ticket-form" onSubmit={sending(() => !action.disabled && action.run())}>
         {children}
         <Problem>{problem}</Problem>
         <button type="submit" hidden />

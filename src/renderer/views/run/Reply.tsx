@@ -1,7 +1,7 @@
 import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Entry } from '../../../core/contract/index.js';
-import { Button, Code, EntryView, notifyProblem, ProblemLine, say, ToolView } from '../../parts';
+import { Button, Code, EntryView, notifyProblem, ProblemLine, say, sending, ToolView } from '../../parts';
 import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
 
 const stateNames: Record<Sample['state'], string> = {
@@ -136,14 +136,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
     });
   };
   return (
-    <form
-      className="reply-question stack"
-      aria-label={`Result of ${toolName}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        send(text);
-      }}
-    >
+    <form className="reply-question stack" aria-label={`Result of ${toolName}`} onSubmit={sending(() => send(text))}>
       <p>
         <MessageCircleQuestionMark size={13} aria-hidden /> <b>The recording has no result for this call of {toolName}.</b> Stemma does not run the
         tool. Enter its result, or stop the run here.

@@ -1,7 +1,7 @@
 import { FlaskConical, Play } from 'lucide-react';
 import { useState } from 'react';
 import type { Turn, TurnRequest } from '../../../core/contract/index.js';
-import { Button, Estimate, say } from '../../parts';
+import { Button, Estimate, say, sending } from '../../parts';
 import { type ContextOutline, type RunInput, show } from '../../state';
 import { EntryEditor, noChanges } from '../fork';
 import { ProviderChoice, ProviderHint } from './ProviderChoice';
@@ -29,12 +29,11 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
     <form
       className="ask stack small"
       aria-label="Request"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={sending(() => {
         if (cannotRun) return;
         rememberProvider(input.provider);
         onRun(input);
-      }}
+      })}
     >
       <ProviderChoice
         providers={providers}

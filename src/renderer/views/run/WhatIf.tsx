@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty } from '../../parts';
-import { go, startWhatIf, useKeptQuery, useProject, useWhatIfs } from '../../state';
+import { go, startWhatIf, useProjectQuery, useWhatIfs } from '../../state';
 import type { ReplySource } from './providers';
 import { WhatIfForm } from './WhatIfForm';
 import { WhatIfRun } from './WhatIfRun';
@@ -20,8 +20,7 @@ interface WhatIfProps {
 /** What if: sends the prompts of the original's later turns on this branch, one by one. */
 export function WhatIf({ project, id, model, providers }: WhatIfProps) {
   const [original, setOriginal] = useState<ContextId>();
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery('', `${project} ${id} ${original} ${revision} following`, (signal) =>
+  const query = useProjectQuery('', `${project} ${id} ${original} following`, (signal) =>
     api.turn.following({ id, ...(original && { original }) }, { signal }),
   );
   const jobs = useWhatIfs(({ jobs: all }) => all).filter((job) => job.project === project && job.branch === id);

@@ -1,7 +1,7 @@
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, DivergenceLimit, Following } from '../../../core/contract/index.js';
-import { Button, Select, say } from '../../parts';
+import { Button, Select, say, sending } from '../../parts';
 import type { WhatIfInput } from '../../state';
 import { ProviderChoice, ProviderHint, type Unanswered } from './ProviderChoice';
 import { lastProvider, type ReplySource, rememberProvider } from './providers';
@@ -37,11 +37,10 @@ export function WhatIfForm(props: WhatIfFormProps) {
     <form
       className="ask stack small"
       aria-label="What-if run"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={sending(() => {
         rememberProvider(provider);
         onRun({ original, provider, model: model.trim() || undefined, stopAt, unanswered });
-      }}
+      })}
     >
       <ProviderChoice
         providers={providers.length ? providers : onlyRecording}

@@ -2,7 +2,7 @@ import { Eye, Import } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Mapping, MappingPreview } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, ProblemLine, Sheet, say } from '../../parts';
+import { Button, describeProblem, ProblemLine, Sheet, say, sending } from '../../parts';
 import { dismiss } from '../../state';
 import { importPaths } from './act';
 import { lineNumbers } from './skips';
@@ -50,13 +50,7 @@ export function MappingSheet() {
       <p className="muted">
         A mapping says by JSONPath which records and fields of a JSON or JSONL file are messages. Preview shows what it makes of the file.
       </p>
-      <form
-        className="mapping-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void look();
-        }}
-      >
+      <form className="mapping-form" onSubmit={sending(() => look())}>
         <input
           className="field grow mono"
           placeholder="/path/to/history.jsonl"

@@ -1,7 +1,7 @@
 import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../client';
-import { Button, describeProblem, type Icon, ProblemLine, Sheet } from '../../parts';
+import { Button, describeProblem, type Icon, ProblemLine, Sheet, sending } from '../../parts';
 import { choosePaths, dismiss, isDesktop } from '../../state';
 import { importPaths, showProject } from './act';
 
@@ -61,13 +61,7 @@ function PathSheet({ title, label, placeholder, action, icon, choose, onPath, ch
   const [problem, setProblem] = useState<string>();
   return (
     <Sheet title={title} onClose={dismiss}>
-      <form
-        className="path-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message));
-        }}
-      >
+      <form className="path-form" onSubmit={sending(() => onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message)))}>
         <input
           className="field grow mono"
           placeholder={placeholder}

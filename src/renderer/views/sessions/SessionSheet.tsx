@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, notifyProblem, ProblemLine, Sheet } from '../../parts';
+import { Button, describeProblem, notifyProblem, ProblemLine, Sheet, sending } from '../../parts';
 import { dismiss, notify, refreshProject } from '../../state';
 
 const sheets = {
@@ -36,13 +36,7 @@ export function SessionSheet({ session, what }: { session: SessionRow; what: key
   };
   return (
     <Sheet title={heading} onClose={dismiss}>
-      <form
-        className="path-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <form className="path-form" onSubmit={sending(() => save())}>
         <input className="field grow" aria-label={label} value={text} onChange={(event) => setText(event.target.value)} />
         <Button type="submit" look="primary">
           Save

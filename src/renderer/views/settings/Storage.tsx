@@ -1,7 +1,7 @@
 import type { DiskArea, Policy, StorageReport } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { refreshProject, useKeptQuery, useProject } from '../../state';
+import { refreshProject, useProjectQuery } from '../../state';
 import { Backups } from './Backups';
 import { Check } from './Check';
 import { Cleanup } from './Cleanup';
@@ -29,9 +29,8 @@ const policyNames: Record<Policy, readonly [name: string, meaning: string]> = {
 
 /** The storage of the open project: space, cleanup, backups and check. */
 export function Storage({ project }: { project: string }) {
-  const revision = useProject(({ revision: now }) => now);
-  const query = useKeptQuery(project, `storage ${project} ${revision}`, (signal) => api.project.storage({}, { signal }));
-  const backups = useKeptQuery(project, `backups ${project} ${revision}`, (signal) => api.project.backups({}, { signal }));
+  const query = useProjectQuery(project, `storage ${project}`, (signal) => api.project.storage({}, { signal }));
+  const backups = useProjectQuery(project, `backups ${project}`, (signal) => api.project.backups({}, { signal }));
   const reload = () => void refreshProject();
   return (
     <div className="storage">

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { api } from '../../client';
 import { Answer, LinkButton, Select, say } from '../../parts';
-import { go, useKeptQuery, useProject, useQuery } from '../../state';
+import { go, useProjectQuery, useQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
 type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
@@ -13,9 +13,8 @@ const lookMs = 1_500;
 
 /** The service that fills missing summaries while the project is idle: its permission, provider, budget and progress, and the missing summaries. */
 export function Summaries({ project }: { project: string }) {
-  const revision = useProject(({ revision: now }) => now);
-  const status = useKeptQuery(project, `summarizer ${project} ${revision}`, (signal) => api.context.summarizer({}, { signal }));
-  const missing = useKeptQuery(project, `summaries ${project} ${revision}`, (signal) =>
+  const status = useProjectQuery(project, `summarizer ${project}`, (signal) => api.context.summarizer({}, { signal }));
+  const missing = useProjectQuery(project, `summaries ${project}`, (signal) =>
     api.context.summaries({ missing: true, limit: shownCommits }, { signal }),
   );
   return (

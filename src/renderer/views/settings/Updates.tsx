@@ -2,7 +2,7 @@ import { Copy, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import type { UpdateCheck, UpdateSettings } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, attempt, Button } from '../../parts';
+import { Answer, attempt, Button, sending } from '../../parts';
 import { copyDiagnostics, isDesktop, useKeptQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -41,13 +41,7 @@ function Feed({ first }: { first: UpdateSettings }) {
         The desktop app reads a feed over HTTPS, and takes a new version only if the key in this package proves it. Nothing is asked of any server
         until you turn this on or check yourself.
       </p>
-      <form
-        className="settings-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change({ feed: feed.trim() || null });
-        }}
-      >
+      <form className="settings-row" onSubmit={sending(() => change({ feed: feed.trim() || null }))}>
         <label htmlFor="feed">Address of the feed</label>
         <input
           id="feed"

@@ -1,7 +1,7 @@
 import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Empty, LinkButton, ProblemLine, Select, Switch, say } from '../../parts';
+import { Button, describeProblem, Empty, LinkButton, ProblemLine, Select, Switch, say, sending } from '../../parts';
 import { go } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
@@ -185,14 +185,7 @@ function ToFile({ sql }: { sql: string }) {
     }
   };
   return (
-    <form
-      className="sql-file row wrap"
-      aria-label="Write to a file"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void write();
-      }}
-    >
+    <form className="sql-file row wrap" aria-label="Write to a file" onSubmit={sending(() => write())}>
       <span className="muted">Write all rows to a file</span>
       <Select label="Format" value={target} options={formats} onChange={setTarget} />
       <input

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Button, IconButton, LinkButton, notifyProblem, Select, say, useWorkedOn } from '../../parts';
+import { Button, IconButton, LinkButton, notifyProblem, Select, say, sending, useWorkedOn } from '../../parts';
 import { ask, notify, useOpenDir, useQuery } from '../../state';
 import { defaultSender, runWords } from './space';
 
@@ -60,13 +60,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
     });
 
   return (
-    <form
-      className="writer stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (text.trim() !== '' && !busy) void send();
-      }}
-    >
+    <form className="writer stack" onSubmit={sending(() => text.trim() !== '' && !busy && send())}>
       <OpenRuns space={space} runs={runs} disabled={busy} onEnd={(ended) => void finish(ended)} />
       {replyTo && <ReplyLine message={replyTo} onCancel={() => onReplyTo(undefined)} />}
       <textarea

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button, ChipMenu, Switch, say } from '../../parts';
+import { Button, ChipMenu, Switch, say, sending } from '../../parts';
 import type { SessionFact } from './facts';
 import { isDay, lengths, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
@@ -82,13 +82,7 @@ function CustomRange({ from, to }: { from: string; to: string }) {
   const [days, setDays] = useState({ from, to });
   const problem = !isDay(days.from) || !isDay(days.to) ? 'Choose two days.' : days.from > days.to ? 'The last day is before the first.' : undefined;
   return (
-    <form
-      className="row gap-4 wrap"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!problem) setRange(`${days.from}..${days.to}`);
-      }}
-    >
+    <form className="row gap-4 wrap" onSubmit={sending(() => !problem && setRange(`${days.from}..${days.to}`))}>
       <input
         type="date"
         className="field"

@@ -2,7 +2,7 @@ import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
 import { api } from '../../client';
 import { Answer, Facts, IconButton, LinkButton, say } from '../../parts';
-import { go, type Query, useKeptQuery, useProject } from '../../state';
+import { go, type Query, useProjectQuery } from '../../state';
 import type { Event, Events, SessionFact } from './facts';
 import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
@@ -95,8 +95,7 @@ export function Panel(props: PanelProps) {
 
 /** The rules that found most, in all sessions of the project: findings have no range. */
 function Findings({ project }: { project: string }) {
-  const revision = useProject((state) => state.revision);
-  const rules = useKeptQuery(project, `${project} ${revision}`, (signal) => api.finding.rules({}, { signal }));
+  const rules = useProjectQuery(project, project, (signal) => api.finding.rules({}, { signal }));
   const data = rules.status === 'done' ? rules.data : undefined;
   const found = (data?.rules ?? []).filter((one) => one.found > 0).sort((a, b) => b.found - a.found);
   const all = found.reduce((sum, one) => sum + one.found, 0);
