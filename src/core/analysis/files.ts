@@ -10,7 +10,6 @@ import { schemaPage } from './schema-page.js';
 import { KindChanged, type ParquetValue } from './values.js';
 import { type View, type ViewColumnKind, viewList } from './views.js';
 
-/** What was written. */
 export interface WrittenFile {
   readonly path: string;
   readonly rows: number;

@@ -26,7 +26,6 @@ const most = { rows: 16_384, bytes: 4 * 1024 * 1024 } as const;
 const countEvery = 64;
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Collects the rows of one Parquet file. */
 export interface ParquetFile {
   /** Adds a row. Returns the bytes of a group of rows, when one is full. @throws KindChanged, as `ColumnValues` */
   add(row: readonly ParquetValue[]): readonly Uint8Array[];

@@ -2,7 +2,6 @@ import { badRequest, inWords } from '../base/index.js';
 import type { AnalysisQuestion } from '../contract/index.js';
 import { type View, views } from './views.js';
 
-/** A statement with its values. */
 export interface Statement {
   readonly sql: string;
   readonly values: readonly (string | number | null)[];

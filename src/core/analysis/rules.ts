@@ -1,7 +1,6 @@
 /// <reference path="./finding-rules.d.ts" />
 import { rules as files } from 'virtual:finding-rules';
 
-/** A rule: SQL with a title and a sentence. */
 export interface SqlRule {
   readonly rule: string;
   readonly title: string;

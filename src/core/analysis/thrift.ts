@@ -1,6 +1,5 @@
 // The compact protocol of Apache Thrift, as far as the headers of Parquet need it.
 
-/** A value with its type. */
 export interface Thrift {
   readonly type: number;
   bytes(): Uint8Array;

@@ -221,7 +221,6 @@ function commandOf(given: unknown): string | undefined {
   return words.length === 3 && /^-\w*c$/.test(words[1] ?? '') ? words[2] : words.join(' ');
 }
 
-/** The call of a result, in the commits before it. */
 function callBefore({ db }: ReadChain, parent: CommitSeq | null, callId: string): number | undefined {
   let at = parent;
   for (let passed = 0; at !== null && passed < maxPassed; passed++) {

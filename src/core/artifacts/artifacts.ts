@@ -29,7 +29,6 @@ export interface ArtifactStat {
 
 /** The content-addressed store of one project, for reading. All sizes are bytes. */
 export interface ReadArtifacts {
-  /** The project's number. */
   readonly project: number;
   /** Writes parts to the caches; pass the result to `putCache`. Other work may run between its steps. */
   writeCache(parts: Iterable<Uint8Array>): Generator<undefined, Cached>;

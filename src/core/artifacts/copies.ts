@@ -48,9 +48,7 @@ export interface ReadCopies {
 
 /** The same record, for reading and writing. */
 export interface Copies extends ReadCopies {
-  /** Records that a replica holds objects. */
   record(replica: string, nos: readonly ArtifactNo[]): void;
-  /** Forgets every copy in a replica. */
   forget(replica: string): void;
   /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
   doubt(replica: string): void;

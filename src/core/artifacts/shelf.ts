@@ -7,7 +7,6 @@ import type { Packs, ReadPacks } from './packs.js';
 /** The rows and object files of one project, for reading. */
 export interface ReadShelf {
   readonly db: ReadableDb;
-  /** The project's number, which every query needs. */
   readonly project: number;
   readonly packs: ReadPacks;
   readonly caches: Caches;

@@ -40,7 +40,6 @@ export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'con
 
 const tagsIn = (tags: string | null): string[] => (tags === null ? [] : (JSON.parse(tags) as string[]));
 
-/** A start of an agent from a template and a context. */
 export type RecordedInstantiation = OutputOf<'context.instantiations'>[number];
 
 /** The recorded starts of agents, newest first: of a context, of a template, or all. @throws NOT_FOUND for an unknown commit. */

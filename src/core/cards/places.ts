@@ -1,7 +1,6 @@
 import { notFound } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 
-/** A box: its row number and its id. */
 export interface BoxPlace {
   readonly no: number;
   readonly boxId: string;

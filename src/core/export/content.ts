@@ -4,7 +4,6 @@ import type { CommitType } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { compactedAt, countedInput } from '../usage/index.js';
 
-/** One commit of a document. */
 export interface DocumentStep {
   readonly id: ContextId;
   readonly type: CommitType;
@@ -20,7 +19,6 @@ export interface DocumentStep {
   readonly branches: readonly { readonly id: ContextId; readonly head: string }[];
 }
 
-/** The content of a document. */
 export interface DocumentContent {
   readonly id: ContextId;
   readonly title: string;

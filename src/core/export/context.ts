@@ -261,7 +261,6 @@ function writeOrReturn(parts: Iterable<Uint8Array>, target: ExportTarget, { path
   return isText(target) ? { text: decodeText(whole) } : { data: whole.toString('base64') };
 }
 
-/** Whether the packed file of a format is an archive. */
 const isBinary = (format: Format | undefined): boolean => format?.pack !== undefined && format.about.extension === 'eval';
 
 /** Whether a target can be redacted: text, JSON and CBOR can. */

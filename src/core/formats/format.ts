@@ -58,7 +58,6 @@ export interface OlderVersion {
 /** For each seal by its field name: the fields that it seals, and the value of a broken seal. */
 export type Seals = Readonly<Record<string, { readonly of: readonly string[]; readonly broken: string | null }>>;
 
-/** What each tool of an agent does, by the tool's name. */
 export type ToolClasses = Readonly<Record<string, ToolClass>>;
 
 /** The description of a format for people who choose one. */
@@ -81,7 +80,6 @@ export interface Format {
   readonly holds: readonly Fact[];
   /** The tools of the format's agent. Absent for a format that can contain the calls of any agent. */
   readonly tools?: ToolClasses;
-  /** Older versions of the format and how to upgrade from them. */
   readonly older?: readonly OlderVersion[];
   /** From 0 (another format) to 1 (certain), by the first bytes of a file and its name. */
   recognize(head: Uint8Array, path: string): number;
@@ -129,7 +127,6 @@ export interface SessionOptions {
   readonly now: Timestamp;
   /** The folder in which the session will be resumed. */
   readonly cwd?: string;
-  /** A title for the session, if the records have no title. */
   readonly title?: string;
   /** True if the deltas are an imported file, byte for byte. A format whose agent accepts this file leaves it unchanged. */
   readonly isUnchanged?: boolean;
@@ -165,7 +162,6 @@ export interface WriteOptions {
   readonly maxTokens?: number;
 }
 
-/** A stored record of the agent. */
 export interface StoredRecord {
   readonly record: string;
   /** For a record without entries: the last record before it with entries, or null. It may follow a prompt that was taken back later. */
@@ -239,7 +235,6 @@ export interface DatabaseRows {
 /** One conversation of a database or a document: a source `FILE#id`, as lines, so that growth adds only commits and exports are exact. */
 export interface Member {
   readonly id: string;
-  /** The conversation as lines of the format. */
   readonly lines: () => Lines;
   /** For a conversation that can grow while it is read: a cheap value that changes with every addition. */
   readonly stamp?: string;
@@ -300,9 +295,7 @@ export interface ImportableFormat extends Format {
   peek(head: Uint8Array, tail: Uint8Array): Peek;
   /** Plans a large file in parts. It keeps only the facts that the plan needs and reads `entries` on demand. */
   planParts?(file: FileBytes, context: PlanContext): ImportPlan;
-  /** Reads conversations from the agent's database. */
   readonly database?: DatabaseReader;
-  /** Reads conversations from a document that the agent exports. */
   readonly exports?: DocumentReader;
   /** The progress of a file that an agent is writing, from the bytes after the last import. Without it, an idle file is imported whole. */
   progress?(fresh: FileBytes, granularity: PlanContext['granularity']): Progress;

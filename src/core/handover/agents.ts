@@ -3,7 +3,6 @@ import { type BoxPlace, findProfile, profileNamed, readProjectId } from '../card
 import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
 
-/** A row of the `agent` table, with the ids of the rows that it references. */
 export interface AgentRow {
   readonly no: number;
   readonly agentId: string;

@@ -31,7 +31,6 @@ export interface CallReply {
   readonly stop: string | null;
 }
 
-/** A recorded call of a card turn. */
 export interface CardCall {
   /** `card:` and the turn and the number of the call, from 0. */
   readonly requestId: string;

@@ -98,7 +98,6 @@ function taskOf(input: DelegateInput): Task {
   return { targetStrategy, targetRef: input.targetRef, instruction: input.instruction, contextBoxId: input.contextBoxId };
 }
 
-/** Checks and dispatches a single task. */
 function handOut(chain: WriteChain, caller: CallingAgent, task: Task, call: DelegateCall): DispatchedOne {
   return chain.artifacts.transaction(() => {
     const prepared = prepare(chain, caller, task);

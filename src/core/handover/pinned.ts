@@ -17,7 +17,6 @@ interface Pinned {
   readonly digest: string;
 }
 
-/** The cards of a turn as its model sees them. */
 export interface TurnCards {
   /** The context: pinned when the turn began. */
   readonly context: readonly Card[];

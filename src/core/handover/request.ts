@@ -3,7 +3,6 @@ import { isCallRecord } from '../cards/index.js';
 import type { Card, Message } from '../contract/index.js';
 import { spacedJson, textOfContent } from '../formats/index.js';
 
-/** A model request made from cards. */
 export interface CardRequest {
   readonly messages: Message[];
   readonly tools: Record<string, unknown>[] | null;

@@ -3,7 +3,6 @@ import type { ReadChain } from '../chain/index.js';
 import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
 import { requireAgent } from './agents.js';
 
-/** A row of the `agentTurn` table. */
 export interface AgentTurnRow {
   readonly no: number;
   readonly agentTurnId: string;

@@ -6,7 +6,6 @@ export interface Vault {
   unseal(sealed: string): Promise<string>;
 }
 
-/** Access keys of an S3 server. */
 export interface AccessKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -19,7 +18,6 @@ export type AmbientCredentials =
   | { readonly from: 'profile'; readonly profile?: string | undefined }
   | { readonly from: 'instance' };
 
-/** The credentials that a person enters for an S3 replica. */
 export type GivenCredentials = AccessKeys | AmbientCredentials;
 
 /** Credentials as Stemma's own folder holds them: keys are sealed if the operating system can do that, else readable by this person only. */

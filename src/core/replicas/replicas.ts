@@ -42,7 +42,6 @@ export interface Replicas {
   close(): void;
 }
 
-/** The parts that the replicas of a project need. */
 export interface ReplicaOptions {
   readonly chain: WriteChain;
   readonly projectId: string;

@@ -7,14 +7,12 @@ import { makeFolders, replaceFile, stampOf } from '../files/index.js';
 import { readCredentials, type StoredCredentials } from './credentials.js';
 import type { ReplicaPlace } from './store.js';
 
-/** The settings of a replica on this machine. */
 export interface ReplicaSettings {
   readonly place: ReplicaPlace;
   readonly takes: Takes;
   readonly credentials?: StoredCredentials | undefined;
 }
 
-/** Replicas by their names. */
 export type ReplicasByName = ReadonlyMap<string, ReplicaSettings>;
 
 /** The replicas of this machine's projects. They are stored in Stemma's own folder, so a project from elsewhere brings none. */

@@ -14,7 +14,6 @@ export interface BackingStore {
 }
 
 export type ReplicaPlace = NonNullable<ReplicaState['place']>;
-/** A folder on this machine. */
 export type FolderPlace = Extract<ReplicaPlace, { kind: 'folder' }>;
 /** A bucket of a server that speaks S3. Its prefix precedes every key, so that several projects can share the bucket. */
 export type BucketPlace = Extract<ReplicaPlace, { kind: 's3' }>;

@@ -5,7 +5,6 @@ import { requireFormat } from '../formats/index.js';
 import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 
-/** Commits the work of an agent. */
 export interface AgentLog {
   /** The newest commit. */
   tip(): ContextId;

@@ -8,7 +8,6 @@ export interface PersonAnswer {
   readonly note: string | undefined;
 }
 
-/** A question of a job to a person. */
 export type JobQuestion = Omit<Job['questions'][number], 'askedAt'>;
 
 const jobNo = (chain: ReadChain, jobId: string): number =>

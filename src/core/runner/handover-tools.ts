@@ -22,7 +22,6 @@ const taskOf = ({ target_strategy: targetStrategy, target_ref: targetRef, instru
   targetRef,
   instruction,
 });
-/** Tools that hand work to other agents. */
 export const handoverTools: readonly Tool[] = [
   tool('delegate_async', 'Hands an instruction to another agent and continues without its answer.', task, (chain, actor, input) => {
     const { status, agentId, agentTurnId, turns } = delegate(chain, { sourceAgentId: ensureAgent(chain, actor), ...taskOf(input) });

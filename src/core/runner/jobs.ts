@@ -284,7 +284,6 @@ export const listJobs = (chain: ReadChain, status: JobStatus | undefined): Job[]
 export const allJobs = (chain: ReadChain): Job[] =>
   chain.db.all<JobRow>(`SELECT ${columns} FROM job WHERE project = ? ORDER BY no`, chain.project).map((row) => toJob(chain, row));
 
-/** An event without its job, number and time. */
 export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
 
 /** Stores an event of a job. Replaces the incomplete event with the same number. */

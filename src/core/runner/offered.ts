@@ -7,7 +7,6 @@ import { spaceTools } from './space-tools.js';
 import { ticketTools } from './ticket-tools.js';
 import type { Tool } from './tool.js';
 
-/** The kinds of work for which tools are offered. */
 export type OfferedFor = 'turn' | 'run' | 'ticket';
 
 const toolNames = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);

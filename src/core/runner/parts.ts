@@ -8,7 +8,6 @@ import type { Diary } from './diary.js';
 import type { JobTarget } from './jobs.js';
 import type { AgentProgram, Workshop } from './programs.js';
 
-/** A job of this process. */
 export interface LiveJob {
   readonly abort: AbortController;
   /** Checks for answers and stops that another process has stored. */

@@ -25,7 +25,6 @@ function refuseOthers(chain: ReadChain, { who, readsProject }: Actor, cardIds: r
     });
 }
 
-/** Tools that read the project. */
 export const readingTools: readonly Tool[] = [
   tool(
     'read_cards',

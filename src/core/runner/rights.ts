@@ -3,7 +3,6 @@ import type { ReadChain } from '../chain/index.js';
 import type { Performer, PermissionMode, PolicyRule, permissionModes } from '../contract/index.js';
 import type { AskedBy } from './work-kind.js';
 
-/** What a performer may do. */
 export interface Rights {
   readonly performer: Performer;
   readonly tools?: readonly string[] | undefined;

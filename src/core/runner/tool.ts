@@ -31,7 +31,6 @@ export interface Done {
   readonly pauses?: boolean | undefined;
 }
 
-/** A tool of Stemma. */
 export interface Tool {
   readonly name: string;
   readonly description: string;

@@ -10,7 +10,6 @@ import { spaceTools } from './space-tools.js';
 import { ticketTools } from './ticket-tools.js';
 import { type Actor, type Handed, quoted, type Tool } from './tool.js';
 
-/** All tools of Stemma. */
 const tools: readonly Tool[] = [...handoverTools, ...readingTools, ...spaceTools, ...cardTools, ...ticketTools];
 
 const byName = new Map(tools.map((each) => [each.name, each]));

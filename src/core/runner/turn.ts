@@ -257,7 +257,6 @@ export const textOfResult = (result: unknown): string => (typeof result === 'str
 
 interface Answering {
   readonly actor: Actor;
-  /** The tools that the model was offered. */
   readonly offered: readonly string[];
   /** The turns that an earlier job handed out for this call. */
   handed(): ToolAnswer | undefined;
@@ -285,7 +284,6 @@ export async function giveAnswer(
   return answer;
 }
 
-/** The tools that a turn is offered. */
 const offered = ({ chain, tools }: TurnCallParts, agentTurnId: string): readonly string[] =>
   offeredTo(turnCards(chain, turnNamed(chain, agentTurnId)).profile, 'turn', tools);
 
@@ -363,7 +361,6 @@ export async function carryOut(parts: TurnCallParts, { turns, batchId }: Handed)
   }
 }
 
-/** The deliverable of a turn, as text for its caller. */
 function deliveredBy(chain: ReadChain, agentTurnId: string): Record<string, unknown> {
   const { agentId, status, error, outputBoxId } = read(chain, agentTurnId);
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, outputBoxId).no));

@@ -72,7 +72,6 @@ const maxTitleLength = 200;
 /** The title of a job, shortened. */
 export const jobTitle = (text: string): string => text.slice(0, maxTitleLength);
 
-/** The work of one kind. */
 export type TurnWork = Extract<Work, { readonly turnId: string }>;
 export type RunWork = Extract<Work, { readonly runId: string }>;
 export type StartWork = Extract<Work, { readonly eventId: number }>;

@@ -16,10 +16,8 @@ export interface Room {
 /** No ordinary text packs to less than a tenth. */
 export const roomFor = (length: number): Room => ({ left: 4_096 + 8 * length });
 
-/** The error for a compressed file that expands too much to be searched. */
 export class Unsearchable extends Error {}
 
-/** The text that takes the place of a file which expands too much. */
 export const unsearchableNotice = 'Stemma removed a compressed file that expands too much to be searched.';
 
 // A file that was cut off is read as far as it goes.

@@ -231,7 +231,6 @@ type FoundForm = FormSpan & Pick<TextSpan, 'spreads'>;
 
 const nothing: FormSpan[] = [];
 
-/** All spans in order. Overlapping spans are joined into one. */
 function joined(text: string, spans: readonly (TextSpan | FoundForm)[]): FormSpan[] {
   if (spans.length === 0) return nothing;
   const all = spans

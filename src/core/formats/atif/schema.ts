@@ -16,7 +16,6 @@ export const dialect: Dialect = {
 /** Marks text that a program wrote in the agent's name, without a call to a model. */
 export const byProgram = 'no-call';
 
-/** Who can speak in a step. */
 export const sources = ['system', 'user', 'agent'] as const;
 /** Whether ATIF defines the source of a step. */
 export const isSource = (source: Json | undefined): boolean => sources.some((one) => one === source);

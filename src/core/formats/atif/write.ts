@@ -248,7 +248,6 @@ function withValidRefs(step: JsonObject): JsonObject {
   };
 }
 
-/** The system prompt as the first step. */
 const withSystem = (steps: readonly JsonObject[], message: string): readonly JsonObject[] => [
   { step_id: 1, source: 'system', message },
   ...steps.map((step, at): JsonObject => ({ ...step, step_id: at + 2 })),

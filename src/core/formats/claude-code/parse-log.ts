@@ -52,7 +52,6 @@ function recordsIn(document: Uint8Array): readonly Read[] {
 
 const isMessage = ({ type }: JsonObject): boolean => type === 'user' || type === 'assistant';
 
-/** A session of a log, as lines of a session file. */
 function readMember(sessionId: string, records: readonly JsonObject[]): Member {
   const cwd = records.map((record) => stringAt(record, 'cwd')).find((one) => one !== undefined);
   return { id: sessionId, lines: () => writeLines(sessionLines(sessionId, records, cwd)), ...defined({ cwd }) };

@@ -9,7 +9,6 @@ import { isStored, type Segment, type Segments } from './plan-segments.js';
 import { readBlocks, readTime, writeHeadline } from './schema.js';
 import { linkName } from './schema-links.js';
 
-/** Facts that all commits of the file share. */
 export interface SessionCommitFacts {
   readonly template: string;
   readonly principal?: string;

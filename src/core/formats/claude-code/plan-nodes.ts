@@ -31,7 +31,6 @@ export interface Tree {
   readonly branches: readonly Branch[];
   /** In the order in which they were placed. */
   readonly nodes: readonly RecordNode[];
-  /** The node of each line that has a place. */
   readonly placements: ReadonlyMap<TranscriptLine, RecordNode>;
   /** Copies of records whose id occurs twice. They are not read. */
   readonly repeated: ReadonlySet<TranscriptLine>;

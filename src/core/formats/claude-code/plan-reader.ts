@@ -12,7 +12,6 @@ interface Content {
   readonly elisions: readonly Elision[];
 }
 
-/** Reads the content behind lines of a file. */
 export interface LineReader {
   /** Reads entries and elisions from the file. The last result is remembered. */
   readonly read: (lines: readonly TranscriptLine[]) => Content;

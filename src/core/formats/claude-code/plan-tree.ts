@@ -13,7 +13,6 @@ export interface Surroundings {
   readonly isImported: (line: TranscriptLine) => boolean;
   /** Whether the project knows the record from another file. */
   readonly isKnown: (uuid: string) => boolean;
-  /** Reads the record of a line again. */
   readonly recordOf: (line: TranscriptLine) => JsonObject;
   /** The whole file is the conversation of a subagent. */
   readonly wholeIsSidechain: boolean;
@@ -35,7 +34,6 @@ interface Growth {
   readonly kept: Map<RecordNode, RecordNode[]>;
   /** The compaction of each kept message. Records that follow the message continue the compaction's summary. */
   readonly keptBy: Map<string, { readonly boundary: RecordNode; readonly keeps: number }>;
-  /** The summary of each boundary. */
   readonly summaries: Map<RecordNode, RecordNode>;
   /** The call that sent each prompt to a subagent. */
   readonly calls: Map<string, string>;

@@ -1,7 +1,6 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
 import { ownMembers, type RolloutLine, readLine, scanLines } from './schema.js';
 
-/** A line of a delta with its range. */
 export interface PlacedLine extends RolloutLine {
   readonly raw: ByteRange;
 }

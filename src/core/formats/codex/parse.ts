@@ -7,7 +7,6 @@ import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
 import { endsSummary, isAnswer, isInjected, nameItem, type RolloutLine, readLine, readTexts, saidIn, turnOf } from './schema.js';
 
-/** A line of a delta with its range. */
 export interface RangedLine {
   readonly line: RolloutLine;
   readonly raw: ByteRange;
@@ -322,7 +321,6 @@ function hasFailed(text: string): boolean {
   return text.startsWith('failed in sandbox') || text.startsWith('exec_command failed') || text.startsWith('apply_patch verification failed');
 }
 
-/** The calls that an event reports as failed. */
 function failedCallsOf({ sort, payload }: RolloutLine): readonly string[] {
   if (sort !== 'event') return [];
   const item = isObject(payload.item) ? payload.item : payload;

@@ -19,7 +19,6 @@ export function progress(fresh: FileBytes, granularity: PlanContext['granularity
   return { ...measureProgress(marks, granularity), ended: false };
 }
 
-/** The events that end a turn. */
 export const endsTurn: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
 function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {

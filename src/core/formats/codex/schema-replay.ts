@@ -2,7 +2,6 @@ import { isObject, type JsonObject, stringAt, type Timestamp } from '../../base/
 
 /** A session that began as a copy of another one. */
 export interface Origin {
-  /** The session that is repeated. */
   readonly session: string;
   /** When its own work began, in milliseconds since 1970. */
   readonly from: number;

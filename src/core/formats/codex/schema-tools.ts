@@ -1,6 +1,5 @@
 import type { ToolClasses } from '../format.js';
 
-/** The tools of Codex. */
 export const tools: ToolClasses = {
   shell: 'shell',
   local_shell: 'shell',

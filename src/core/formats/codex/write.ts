@@ -37,7 +37,6 @@ export function writeItems(entries: readonly WritableEntry[], options: WriteOpti
   });
 }
 
-/** The entries of one item, and its name. */
 interface Item {
   readonly name: string;
   readonly entries: [WritableEntry, ...WritableEntry[]];

@@ -51,7 +51,6 @@ function place(record: JsonObject): RecordPlace | undefined {
   };
 }
 
-/** The calls of an answer that start subagents. */
 const startingCalls = (record: JsonObject): readonly string[] =>
   readType(record) === 'assistant.message'
     ? objectsIn(readData(record).toolRequests).flatMap((call) => (call.name === 'task' ? (stringAt(call, 'toolCallId') ?? []) : []))

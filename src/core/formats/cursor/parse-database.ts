@@ -28,7 +28,6 @@ const holds = (tables: DatabaseRows['tables'], name: string, columns: readonly s
 
 const textIn = (value: ColumnValue | undefined): string => (typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : '');
 
-/** The JSON at a key; undefined if the key does not exist. */
 function valueAt(rows: DatabaseRows, key: string): Json | undefined {
   for (const { value } of [...rows.each(table, ['value'], { key })]) return parseShallow(textIn(value));
   return undefined;

@@ -18,7 +18,6 @@ import {
   rewindIn,
 } from './schema.js';
 
-/** The part of the conversation that a call sent. */
 export interface SentContents {
   readonly contents: readonly JsonObject[];
   /** True if the session was opened again before the call. Its context was then sent again, but the file contains only the first one. */
@@ -91,7 +90,6 @@ function saidIn(message: JsonObject): readonly JsonObject[] {
   ];
 }
 
-/** The turns in order, by id. */
 type Turns = Map<string, Turn>;
 const inOrder = (turns: readonly Turn[]): Turns => new Map(turns.map((turn) => [turn.id, turn]));
 /** The agent's list can contain two turns with the same id; the file contains only one of them. */

@@ -20,7 +20,6 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
 }
 
 type ByCall = ReadonlyMap<string, WritableEntry>;
-/** Calls and their results, by the id of the call. */
 interface Tools {
   readonly answers: ByCall;
   readonly calls: ByCall;

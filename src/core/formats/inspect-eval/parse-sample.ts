@@ -179,7 +179,6 @@ interface Call {
   readonly at?: Json | undefined;
 }
 
-/** The usage, model and time of a call. */
 function readCall(event: JsonObject): Call {
   const output = isObject(event.output) ? event.output : undefined;
   return { usage: output?.usage, model: stringAt(output, 'model') ?? stringAt(event, 'model'), at: event.timestamp };
@@ -188,7 +187,6 @@ function readCall(event: JsonObject): Call {
 /** Messages of old logs have no ids. Their content finds the call that returned them. */
 const answerOf = ({ content, tool_calls: calls }: JsonObject): string => JSON.stringify([content ?? null, calls ?? null]);
 
-/** The id of a message, and its content. */
 function identifyMessage(message: JsonObject): readonly string[] {
   const id = stringAt(message, 'id');
   return id ? [id, answerOf(message)] : [answerOf(message)];

@@ -12,7 +12,6 @@ export interface Applied {
   recognizes(document: Json): boolean;
   sessions(document: Json): readonly Json[];
   records(session: Json): readonly Json[];
-  /** A fact about a session. */
   about(session: Json, fact: 'id' | 'title' | 'cwd' | 'machine'): string | undefined;
   place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
   /** The model call that a record belongs to, with its tokens and its model if the record contains them. */
@@ -21,7 +20,6 @@ export interface Applied {
   entries(record: Json): readonly JsonObject[];
 }
 
-/** The current value and the whole record. */
 interface Scope {
   readonly value: Json;
   readonly record: Json;
@@ -113,7 +111,6 @@ function tester(test: string | undefined, place: string): Test | undefined {
   return ({ value }) => !query.query([value] as never).empty();
 }
 
-/** The values as one text. */
 function joinTexts(values: readonly Json[]): string | undefined {
   const texts = values.flatMap((value) => (value === null ? [] : [typeof value === 'string' ? value : JSON.stringify(value)]));
   return texts.length === 0 ? undefined : texts.join('\n');
@@ -154,7 +151,6 @@ const defaultRoles: Readonly<Record<MappingRule['kind'], string>> = {
   event: 'system',
 };
 
-/** The marks of an entry of a kind. */
 function ownMarks(
   kind: MappingRule['kind'],
   facts: { readonly hasCounts: boolean; readonly isSigned: boolean; readonly isAdded: boolean },

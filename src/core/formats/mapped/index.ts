@@ -25,7 +25,6 @@ export const mapped: ImportableFormat = wrappedFormat({
   database: readerOfDatabases(builtInDatabases),
 });
 
-/** The built-in mappings. */
 export const builtInMappings: readonly Mapping[] = [...new Set([...builtIns, ...builtInDatabases].map(({ mapping }) => mapping))];
 
 /** The format with this mapping in place of the built-in mappings. @throws Error that names an invalid JSONPath. */

@@ -12,7 +12,6 @@ export interface TableSession {
   readonly stamp: string;
   readonly title?: string;
   readonly cwd?: string;
-  /** The session that started it. */
   readonly startedIn?: string;
   readonly records: () => readonly Unmapped[];
 }

@@ -39,7 +39,6 @@ function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
   );
 }
 
-/** A window of a conversation in its database. */
 interface Window {
   readonly rows: DatabaseRows;
   readonly limit: ExpansionLimit;

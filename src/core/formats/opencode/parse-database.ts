@@ -192,7 +192,6 @@ interface Message {
   readonly id: string;
   readonly created: number;
   readonly info: JsonObject;
-  /** The parts, by id. */
   readonly parts: Map<string, JsonObject>;
 }
 

@@ -179,7 +179,6 @@ function makeRecords(spans: readonly ReadSpan[], starts: ReadonlyMap<string, rea
   }
 }
 
-/** The ids of the parts of a type. */
 const callIds = (parts: readonly JsonObject[], type: string): string[] =>
   parts.flatMap((part) => (part.type === type ? [stringAt(part, 'id') ?? ''] : []));
 
@@ -209,7 +208,6 @@ interface Messages {
   readonly output: readonly JsonObject[];
 }
 
-/** The record of a call with its new content. */
 function makeRecord(
   span: ReadSpan,
   { from, isTold, started, failures, isCompaction, part }: CallFacts,

@@ -104,7 +104,6 @@ function itemParts(item: JsonObject): JsonObject | undefined {
   }
 }
 
-/** The parts of a content: a text, or blocks. */
 function contentParts(content: Json): readonly JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', content }];
   return objectsIn(content).map(readBlock);

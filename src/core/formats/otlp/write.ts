@@ -93,7 +93,6 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
   return encodeText(`${JSON.stringify(document)}\n`);
 }
 
-/** The attributes of a tool's span. */
 const toolAttributes = (call: ParsedEntry, result: ParsedEntry | undefined, sessionId: string): JsonObject => ({
   'gen_ai.operation.name': 'execute_tool',
   'gen_ai.conversation.id': sessionId,

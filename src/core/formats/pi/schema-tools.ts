@@ -1,6 +1,5 @@
 import type { ToolClasses } from '../format.js';
 
-/** The tools of pi. */
 export const tools: ToolClasses = {
   bash: 'shell',
   read: 'read',

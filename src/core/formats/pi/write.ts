@@ -32,7 +32,6 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   return encodeText(lines.join(''));
 }
 
-/** The time in a record's name. */
 function timeIn(name: string): string | undefined {
   const ms = name === idIn(name) ? undefined : Number.parseInt(name.slice(name.indexOf('-') + 1), 36);
   return ms !== undefined && ms <= latestTime ? toTimestamp(ms) : undefined;

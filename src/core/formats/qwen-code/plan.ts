@@ -54,7 +54,6 @@ function place(record: JsonObject): RecordPlace | undefined {
   };
 }
 
-/** The calls of an answer that start subagents. */
 const startingCalls = (record: JsonObject): readonly string[] =>
   readType(record) === 'assistant'
     ? readParts(record).flatMap(({ functionCall: call }) => (isObject(call) && starters.has(call.name) ? (stringAt(call, 'id') ?? []) : []))

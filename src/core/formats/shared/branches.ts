@@ -37,7 +37,6 @@ export interface TreeRecord {
   readonly at?: Timestamp | undefined;
   /** The messages that a compaction keeps, in the order in which the model sees them. */
   readonly kept?: readonly TreeRecord[];
-  /** The checkpoint at the end of a step. */
   readonly ends?: PlannedCommit['checkpoint'];
   /** The call or session that started the chain that begins here. */
   readonly startedBy?: PlannedCommit['startedBy'];
@@ -232,7 +231,6 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
 
 const isAnswer = ({ part }: TreeRecord): boolean => part === 'answer' || part === 'round';
 
-/** The first of the records that lead to the prompt. */
 function startOfTurn(records: readonly TreeRecord[], prompt: number, begin: number): number {
   let at = prompt;
   while (at - 1 > begin && records[at - 1]?.part === 'lead') at--;

@@ -28,7 +28,6 @@ export const besidePrefix = 'beside:';
 export interface CallCount extends CallTokens {
   /** The agent's or provider's id of the reply. Copies of a reply in other files and branches have the same id. */
   readonly id: string;
-  /** The first entry of the reply. */
   readonly key: EntryKey;
   readonly model: string | null;
   /** When the reply began and ended, and when the last entry before it was written. */
@@ -190,7 +189,6 @@ export function countsIn(values: Readonly<Record<keyof CallTokens, Json | undefi
   };
 }
 
-/** The display name of a count. */
 const describeCount = (name: string): string => name.replace('1h', ' for an hour').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** The arguments that describe a tool call best, in order of preference. */

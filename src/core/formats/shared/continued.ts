@@ -10,7 +10,6 @@ export interface ModelExchange<Message> {
   readonly isCompacted?: boolean;
 }
 
-/** How a call continues the calls before it. */
 export interface Continuation<Message> {
   /** The messages of the input that no earlier call on its branch has. */
   readonly fresh: readonly Message[];
@@ -29,7 +28,6 @@ export interface MessageRules<Message> {
   readonly echoOf: (answer: Message) => string;
   /** Whether a message of an input is this answer in a different form. */
   readonly isEcho: (message: Message, echo: string) => boolean;
-  /** Whether a message is the summary of a conversation. */
   readonly isSummary: (message: Message) => boolean;
 }
 

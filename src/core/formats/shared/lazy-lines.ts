@@ -69,7 +69,6 @@ function bytesOnDemand(ends: Float64Array, recordAt: (number: number) => JsonObj
   };
 }
 
-/** The number of the line that holds the byte. */
 function firstAfter(ends: Float64Array, byte: number): number {
   let [low, high] = [0, ends.length - 1];
   while (low < high) {

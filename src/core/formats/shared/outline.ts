@@ -104,7 +104,6 @@ export function countsOfParsed(parsed: Pick<ParsedDelta, 'entries'>): OutlineCou
   return { messages, tokens, errors, entries };
 }
 
-/** The fields of an entry that are counted. */
 interface Counted {
   readonly key: EntryKey;
   readonly messageId?: string | undefined;

@@ -18,7 +18,6 @@ export interface RecordPlace {
   readonly startedBy?: PlannedCommit['startedBy'];
 }
 
-/** Facts of a session. */
 export interface About {
   readonly sessionId?: string | undefined;
   readonly title?: string | undefined;

@@ -74,7 +74,6 @@ export function instant(value: unknown): Timestamp | undefined {
 }
 const latest = 8.64e15;
 
-/** The definition of a format of wrapped records. */
 export interface WrappedRules {
   readonly id: string;
   readonly about: AboutFormat;

@@ -127,7 +127,6 @@ function replayed(text: string): { readonly state: Json | undefined; readonly cu
 
 const pathOf = ({ k }: JsonObject): readonly Json[] => (Array.isArray(k) ? k : []);
 
-/** The operations of a log, and the lines that are not operations. */
 function operationsIn(text: string): { readonly operations: readonly JsonObject[]; readonly problems: readonly Problem[] } {
   const operations: JsonObject[] = [];
   const problems: Problem[] = [];

@@ -23,7 +23,6 @@ import { causesBesidePrompt, leadingMessages } from './beside.js';
 
 /** Calls without a complete record. Each answer stands for one call, whose body the rules of its runtime rebuild from the deltas before. */
 
-/** The beginning of an answer in a commit's own delta. */
 interface Beginning {
   readonly key: EntryKey;
   /** The position of the entry in the delta. */
@@ -38,7 +37,6 @@ interface Count {
   readonly messages: number;
   /** The entry that began the last message. */
   readonly begun: OutlineEntry | undefined;
-  /** The last entry of the assistant. */
   readonly last: OutlineEntry | undefined;
   /** The format of all its deltas; undefined if their formats differ. */
   readonly format: string | undefined;
@@ -144,7 +142,6 @@ const pointIn =
     };
   };
 
-/** A call by its answer. */
 export interface AnsweredCall {
   readonly row: ContextRow;
   readonly runtime: CallReader;
@@ -155,7 +152,6 @@ export interface AnsweredCall {
   readonly isPure: boolean;
 }
 
-/** The counts at commits. */
 interface Counts {
   get(commit: CommitSeq): Count | undefined;
   has(commit: CommitSeq): boolean;
@@ -172,7 +168,6 @@ const countsOf = (chain: ReadChain): Counts => ({
   set: (commit, count) => keep(chain, 'messages', String(commit), count, bytesPerCount),
 });
 
-/** The number of commits that are counted in one step. */
 const commitsPerStep = 16;
 
 /** The calls of the answers in these commits. Yields between steps. */

@@ -20,7 +20,6 @@ import { rowsOfStored, type StoredAnswer, storedAnswers } from './stored-answers
 
 export type RequestFilter = InputOf<'request.series'>;
 
-/** A stored call with the facts that a list shows. */
 export interface ListedCall extends StoredCall {
   readonly requestId: string;
   readonly at: number;
@@ -170,7 +169,6 @@ function listRows(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, co
   return rowsIn(chain, commits).filter((row) => sessionId === undefined || row.sessionId === sessionId);
 }
 
-/** The calls of commits. */
 function rowsIn(chain: ReadChain, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
   const sessions = chain.db.all<{ sessionId: string | null }>(
     'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',

@@ -81,7 +81,6 @@ export interface AnswerScope {
   readonly without: ReadonlySet<CommitSeq>;
 }
 
-/** Where an answer begins. */
 export interface StoredAnswer {
   readonly at: number;
   readonly context: CommitSeq;

@@ -271,7 +271,6 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
   return { thinking, records, replies, compactions, recorded: new Set(rows.flatMap(({ replyMessage }) => replyMessage ?? [])) };
 }
 
-/** The signed thinking texts in a delta of Claude Code. */
 function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, text: string]> {
   for (const line of decodeText(delta).split('\n')) {
     if (!line.includes('"signature"')) continue;

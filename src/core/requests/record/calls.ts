@@ -6,7 +6,6 @@ import { type MessageListRow, maxWalkLength, readList } from '../shared/lists.js
 import { packNumbers } from '../shared/varints.js';
 import type { ShapeRow } from './texts.js';
 
-/** A call that other calls can have as their base. */
 export interface BaseCall {
   readonly no: number;
   readonly messageCount: number;

@@ -44,7 +44,6 @@ export interface RecordsInput extends RecordsFile {
   readonly read?: ReadCalls | undefined;
 }
 
-/** The request records read from a file. */
 export interface ReadCalls {
   readonly file: Uint8Array;
   readonly records: Records;

@@ -9,7 +9,6 @@ import type { PageText } from '../shared/pages.js';
 /** The message of a hash in the file, verified, or the reason why it is missing. */
 export type ResolvedMessage = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
 
-/** Finds messages of one file by their hashes. */
 export interface Resolver {
   find(hash: string, isStored: () => boolean): ResolvedMessage | 'stored';
   /** The whole message of a reply, with its hash. It is stored now, because the next call will refer to it. */

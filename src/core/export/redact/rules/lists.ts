@@ -35,7 +35,6 @@ function* below(text: string, columns: RegExp, read: (text: string, from: number
   }
 }
 
-/** Rows of cells, and their end. */
 interface Rows {
   readonly rows: readonly (readonly Cell[])[];
   readonly end: number;

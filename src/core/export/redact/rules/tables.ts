@@ -3,7 +3,6 @@ import { findMatches, runEnd, type TextSpan } from './span.js';
 
 const maxLineLength = 4_096;
 
-/** A line of a text, and its position. */
 interface Line {
   readonly text: string;
   readonly from: number;
