@@ -60,6 +60,10 @@ export type Seals = Readonly<Record<string, { readonly of: readonly string[]; re
 
 export type ToolClasses = Readonly<Record<string, ToolClass>>;
 
+/** The tools of an agent from lists of their names. */
+export const byClass = (names: Partial<Readonly<Record<ToolClass, readonly string[]>>>): ToolClasses =>
+  Object.fromEntries(Object.entries(names).flatMap(([sort, some]) => some.map((name) => [name, sort as ToolClass])));
+
 /** The description of a format for people who choose one. */
 export interface AboutFormat {
   readonly name: string;

@@ -2,7 +2,7 @@
 // schema*.ts says what records mean, parse*.ts reads them, parse-log.ts the log of a run without a terminal. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
 // tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
+import { byClass, factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { concatLineParts, ofLines } from '../shared/jsonl.js';
 import { callsIn } from './calls.js';
@@ -13,7 +13,6 @@ import { formatId, planImport } from './plan.js';
 import { progress } from './plan-progress.js';
 import { readPieces } from './plan-reader.js';
 import { writeSession } from './resume.js';
-import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
 export { countsOfUsage } from './calls.js';
@@ -26,7 +25,16 @@ export const claudeCode = {
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: factsWithout('author'),
-  tools,
+  tools: byClass({
+    read: ['Read', 'NotebookRead'],
+    write: ['Write'],
+    edit: ['Edit', 'MultiEdit', 'NotebookEdit'],
+    shell: ['Bash'],
+    search: ['Glob', 'Grep', 'LS', 'WebSearch'],
+    fetch: ['WebFetch'],
+    task: ['Task', 'Agent'],
+    plan: ['TodoWrite', 'TaskCreate', 'TaskUpdate'],
+  }),
   recognize,
   parse,
   calls: callsIn,

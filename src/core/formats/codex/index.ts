@@ -2,7 +2,7 @@
 // schema.ts says what a line is, parse*.ts read lines, compressed files and file heads, plan-facts.ts collects the facts that plan.ts
 // turns into commits, plan-progress.ts follows a growing file. write.ts writes items, resume.ts a file that the agent resumes.
 import { defined, stringAt } from '../../base/index.js';
-import { factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
+import { byClass, factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { ofLines } from '../shared/jsonl.js';
 import { placedLines, readItems } from './parse.js';
@@ -12,7 +12,6 @@ import { formatId, planImport } from './plan.js';
 import { endsTurn, progress } from './plan-progress.js';
 import { writeSession } from './resume.js';
 import { scanLines } from './schema.js';
-import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
 export { type PlacedLine, readLines, sentItem } from './parse-sent.js';
@@ -26,7 +25,14 @@ export const codex = {
   seals: { encrypted_content: { of: ['summary'], broken: null }, signature: { of: ['text'], broken: '' } },
   tier: 'translated',
   holds: factsWithout('block', 'event', 'serverTool', 'resultData', 'model', 'author'),
-  tools,
+  tools: byClass({
+    read: ['read_file', 'view_image'],
+    edit: ['apply_patch'],
+    shell: ['shell', 'local_shell', 'local_shell_call', 'shell_command', 'exec_command'],
+    search: ['grep_files', 'list_dir', 'web_search'],
+    task: ['spawn_agent'],
+    plan: ['update_plan'],
+  }),
   recognize,
   parse: readDelta,
   write: writeEntries,

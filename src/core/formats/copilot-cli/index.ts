@@ -2,11 +2,10 @@
 // schema*.ts says what an event is, parse.ts reads events, plan.ts says which event belongs where, write.ts writes events and a session
 // that the agent resumes.
 import { isObject, stringAt } from '../../base/index.js';
-import type { ImportableFormat } from '../format.js';
+import { byClass, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
 import { rules } from './plan.js';
 import { formatId, readData, readType } from './schema.js';
-import { tools } from './schema-tools.js';
 import { writeEntries, writeSession } from './write.js';
 
 export const copilotCli: ImportableFormat = {
@@ -16,7 +15,17 @@ export const copilotCli: ImportableFormat = {
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'sealedThinking', 'signature', 'error', 'summary', 'system', 'injected', 'model', 'time'],
-  tools,
+  // The tools of Copilot CLI 1.0.102.
+  tools: byClass({
+    read: ['view'],
+    write: ['create'],
+    edit: ['edit', 'apply_patch'],
+    shell: ['bash', 'read_bash', 'write_bash', 'stop_bash', 'list_bash', 'shell', 'powershell'],
+    search: ['grep', 'rg', 'glob', 'web_search'],
+    fetch: ['web_fetch', 'fetch_copilot_cli_documentation'],
+    task: ['task', 'read_agent'],
+    plan: ['update_todo', 'report_intent'],
+  }),
   recognize,
   write: writeEntries,
   session: writeSession,

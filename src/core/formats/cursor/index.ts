@@ -2,7 +2,7 @@
 // Both write a reduced transcript beside it.
 // parse-database.ts reads the databases, parse-transcript.ts the transcripts, parse.ts a record.
 import { inWords } from '../../base/index.js';
-import type { ImportableFormat } from '../format.js';
+import { byClass, type ImportableFormat } from '../format.js';
 import { oddRole, wrappedFormat } from '../shared/wrapped.js';
 import { readEntries, roleInTurn, startsOf } from './parse.js';
 import { database, formatId } from './parse-database.js';
@@ -19,22 +19,13 @@ export const cursor: ImportableFormat = wrappedFormat({
   others: startsOf,
   oddities: (record) =>
     record.missing === undefined ? oddRoles(record) : [`the message ${inWords(record.missing)} is named by its chat and not in the database`],
-  tools: {
-    read_file: 'read',
-    read_file_v2: 'read',
-    list_dir: 'search',
-    edit_file: 'edit',
-    edit_file_v2: 'edit',
-    search_replace: 'edit',
-    run_terminal_cmd: 'shell',
-    run_terminal_command_v2: 'shell',
-    codebase_search: 'search',
-    grep_search: 'search',
-    ripgrep_raw_search: 'search',
-    file_search: 'search',
-    web_search: 'search',
-    todo_write: 'plan',
-  },
+  tools: byClass({
+    read: ['read_file', 'read_file_v2'],
+    edit: ['edit_file', 'edit_file_v2', 'search_replace'],
+    shell: ['run_terminal_cmd', 'run_terminal_command_v2'],
+    search: ['list_dir', 'codebase_search', 'grep_search', 'ripgrep_raw_search', 'file_search', 'web_search'],
+    plan: ['todo_write'],
+  }),
   database,
   exports: transcript,
 });

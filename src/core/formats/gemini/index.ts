@@ -2,7 +2,7 @@
 // schema.ts says what a line is, parse*.ts read records, messages and file heads, plan*.ts turn the history into a tree and the tree into
 // commits, plan-progress.ts follows a growing file, write*.ts write and cut messages, resume.ts writes a file that the agent resumes.
 import { decodeText } from '../../base/index.js';
-import type { ImportableFormat } from '../format.js';
+import { byClass, type ImportableFormat } from '../format.js';
 import { ofLines } from '../shared/jsonl.js';
 import { hasMembers } from '../shared/top-members.js';
 import { parse } from './parse.js';
@@ -11,7 +11,6 @@ import { scanLines } from './parse-values.js';
 import { formatId, planImport } from './plan.js';
 import { progress } from './plan-progress.js';
 import { writeSession } from './resume.js';
-import { tools } from './schema-tools.js';
 import { writeEntries } from './write.js';
 import { cutLines } from './write-cut.js';
 
@@ -24,7 +23,15 @@ export const gemini: ImportableFormat = {
   seals: { signature: { of: ['description'], broken: '' }, thoughtSignature: { of: ['text', 'functionCall'], broken: '' } },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'signature', 'image', 'resultImage', 'error', 'summary', 'model', 'time'],
-  tools,
+  tools: byClass({
+    read: ['read_file', 'read_many_files'],
+    write: ['write_file'],
+    edit: ['replace'],
+    shell: ['run_shell_command'],
+    search: ['glob', 'list_directory', 'search_file_content', 'grep_search', 'google_web_search'],
+    fetch: ['web_fetch'],
+    plan: ['write_todos'],
+  }),
   recognize,
   parse,
   write: writeEntries,

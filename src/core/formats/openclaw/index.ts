@@ -2,7 +2,7 @@
 // parse-database.ts reads the rows.
 // The format pi reads the records.
 import { encodeText } from '../../base/index.js';
-import type { ImportableFormat } from '../format.js';
+import { byClass, type ImportableFormat } from '../format.js';
 import { pi } from '../pi/index.js';
 import { isHeader, scanLines } from '../pi/schema.js';
 import { concatLines } from '../shared/jsonl.js';
@@ -23,17 +23,14 @@ export const openclaw: ImportableFormat = {
   ...rest,
   id: formatId,
   about: { name: 'OpenClaw session', what: 'The records of a session of OpenClaw, as lines.', extension: 'jsonl' },
-  tools: {
-    read: 'read',
-    write: 'write',
-    edit: 'edit',
-    bash: 'shell',
-    exec: 'shell',
-    process: 'shell',
-    grep: 'search',
-    web_fetch: 'fetch',
-    web_search: 'search',
-  },
+  tools: byClass({
+    read: ['read'],
+    write: ['write'],
+    edit: ['edit'],
+    shell: ['bash', 'exec', 'process'],
+    search: ['grep', 'web_search'],
+    fetch: ['web_fetch'],
+  }),
   recognize: (head) => (isOurs(head) ? 1 : 0),
   // A context without its first record has no header, so a header is added by which its lines are recognized.
   pack: (lines, { sessionId: id, now: timestamp, cwd }) =>

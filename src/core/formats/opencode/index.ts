@@ -2,14 +2,13 @@
 // message. parse-database.ts reads the database, parse-document.ts the output of `opencode export`. schema.ts says what a line is,
 // plan.ts makes commits, parse.ts reads and write.ts writes lines, resume.ts writes a document that `opencode import` accepts.
 import { isObject } from '../../base/index.js';
-import { factsWithout, type ImportableFormat, type Peek } from '../format.js';
+import { byClass, factsWithout, type ImportableFormat, type Peek } from '../format.js';
 import { ofLines } from '../shared/jsonl.js';
 import { database } from './parse-database.js';
 import { document } from './parse-document.js';
 import { formatId, parse, planImport } from './plan.js';
 import { writeSession } from './resume.js';
 import { isMessage, scanLines, sessionIn } from './schema.js';
-import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
 export const opencode: ImportableFormat = {
@@ -19,7 +18,16 @@ export const opencode: ImportableFormat = {
   seals: { signature: { of: ['text'], broken: '' } },
   tier: 'translated',
   holds: factsWithout('linkedImage', 'block', 'system', 'event', 'serverTool', 'author'),
-  tools,
+  tools: byClass({
+    read: ['read'],
+    write: ['write'],
+    edit: ['edit', 'multiedit', 'patch', 'apply_patch'],
+    shell: ['bash'],
+    search: ['glob', 'grep', 'list', 'websearch'],
+    fetch: ['webfetch'],
+    task: ['task'],
+    plan: ['todowrite'],
+  }),
   recognize,
   parse,
   write: writeEntries,

@@ -2,11 +2,10 @@
 // schema*.ts says what a record is, parse.ts reads records, plan.ts says which record is whose child, write.ts writes records and a session
 // that the agent resumes.
 import { decodeText } from '../../base/index.js';
-import type { ImportableFormat } from '../format.js';
+import { byClass, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
 import { rules } from './plan.js';
 import { formatId, readParts } from './schema.js';
-import { tools } from './schema-tools.js';
 import { writeEntries, writeSession } from './write.js';
 
 export const qwenCode: ImportableFormat = {
@@ -16,7 +15,17 @@ export const qwenCode: ImportableFormat = {
   seals: { thoughtSignature: { of: ['text'], broken: '' } },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'signature', 'image', 'blank', 'error', 'summary', 'injected', 'resultData', 'model', 'time'],
-  tools,
+  // The tools of Qwen Code 0.24.4.
+  tools: byClass({
+    read: ['read_file', 'read_many_files'],
+    write: ['write_file'],
+    edit: ['edit', 'replace'],
+    shell: ['run_shell_command'],
+    search: ['list_directory', 'grep_search', 'search_file_content', 'glob', 'web_search'],
+    fetch: ['web_fetch'],
+    task: ['agent', 'task'],
+    plan: ['todo_write', 'exit_plan_mode'],
+  }),
   recognize,
   write: writeEntries,
   session: writeSession,

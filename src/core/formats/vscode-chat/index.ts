@@ -1,7 +1,7 @@
 // vscode-chat: chat sessions of VS Code (Copilot Chat): a document, or a log of operations on it.
 // parse-document.ts replays the log and keeps the requests that were cut.
 // parse.ts reads a request.
-import type { ImportableFormat } from '../format.js';
+import { byClass, type ImportableFormat } from '../format.js';
 import { wrappedFormat } from '../shared/wrapped.js';
 import { oddities, readEntries } from './parse.js';
 import { document, formatId } from './parse-document.js';
@@ -14,19 +14,15 @@ export const vscodeChat: ImportableFormat = wrappedFormat({
   isTurn: true,
   entries: readEntries,
   oddities,
-  tools: {
-    copilot_readFile: 'read',
-    copilot_createFile: 'write',
-    copilot_replaceString: 'edit',
-    replace_string_in_file: 'edit',
-    insert_edit_into_file: 'edit',
-    create_file: 'write',
-    run_in_terminal: 'shell',
-    semantic_search: 'search',
-    file_search: 'search',
-    fetch_webpage: 'fetch',
-    manage_todo_list: 'plan',
-    runSubagent: 'task',
-  },
+  tools: byClass({
+    read: ['copilot_readFile'],
+    write: ['copilot_createFile', 'create_file'],
+    edit: ['copilot_replaceString', 'replace_string_in_file', 'insert_edit_into_file'],
+    shell: ['run_in_terminal'],
+    search: ['semantic_search', 'file_search'],
+    fetch: ['fetch_webpage'],
+    task: ['runSubagent'],
+    plan: ['manage_todo_list'],
+  }),
   exports: document,
 });
