@@ -1,4 +1,4 @@
-import { badRequest, notFound } from '../base/index.js';
+import { badRequest, defined, notFound } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Card, OutputOf, WireCard } from '../contract/index.js';
 import { boxNamed, idsAt } from './places.js';
@@ -16,8 +16,7 @@ export const wireCardOf = (card: Card): WireCard => ({
   tool_calls: card.toolCalls ?? null,
   tool_call_id: card.toolCallId ?? null,
   ttl_seconds: card.ttlSeconds ?? null,
-  ...(card.expiresAt !== undefined && { expires_at: card.expiresAt }),
-  ...(card.deletedAt !== undefined && { deleted_at: card.deletedAt }),
+  ...defined({ expires_at: card.expiresAt, deleted_at: card.deletedAt }),
 });
 
 interface WireBox {

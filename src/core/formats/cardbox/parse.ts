@@ -1,4 +1,4 @@
-import { type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
+import { defined, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { ParsedEntry } from '../format.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
@@ -88,8 +88,7 @@ function callDraft(toolName: string, toolCallId: string | undefined, args: unkno
       role: 'assistant',
       kind: 'tool_call',
       toolName,
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(args !== undefined && { arguments: args }),
+      ...defined({ toolCallId, arguments: args }),
       tokens: countTokens(toolName) + (args === undefined ? 0 : countTokens(JSON.stringify(args))),
     },
     marks: [],
@@ -118,8 +117,7 @@ function readResult(card: CardLine): Draft {
       role: 'tool',
       kind: 'tool_result',
       text,
-      ...(card.toolCallId !== undefined && { toolCallId: card.toolCallId }),
-      ...(name !== undefined && { toolName: name }),
+      ...defined({ toolCallId: card.toolCallId, toolName: name }),
       ...(typeof result === 'object' && result !== null && !isError && { result }),
       ...(isError && { isError }),
       tokens: countTokens(text),

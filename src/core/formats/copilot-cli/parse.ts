@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import {
   answered,
@@ -121,9 +121,7 @@ function resultDraft(data: JsonObject): UnplacedEntry {
     : (stringAt(result, 'content') ?? stringAt(result, 'text_result_for_llm') ?? stringAt(result, 'textResultForLlm') ?? '');
   const detailed = stringAt(result, 'detailedContent');
   const shown = {
-    ...(detailed !== undefined && { detailedContent: detailed }),
-    ...(shellExecution !== undefined && { shellExecution }),
-    ...(fileEdits !== undefined && { fileEdits }),
+    ...defined({ detailedContent: detailed, shellExecution, fileEdits }),
     ...(isError && stringAt(error, 'code') !== undefined && { code: stringAt(error, 'code') }),
   };
   return answered(stringAt(data, 'toolCallId'), text, {

@@ -71,8 +71,7 @@ function* composers(rows: DatabaseRows): Generator<Member> {
       stamp: stampOf(rows, id, data, keys),
       lines: () => linesOf(readRecords(rows, id, data, keys)),
       over: () => (stringAt(data, 'status') === 'generating' ? overOf(listedIn(rows, id, data, keys).listed, linesOf) : undefined),
-      ...(title !== undefined && { title }),
-      ...(cwd !== undefined && { cwd }),
+      ...defined({ title, cwd }),
       ...(changed !== undefined && { modifiedAt: Date.parse(changed) }),
     };
   }

@@ -1,8 +1,10 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
+import { call, counts, json, result } from './rules.js';
 
 /** The model's own arguments, because `args` also contains changes by OpenHands. If the response has several calls, the right call is unknown. */
 const onlyCall =
   '@.tool_call_metadata.total_calls_in_response == 1 && @.tool_call_metadata.model_response.choices[0].message.tool_calls[0].function.arguments';
+const openHandsUsage = '$.tool_call_metadata.model_response.usage';
 const openHandsCall = {
   kind: 'tool_call',
   toolName: '$.tool_call_metadata.function_name',
@@ -33,10 +35,7 @@ export const openHands: Mapping = {
       text: '$.args.thought',
       author: '$.tool_call_metadata.model_response.model',
       usage: {
-        input: '$.tool_call_metadata.model_response.usage.prompt_tokens',
-        output: '$.tool_call_metadata.model_response.usage.completion_tokens',
-        cacheRead: '$.tool_call_metadata.model_response.usage.cache_read_input_tokens',
-        cacheWrite: '$.tool_call_metadata.model_response.usage.cache_creation_input_tokens',
+        ...counts(openHandsUsage, 'prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'),
         includesCache: true,
       },
     },
@@ -51,14 +50,10 @@ export const openHands: Mapping = {
       kind: 'text',
       text: '$.args.outputs.content',
     },
-    {
-      when: '@.observation && @.tool_call_metadata.tool_call_id',
-      kind: 'tool_result',
+    result('@.observation && @.tool_call_metadata.tool_call_id', '$.tool_call_metadata.tool_call_id', '$.content', {
       toolName: '$.tool_call_metadata.function_name',
-      toolCallId: '$.tool_call_metadata.tool_call_id',
-      text: '$.content',
       isError: "@.observation == 'error'",
-    },
+    }),
     {
       when: "(@.action || @.observation) && !@.tool_call_metadata && @.action != 'message' && @.action != 'system'",
       kind: 'event',
@@ -93,29 +88,15 @@ export const openHandsEvents: Mapping = {
     { when: "@.kind == 'MessageEvent'", each: '$.llm_message.content[*].image_urls[*]', kind: 'image', role: '^$.llm_message.role', image: '$' },
     { when: "@.kind == 'ActionEvent' && @.reasoning_content", kind: 'thinking', text: '$.reasoning_content' },
     { when: "@.kind == 'ActionEvent'", kind: 'text', text: '$.thought[*].text' },
-    {
-      when: "@.kind == 'ActionEvent' && @.tool_call_id",
-      kind: 'tool_call',
+    call("@.kind == 'ActionEvent' && @.tool_call_id", '$.tool_name', '$.tool_call_id', json('$.tool_call.arguments')),
+    result("@.kind == 'ObservationEvent'", '$.tool_call_id', '$.observation.content[*].text', {
       toolName: '$.tool_name',
-      toolCallId: '$.tool_call_id',
-      arguments: { path: '$.tool_call.arguments', json: true },
-    },
-    {
-      when: "@.kind == 'ObservationEvent'",
-      kind: 'tool_result',
-      toolName: '$.tool_name',
-      toolCallId: '$.tool_call_id',
-      text: '$.observation.content[*].text',
       isError: '@.observation.is_error == true',
-    },
-    {
-      when: "@.kind == 'AgentErrorEvent' || @.kind == 'UserRejectObservation'",
-      kind: 'tool_result',
+    }),
+    result("@.kind == 'AgentErrorEvent' || @.kind == 'UserRejectObservation'", '$.tool_call_id', "$['error', 'rejection_reason']", {
       toolName: '$.tool_name',
-      toolCallId: '$.tool_call_id',
-      text: "$['error', 'rejection_reason']",
       isError: '@.kind',
-    },
+    }),
     { when: "@.kind == 'Condensation' && @.summary", kind: 'summary', text: '$.summary' },
     {
       when: "@.kind == 'ConversationStateUpdateEvent' || @.kind == 'PauseEvent' || @.kind == 'CondensationRequest' || @.kind == 'LLMCompletionLogEvent'",
@@ -166,7 +147,7 @@ export const sweAgent: Mapping = {
     { when: "@.role == 'user' && @.is_demo == false", kind: 'text', role: 'user', text: '$.content' },
     { when: "@.role == 'assistant'", kind: 'text', text: '$.content', agent: '$.agent' },
     { when: '@.tool_calls', ...openAiCalls },
-    { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_ids[0]' },
+    result("@.role == 'tool'", '$.tool_call_ids[0]', '$.content'),
     { when: otherRole, kind: 'event', toolName: '$.role' },
   ],
 };
@@ -176,7 +157,7 @@ const miniEntries: Mapping['entries'] = [
   { when: "@.role == 'user'", kind: 'text', role: 'user', text: '$.content', isAdded: "search(@.content, '^<returncode>')" },
   { when: "@.role == 'assistant'", kind: 'text', text: '$.content', author: '$.extra.response.model' },
   { when: '@.tool_calls', ...openAiCalls },
-  { when: "@.role == 'tool'", kind: 'tool_result', text: '$.content', toolCallId: '$.tool_call_id' },
+  result("@.role == 'tool'", '$.tool_call_id', '$.content'),
   // Such as `exit`.
   { when: otherRole, kind: 'event', toolName: '$.role' },
 ];
@@ -215,8 +196,8 @@ export const droid: Mapping = {
       of: [
         { when: "@.type == 'text'", kind: 'text', role: '^$.message.role', text: '$.text' },
         { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature' },
-        { when: "@.type == 'tool_use'", kind: 'tool_call', toolName: '$.name', toolCallId: '$.id', arguments: '$.input' },
-        { when: "@.type == 'tool_result'", kind: 'tool_result', toolCallId: '$.tool_use_id', text: '$.content', isError: '@.is_error == true' },
+        call("@.type == 'tool_use'", '$.name', '$.id', '$.input'),
+        result("@.type == 'tool_result'", '$.tool_use_id', '$.content', { isError: '@.is_error == true' }),
       ],
     },
     { when: "@.type == 'compaction_state'", kind: 'summary', text: '$.summaryText' },
@@ -234,12 +215,7 @@ export const kimi: Mapping = {
     at: '$.time',
     call: "$.event['stepUuid', 'uuid']",
     model: '$.model',
-    usage: {
-      input: '$.event.usage.inputOther',
-      output: '$.event.usage.output',
-      cacheRead: '$.event.usage.inputCacheRead',
-      cacheWrite: '$.event.usage.inputCacheCreation',
-    },
+    usage: counts('$.event.usage', 'inputOther', 'output', 'inputCacheRead', 'inputCacheCreation'),
   },
   entries: [
     { when: "@.type == 'config.update' && @.systemPrompt", kind: 'text', role: 'system', text: '$.systemPrompt' },
@@ -258,26 +234,15 @@ export const kimi: Mapping = {
     },
     { when: "@.event.type == 'content.part' && @.event.part.type == 'think'", kind: 'thinking', text: '$.event.part.think' },
     { when: "@.event.type == 'content.part' && @.event.part.type == 'text'", kind: 'text', text: '$.event.part.text' },
-    { when: "@.event.type == 'tool.call'", kind: 'tool_call', toolName: '$.event.name', toolCallId: '$.event.toolCallId', arguments: '$.event.args' },
-    {
-      when: "@.event.type == 'tool.result'",
-      kind: 'tool_result',
-      toolCallId: '$.event.toolCallId',
-      text: '$.event.result.output',
-      isError: '@.event.result.isError == true',
-    },
+    call("@.event.type == 'tool.call'", '$.event.name', '$.event.toolCallId', '$.event.args'),
+    result("@.event.type == 'tool.result'", '$.event.toolCallId', '$.event.result.output', { isError: '@.event.result.isError == true' }),
     { when: "@.type == 'context.apply_compaction'", kind: 'summary', text: '$.contextSummary' },
     {
       when: "@.type == 'usage.record' && @.usageScope == 'session'",
       kind: 'event',
       toolName: 'compaction',
       author: '$.model',
-      usage: {
-        input: '$.usage.inputOther',
-        output: '$.usage.output',
-        cacheRead: '$.usage.inputCacheRead',
-        cacheWrite: '$.usage.inputCacheCreation',
-      },
+      usage: counts('$.usage', 'inputOther', 'output', 'inputCacheRead', 'inputCacheCreation'),
     },
     { when: "@.type == 'llm.request'", kind: 'event', toolName: 'llm.request', author: '$.model' },
   ],

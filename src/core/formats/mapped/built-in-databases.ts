@@ -5,6 +5,7 @@ import { adk } from './built-in-frameworks.js';
 import type { BuiltInDatabase, TableSession } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
 import { byNumber, columnJson, columnText, has, lastIds, readRows } from './rows.js';
+import { call, counts, json, result } from './rules.js';
 
 const gooseMapping: Mapping = {
   stemmaMapping: 1,
@@ -13,7 +14,7 @@ const gooseMapping: Mapping = {
   experimental: true,
   record: {
     call: '$.id',
-    usage: { input: '$.usage.input', output: '$.usage.output', cacheRead: '$.usage.cacheRead', cacheWrite: '$.usage.cacheWrite' },
+    usage: counts('$.usage', 'input', 'output', 'cacheRead', 'cacheWrite'),
   },
   entries: [
     { when: '@.isSummary == true', kind: 'summary', text: '$.content[*].text' },
@@ -25,27 +26,11 @@ const gooseMapping: Mapping = {
         { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature' },
         { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text' },
         { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
-        {
-          when: "@.type == 'toolRequest'",
-          kind: 'tool_call',
-          toolName: '$.toolCall.value.name',
-          toolCallId: '$.id',
-          arguments: '$.toolCall.value.arguments',
-        },
-        {
-          when: "@.type == 'toolResponse' && @.toolResult.error",
-          kind: 'tool_result',
-          toolCallId: '$.id',
-          text: '$.toolResult.error',
-          isError: '@.id',
-        },
-        {
-          when: "@.type == 'toolResponse' && !@.toolResult.error",
-          kind: 'tool_result',
-          toolCallId: '$.id',
-          text: '$.toolResult.value.content[*].text',
+        call("@.type == 'toolRequest'", '$.toolCall.value.name', '$.id', '$.toolCall.value.arguments'),
+        result("@.type == 'toolResponse' && @.toolResult.error", '$.id', '$.toolResult.error', { isError: '@.id' }),
+        result("@.type == 'toolResponse' && !@.toolResult.error", '$.id', '$.toolResult.value.content[*].text', {
           isError: '@.toolResult.value.isError == true',
-        },
+        }),
         { when: "@.type == 'systemNotification' || @.type == 'toolConfirmationRequest'", kind: 'event', toolName: '$.type' },
       ],
     },
@@ -133,14 +118,8 @@ const openAiAgentsMapping: Mapping = {
       ],
     },
     { when: "@.item.type == 'reasoning'", each: '$.item.summary[*]', kind: 'thinking', text: '$.text' },
-    {
-      when: "@.item.type == 'function_call'",
-      kind: 'tool_call',
-      toolName: '$.item.name',
-      toolCallId: '$.item.call_id',
-      arguments: { path: '$.item.arguments', json: true },
-    },
-    { when: "@.item.type == 'function_call_output'", kind: 'tool_result', toolCallId: '$.item.call_id', text: '$.item.output' },
+    call("@.item.type == 'function_call'", '$.item.name', '$.item.call_id', json('$.item.arguments')),
+    result("@.item.type == 'function_call_output'", '$.item.call_id', '$.item.output'),
     { when: "@.item.type == 'compaction'", kind: 'event', toolName: 'compaction' },
   ],
 };

@@ -1,4 +1,5 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
+import { call, counts, json, result } from './rules.js';
 
 /** Google ADK: the events of a session. */
 export const adk: Mapping = {
@@ -21,44 +22,17 @@ export const adk: Mapping = {
           text: '$.text',
           agent: '^$.author',
         },
-        {
-          when: '@.functionCall',
-          kind: 'tool_call',
-          toolName: '$.functionCall.name',
-          toolCallId: '$.functionCall.id',
-          arguments: '$.functionCall.args',
-        },
-        {
-          when: '@.function_call',
-          kind: 'tool_call',
-          toolName: '$.function_call.name',
-          toolCallId: '$.function_call.id',
-          arguments: '$.function_call.args',
-        },
-        {
-          when: '@.functionResponse',
-          kind: 'tool_result',
-          toolName: '$.functionResponse.name',
-          toolCallId: '$.functionResponse.id',
-          text: '$.functionResponse.response',
-        },
-        {
-          when: '@.function_response',
-          kind: 'tool_result',
-          toolName: '$.function_response.name',
-          toolCallId: '$.function_response.id',
-          text: '$.function_response.response',
-        },
+        call('@.functionCall', '$.functionCall.name', '$.functionCall.id', '$.functionCall.args'),
+        call('@.function_call', '$.function_call.name', '$.function_call.id', '$.function_call.args'),
+        result('@.functionResponse', '$.functionResponse.id', '$.functionResponse.response', { toolName: '$.functionResponse.name' }),
+        result('@.function_response', '$.function_response.id', '$.function_response.response', { toolName: '$.function_response.name' }),
       ],
     },
   ],
 };
 
 const pydanticUsage: MappingRule['usage'] = {
-  input: '^$.usage.input_tokens',
-  output: '^$.usage.output_tokens',
-  cacheRead: '^$.usage.cache_read_tokens',
-  cacheWrite: '^$.usage.cache_write_tokens',
+  ...counts('^$.usage', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'),
   includesCache: true,
 };
 
@@ -86,24 +60,9 @@ export const pydanticAi: Mapping = {
           usage: pydanticUsage,
         },
         { when: "@.part_kind == 'text'", kind: 'text', text: '$.content', author: '^$.model_name', usage: pydanticUsage },
-        {
-          when: "@.part_kind == 'tool-call'",
-          kind: 'tool_call',
-          toolName: '$.tool_name',
-          toolCallId: '$.tool_call_id',
-          arguments: { path: '$.args', json: true },
-          author: '^$.model_name',
-          usage: pydanticUsage,
-        },
-        { when: "@.part_kind == 'tool-return'", kind: 'tool_result', toolName: '$.tool_name', toolCallId: '$.tool_call_id', text: '$.content' },
-        {
-          when: "@.part_kind == 'retry-prompt' && @.tool_name",
-          kind: 'tool_result',
-          toolName: '$.tool_name',
-          toolCallId: '$.tool_call_id',
-          text: '$.content',
-          isError: '@.part_kind',
-        },
+        call("@.part_kind == 'tool-call'", '$.tool_name', '$.tool_call_id', json('$.args'), { author: '^$.model_name', usage: pydanticUsage }),
+        result("@.part_kind == 'tool-return'", '$.tool_call_id', '$.content', { toolName: '$.tool_name' }),
+        result("@.part_kind == 'retry-prompt' && @.tool_name", '$.tool_call_id', '$.content', { toolName: '$.tool_name', isError: '@.part_kind' }),
         { when: "@.part_kind == 'retry-prompt' && !@.tool_name", kind: 'text', role: 'user', text: '$.content' },
       ],
     },
@@ -125,17 +84,11 @@ export const vercelAi: Mapping = {
         { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text', author: '^$.metadata.model' },
         { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text', signature: '$.providerMetadata.anthropic.signature' },
         { when: "@.type == 'file'", kind: 'image', role: '^$.role', image: '$.url' },
-        {
-          when: "@.toolCallId && @.type == 'dynamic-tool'",
-          kind: 'tool_call',
-          toolName: '$.toolName',
-          toolCallId: '$.toolCallId',
-          arguments: '$.input',
-        },
-        { when: "@.toolCallId && @.type != 'dynamic-tool'", kind: 'tool_call', toolName: '$.type', toolCallId: '$.toolCallId', arguments: '$.input' },
+        call("@.toolCallId && @.type == 'dynamic-tool'", '$.toolName', '$.toolCallId', '$.input'),
+        call("@.toolCallId && @.type != 'dynamic-tool'", '$.type', '$.toolCallId', '$.input'),
         // A call with an output has a result, whatever its state is called.
-        { when: "@.toolCallId && @.output && @.state != 'output-error'", kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.output' },
-        { when: '@.toolCallId && @.errorText', kind: 'tool_result', toolCallId: '$.toolCallId', text: '$.errorText', isError: '@.errorText' },
+        result("@.toolCallId && @.output && @.state != 'output-error'", '$.toolCallId', '$.output'),
+        result('@.toolCallId && @.errorText', '$.toolCallId', '$.errorText', { isError: '@.errorText' }),
       ],
     },
   ],

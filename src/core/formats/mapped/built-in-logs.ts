@@ -2,6 +2,10 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../..
 import type { Mapping, MappingRule } from '../../contract/index.js';
 import { listBegun } from '../shared/cut-list.js';
 import { isDeep } from '../shared/jsonl.js';
+import { call, counts, json, result } from './rules.js';
+
+/** A finished item of Codex. */
+const item = (type: string): string => `@.type == 'item.completed' && @.item.type == '${type}'`;
 
 /** The log of `codex exec --json`. It has neither the prompt nor the model, and counts the calls of a turn together. */
 export const codexExec: Mapping = {
@@ -12,49 +16,26 @@ export const codexExec: Mapping = {
   sessions: '$[*]',
   session: { id: '$[?@.thread_id].thread_id' },
   entries: [
-    { when: "@.type == 'item.completed' && @.item.type == 'reasoning'", kind: 'thinking', text: '$.item.text' },
-    { when: "@.type == 'item.completed' && @.item.type == 'agent_message'", kind: 'text', role: 'assistant', text: '$.item.text' },
-    {
-      when: "@.type == 'item.completed' && @.item.type == 'command_execution'",
-      kind: 'tool_call',
-      toolName: 'command_execution',
-      toolCallId: '$.item.id',
-      arguments: '$.item',
-    },
-    {
-      when: "@.type == 'item.completed' && @.item.type == 'command_execution'",
-      kind: 'tool_result',
-      toolCallId: '$.item.id',
-      text: '$.item.aggregated_output',
+    { when: item('reasoning'), kind: 'thinking', text: '$.item.text' },
+    { when: item('agent_message'), kind: 'text', role: 'assistant', text: '$.item.text' },
+    call(item('command_execution'), 'command_execution', '$.item.id', '$.item'),
+    result(item('command_execution'), '$.item.id', '$.item.aggregated_output', {
       isError: '@.item.exit_code != 0',
-    },
-    {
-      when: "@.type == 'item.completed' && @.item.type == 'mcp_tool_call'",
-      kind: 'tool_call',
-      toolName: '$.item.tool',
-      toolCallId: '$.item.id',
-      arguments: '$.item.arguments',
-    },
-    {
-      when: "@.type == 'item.completed' && @.item.type == 'mcp_tool_call'",
-      kind: 'tool_result',
-      toolCallId: '$.item.id',
-      text: "$.item['result', 'error']",
-      isError: '@.item.error',
-    },
-    {
-      when: "@.type == 'item.completed' && (@.item.type == 'file_change' || @.item.type == 'web_search' || @.item.type == 'todo_list')",
-      kind: 'tool_call',
-      toolName: '$.item.type',
-      toolCallId: '$.item.id',
-      arguments: '$.item',
-    },
-    { when: "@.type == 'item.completed' && @.item.type == 'error'", kind: 'event', toolName: 'error', text: '$.item.message', isError: '@.item' },
+    }),
+    call(item('mcp_tool_call'), '$.item.tool', '$.item.id', '$.item.arguments'),
+    result(item('mcp_tool_call'), '$.item.id', "$.item['result', 'error']", { isError: '@.item.error' }),
+    call(
+      "@.type == 'item.completed' && (@.item.type == 'file_change' || @.item.type == 'web_search' || @.item.type == 'todo_list')",
+      '$.item.type',
+      '$.item.id',
+      '$.item',
+    ),
+    { when: item('error'), kind: 'event', toolName: 'error', text: '$.item.message', isError: '@.item' },
     {
       when: "@.type == 'turn.completed' && @.usage",
       kind: 'event',
       toolName: 'the calls of a turn',
-      usage: { input: '$.usage.input_tokens', output: '$.usage.output_tokens', cacheRead: '$.usage.cached_input_tokens', includesCache: true },
+      usage: { ...counts('$.usage', 'input_tokens', 'output_tokens', 'cached_input_tokens'), includesCache: true },
     },
     { when: "@.type == 'turn.failed' || @.type == 'error'", kind: 'event', toolName: '$.type', text: "$['error', 'message']", isError: '@.type' },
   ],
@@ -72,20 +53,14 @@ export const geminiStream: Mapping = {
   entries: [
     { when: "@.type == 'message' && @.role == 'user'", kind: 'text', role: 'user', text: '$.content' },
     { when: "@.type == 'message' && @.role == 'assistant'", kind: 'text', role: 'assistant', text: '$.content' },
-    { when: "@.type == 'tool_use'", kind: 'tool_call', toolName: '$.tool_name', toolCallId: '$.tool_id', arguments: '$.parameters' },
-    {
-      when: "@.type == 'tool_result'",
-      kind: 'tool_result',
-      toolCallId: '$.tool_id',
-      text: "$['output', 'error']",
-      isError: "@.status == 'error'",
-    },
+    call("@.type == 'tool_use'", '$.tool_name', '$.tool_id', '$.parameters'),
+    result("@.type == 'tool_result'", '$.tool_id', "$['output', 'error']", { isError: "@.status == 'error'" }),
     { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
     {
       when: "@.type == 'result' && @.stats",
       kind: 'event',
       toolName: 'the calls of a run',
-      usage: { input: '$.stats.input_tokens', output: '$.stats.output_tokens', cacheRead: '$.stats.cached', includesCache: true },
+      usage: { ...counts('$.stats', 'input_tokens', 'output_tokens', 'cached'), includesCache: true },
     },
   ],
 };
@@ -107,39 +82,23 @@ export const cursorStream: Mapping = {
     { when: "@.type == 'assistant'", kind: 'text', role: 'assistant', text: '$.message.content[*].text' },
     { when: "@.type == 'thinking' && @.text", kind: 'thinking', text: '$.text' },
     ...cursorTools.flatMap((tool): MappingRule[] => [
-      {
-        when: `@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.${tool}ToolCall`,
-        kind: 'tool_call',
-        toolName: tool,
-        toolCallId: '$.call_id',
-        arguments: `$.tool_call.${tool}ToolCall.args`,
-      },
-      {
-        when: `@.type == 'tool_call' && @.subtype == 'completed' && @.tool_call.${tool}ToolCall`,
-        kind: 'tool_result',
-        toolCallId: '$.call_id',
-        text: `$.tool_call.${tool}ToolCall.result`,
+      call(`@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.${tool}ToolCall`, tool, '$.call_id', `$.tool_call.${tool}ToolCall.args`),
+      result(`@.type == 'tool_call' && @.subtype == 'completed' && @.tool_call.${tool}ToolCall`, '$.call_id', `$.tool_call.${tool}ToolCall.result`, {
         isError: `@.tool_call.${tool}ToolCall.result.error`,
-      },
+      }),
     ]),
-    {
-      when: "@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.function",
-      kind: 'tool_call',
-      toolName: '$.tool_call.function.name',
-      toolCallId: '$.call_id',
-      arguments: { path: '$.tool_call.function.arguments', json: true },
-    },
+    call(
+      "@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.function",
+      '$.tool_call.function.name',
+      '$.call_id',
+      json('$.tool_call.function.arguments'),
+    ),
     { when: "@.type == 'result' && @.is_error == true", kind: 'event', toolName: 'result', text: '$.result', isError: '@.is_error' },
     {
       when: "@.type == 'result' && @.usage",
       kind: 'event',
       toolName: 'the calls of a run',
-      usage: {
-        input: '$.usage.inputTokens',
-        output: '$.usage.outputTokens',
-        cacheRead: '$.usage.cacheReadTokens',
-        cacheWrite: '$.usage.cacheWriteTokens',
-      },
+      usage: counts('$.usage', 'inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'),
     },
   ],
 };
@@ -157,25 +116,14 @@ export const droidStream: Mapping = {
     { when: "@.type == 'message' && @.role == 'user'", kind: 'text', role: 'user', text: '$.text' },
     { when: "@.type == 'message' && @.role == 'assistant'", kind: 'text', role: 'assistant', text: '$.text' },
     { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text' },
-    { when: "@.type == 'tool_call'", kind: 'tool_call', toolName: '$.toolName', toolCallId: '$.toolCallId', arguments: '$.parameters' },
-    {
-      when: "@.type == 'tool_result'",
-      kind: 'tool_result',
-      toolCallId: '$.toolCallId',
-      text: { path: '$.value' },
-      isError: '@.isError == true',
-    },
+    call("@.type == 'tool_call'", '$.toolName', '$.toolCallId', '$.parameters'),
+    result("@.type == 'tool_result'", '$.toolCallId', { path: '$.value' }, { isError: '@.isError == true' }),
     { when: "@.type == 'completion' && @.finalText", kind: 'text', role: 'assistant', text: '$.finalText' },
     {
       when: "@.type == 'completion' && @.usage",
       kind: 'event',
       toolName: 'the calls of a run',
-      usage: {
-        input: '$.usage.input_tokens',
-        output: '$.usage.output_tokens',
-        cacheRead: '$.usage.cache_read_input_tokens',
-        cacheWrite: '$.usage.cache_creation_input_tokens',
-      },
+      usage: counts('$.usage', 'input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'),
     },
     { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
   ],
@@ -240,12 +188,7 @@ export const amp: Mapping = {
     id: '$.messageId',
     at: '$.meta.sentAt',
     call: '$.messageId',
-    usage: {
-      input: '$.usage.inputTokens',
-      output: '$.usage.outputTokens',
-      cacheRead: '$.usage.cacheReadInputTokens',
-      cacheWrite: '$.usage.cacheCreationInputTokens',
-    },
+    usage: counts('$.usage', 'inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'),
   },
   entries: [
     {
@@ -254,14 +197,8 @@ export const amp: Mapping = {
         { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text', author: '^$.usage.model' },
         { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature', author: '^$.usage.model' },
         { when: "@.type == 'redacted_thinking'", kind: 'thinking' },
-        { when: "@.type == 'tool_use'", kind: 'tool_call', toolName: '$.name', toolCallId: '$.id', arguments: '$.input', author: '^$.usage.model' },
-        {
-          when: "@.type == 'tool_result'",
-          kind: 'tool_result',
-          toolCallId: '$.toolUseID',
-          text: "$.run['result', 'error']",
-          isError: "@.run.status == 'error'",
-        },
+        call("@.type == 'tool_use'", '$.name', '$.id', '$.input', { author: '^$.usage.model' }),
+        result("@.type == 'tool_result'", '$.toolUseID', "$.run['result', 'error']", { isError: "@.run.status == 'error'" }),
         { when: "@.type == 'image'", kind: 'image', role: 'user', image: '$.source.data' },
       ],
     },

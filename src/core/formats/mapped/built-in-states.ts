@@ -1,4 +1,5 @@
 import type { Mapping, MappingRule } from '../../contract/index.js';
+import { call, json, result } from './rules.js';
 
 /** Items of the Responses API, as the OpenAI Agents SDK stores them. */
 const items: MappingRule[] = [
@@ -6,20 +7,9 @@ const items: MappingRule[] = [
   { when: "@.role == 'user'", each: '$.content[*]', kind: 'text', role: 'user', text: '$.text' },
   { when: "@.role == 'assistant'", each: '$.content[*]', kind: 'text', text: "$['text','refusal']" },
   { when: "@.type == 'reasoning'", each: '$.summary[*]', kind: 'thinking', text: '$.text' },
-  {
-    when: "@.type == 'function_call'",
-    kind: 'tool_call',
-    toolName: '$.name',
-    toolCallId: '$.call_id',
-    arguments: { path: '$.arguments', json: true },
-  },
-  { when: "@.type == 'program'", kind: 'tool_call', toolName: 'program', toolCallId: '$.call_id', arguments: { path: '$.code' } },
-  {
-    when: "@.type == 'function_call_output' || @.type == 'program_output'",
-    kind: 'tool_result',
-    toolCallId: '$.call_id',
-    text: "$['output','result']",
-  },
+  call("@.type == 'function_call'", '$.name', '$.call_id', json('$.arguments')),
+  call("@.type == 'program'", 'program', '$.call_id', { path: '$.code' }),
+  result("@.type == 'function_call_output' || @.type == 'program_output'", '$.call_id', "$['output','result']"),
 ];
 
 /** The state of a run of the OpenAI Agents SDK that waits, for example for an approval: its input, then the items that it made. */
@@ -51,20 +41,13 @@ export const managedAgents: Mapping = {
     { when: "@[1].type == 'user.message'", each: '$[1].content[*]', kind: 'text', role: 'user', text: '$.text' },
     { when: "@[1].type == 'agent.thinking'", each: '$[1].content[*]', kind: 'thinking', text: "$['thinking','text']" },
     { when: "@[1].type == 'agent.message'", each: '$[1].content[*]', kind: 'text', text: '$.text' },
-    {
-      when: "@[1].type == 'agent.tool_use' || @[1].type == 'agent.mcp_tool_use' || @[1].type == 'agent.custom_tool_use'",
-      kind: 'tool_call',
-      toolName: '$[1].name',
-      toolCallId: '$[1].id',
-      arguments: '$[1].input',
-    },
-    {
-      when: '@[1].tool_use_id && @[1].content',
-      kind: 'tool_result',
-      toolCallId: '$[1].tool_use_id',
-      text: '$[1].content[*].text',
-      isError: '@[1].is_error == true',
-    },
+    call(
+      "@[1].type == 'agent.tool_use' || @[1].type == 'agent.mcp_tool_use' || @[1].type == 'agent.custom_tool_use'",
+      '$[1].name',
+      '$[1].id',
+      '$[1].input',
+    ),
+    result('@[1].tool_use_id && @[1].content', '$[1].tool_use_id', '$[1].content[*].text', { isError: '@[1].is_error == true' }),
     { when: "@[1].type == 'session.error'", kind: 'event', toolName: 'session.error' },
   ],
 };

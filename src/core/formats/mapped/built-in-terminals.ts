@@ -5,6 +5,7 @@ import { isDeep } from '../shared/jsonl.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
 import { byNumber, columnText, has, type lastIds, readRows } from './rows.js';
+import { call, json, result } from './rules.js';
 
 /** Sessions of Continue's command line. It counts the tokens of a whole session only, and records no times and no system prompt. */
 export const continueCli: Mapping = {
@@ -31,29 +32,13 @@ export const continueCli: Mapping = {
       when: '@.toolCallStates',
       each: '$.toolCallStates[*]',
       of: [
-        {
-          when: '@.output',
-          kind: 'tool_result',
-          toolCallId: '$.toolCallId',
-          text: '$.output[*].content',
-          isError: "@.status == 'errored' || @.status == 'canceled'",
-        },
+        result('@.output', '$.toolCallId', '$.output[*].content', { isError: "@.status == 'errored' || @.status == 'canceled'" }),
         { when: '!@.output', kind: 'event', toolName: 'tool state' },
       ],
     },
-    { when: "@.message.role == 'tool'", kind: 'tool_result', toolCallId: '$.message.toolCallId', text: '$.message.content' },
+    result("@.message.role == 'tool'", '$.message.toolCallId', '$.message.content'),
   ],
 };
-
-const kiroTools = [
-  {
-    when: '@.id',
-    kind: 'tool_call',
-    toolName: '$.name',
-    toolCallId: '$.id',
-    arguments: '$.args',
-  },
-] as const;
 
 /** Conversations of Kiro's command line (and of Amazon Q before it). It records no counts and no system prompt. */
 export const kiro: Mapping = {
@@ -69,27 +54,17 @@ export const kiro: Mapping = {
     {
       when: '@.user.content.ToolUseResults',
       each: '$.user.content.ToolUseResults.tool_use_results[*]',
-      of: [
-        {
-          when: '@.tool_use_id',
-          kind: 'tool_result',
-          toolCallId: '$.tool_use_id',
-          text: "$.content[*]['Text', 'Json']",
-          isError: "@.status == 'Error'",
-        },
-      ],
+      of: [result('@.tool_use_id', '$.tool_use_id', "$.content[*]['Text', 'Json']", { isError: "@.status == 'Error'" })],
     },
     {
       when: '@.user.content.CancelledToolUses',
       each: '$.user.content.CancelledToolUses.tool_use_results[*]',
-      of: [
-        { when: '@.tool_use_id', kind: 'tool_result', toolCallId: '$.tool_use_id', text: "$.content[*]['Text', 'Json']", isError: '@.tool_use_id' },
-      ],
+      of: [result('@.tool_use_id', '$.tool_use_id', "$.content[*]['Text', 'Json']", { isError: '@.tool_use_id' })],
     },
     { kind: 'text', role: 'user', text: '$.user.content.CancelledToolUses.prompt' },
     { kind: 'text', text: '$.assistant.Response.content' },
     { kind: 'text', text: '$.assistant.ToolUse.content' },
-    { when: '@.assistant.ToolUse', each: '$.assistant.ToolUse.tool_uses[*]', of: [...kiroTools] },
+    { when: '@.assistant.ToolUse', each: '$.assistant.ToolUse.tool_uses[*]', of: [call('@.id', '$.name', '$.id', '$.args')] },
   ],
 };
 
@@ -130,20 +105,8 @@ const crushMapping: Mapping = {
         { when: "@.type == 'text' && @.isSummary == true", kind: 'summary', text: '$.data.text' },
         { when: "@.type == 'text' && !@.isSummary", kind: 'text', role: '^$.role', text: '$.data.text' },
         { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.data.thinking', signature: '$.data.signature' },
-        {
-          when: "@.type == 'tool_call'",
-          kind: 'tool_call',
-          toolName: '$.data.name',
-          toolCallId: '$.data.id',
-          arguments: { path: '$.data.input', json: true },
-        },
-        {
-          when: "@.type == 'tool_result'",
-          kind: 'tool_result',
-          toolCallId: '$.data.tool_call_id',
-          text: '$.data.content',
-          isError: '@.data.is_error == true',
-        },
+        call("@.type == 'tool_call'", '$.data.name', '$.data.id', json('$.data.input')),
+        result("@.type == 'tool_result'", '$.data.tool_call_id', '$.data.content', { isError: '@.data.is_error == true' }),
         { when: "@.type == 'image_url'", kind: 'image', role: '^$.role', image: '$.data.url' },
         { when: "@.type == 'binary'", kind: 'image', role: '^$.role', image: '$.url' },
         { when: "@.type == 'finish' && @.data.reason == 'error'", kind: 'event', toolName: 'error', text: '$.data.message', isError: '@.type' },

@@ -8,6 +8,7 @@ import { isDeep } from '../shared/jsonl.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
 import { columnText, has, readRows } from './rows.js';
+import { call, counts, result } from './rules.js';
 
 const zedMapping: Mapping = {
   stemmaMapping: 1,
@@ -17,12 +18,7 @@ const zedMapping: Mapping = {
   record: {
     model: '$.model',
     call: '$.id',
-    usage: {
-      input: '$.usage.input_tokens',
-      output: '$.usage.output_tokens',
-      cacheRead: '$.usage.cache_read_input_tokens',
-      cacheWrite: '$.usage.cache_creation_input_tokens',
-    },
+    usage: counts('$.usage', 'input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'),
   },
   entries: [
     {
@@ -33,8 +29,8 @@ const zedMapping: Mapping = {
         { when: "@.type == 'thinking' && @.text", kind: 'thinking', text: '$.text', signature: '$.signature' },
         { when: "@.type == 'redacted'", kind: 'event', toolName: 'redacted_thinking' },
         { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
-        { when: "@.type == 'call'", kind: 'tool_call', toolName: '$.name', toolCallId: '$.id', arguments: '$.input' },
-        { when: "@.type == 'result'", kind: 'tool_result', toolCallId: '$.id', text: '$.text', isError: '@.isError == true' },
+        call("@.type == 'call'", '$.name', '$.id', '$.input'),
+        result("@.type == 'result'", '$.id', '$.text', { isError: '@.isError == true' }),
         { when: "@.type == 'event'", kind: 'event', toolName: '$.name' },
       ],
     },

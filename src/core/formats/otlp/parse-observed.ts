@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, parseInstant, stringAt } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, parseInstant, stringAt } from '../../base/index.js';
 import { countIn, objectsIn } from '../shared/drafts.js';
 import { exchangeIn, unquoted } from './parse-messages.js';
 import type { ReadSpan } from './parse-spans.js';
@@ -55,9 +55,11 @@ function readUsage(counts: JsonObject): JsonObject {
   const isBeside = total !== undefined && input !== undefined && held > 0 && total === input + (output ?? 0) + held;
   return {
     ...(input !== undefined && { 'gen_ai.usage.input_tokens': isBeside ? input + held : input }),
-    ...(output !== undefined && { 'gen_ai.usage.output_tokens': output }),
-    ...(read !== undefined && { 'gen_ai.usage.cache_read.input_tokens': read }),
-    ...(wrote !== undefined && { 'gen_ai.usage.cache_write.input_tokens': wrote }),
+    ...defined({
+      'gen_ai.usage.output_tokens': output,
+      'gen_ai.usage.cache_read.input_tokens': read,
+      'gen_ai.usage.cache_write.input_tokens': wrote,
+    }),
   };
 }
 

@@ -184,8 +184,7 @@ function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: U
   const startedAt = beginning.map(rules.at ?? readTime).find((at) => at !== undefined);
   return {
     ...defined({ sessionId, cwd, title }),
-    ...(prompts[0] !== undefined && { firstPrompt: prompts[0] }),
-    ...(startedAt !== undefined && { startedAt }),
+    ...defined({ firstPrompt: prompts[0], startedAt }),
   };
 }
 
