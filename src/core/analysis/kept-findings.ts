@@ -96,7 +96,6 @@ function store({ db, project }: WriteChain, cluster: number, { rule, sessionId, 
   );
 }
 
-/** Which findings to read. */
 interface Wanted {
   readonly rules: readonly SqlRule[];
   readonly sessionId?: string | undefined;

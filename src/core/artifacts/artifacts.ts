@@ -62,7 +62,6 @@ export interface ReadArtifacts {
   close(): void;
 }
 
-/** The same store, for reading and writing. */
 export interface Artifacts extends ReadArtifacts {
   /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
   put(bytes: Uint8Array, options: PutOptions): Put;

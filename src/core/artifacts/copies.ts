@@ -46,7 +46,6 @@ export interface ReadCopies {
   trackUse(): void;
 }
 
-/** The same record, for reading and writing. */
 export interface Copies extends ReadCopies {
   record(replica: string, nos: readonly ArtifactNo[]): void;
   forget(replica: string): void;

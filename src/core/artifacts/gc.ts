@@ -43,7 +43,6 @@ export type GcResult = OutputOf<'artifact.gc'>;
 const cache = 'materialized';
 /** Rows deleted in one transaction, which limits how long others wait. */
 const rowsAtOnce = 20_000;
-/** The limit of the caches without a given budget. */
 const cacheBudget = 512 * 1024 * 1024;
 
 /** Mark and sweep. Each step is a transaction that marks again, so it sees new references. An interrupted run has completed whole steps. */

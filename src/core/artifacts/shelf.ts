@@ -21,7 +21,6 @@ export interface ReadShelf {
   readonly onGone: () => void;
 }
 
-/** The same, for writing. */
 export interface Shelf extends ReadShelf {
   readonly db: WritableDb;
   readonly packs: Packs;

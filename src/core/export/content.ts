@@ -75,7 +75,6 @@ function compactedTokens(chain: ReadChain, row: ContextRow, parent: CommitSeq): 
   return { before: commitAt(chain, parent).contextTokens, after: row.contextTokens };
 }
 
-/** The commits that have more than one child. */
 const branchingOf = (chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
   new Set(
     chain.db

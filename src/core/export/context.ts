@@ -351,6 +351,5 @@ function withoutPrompt(format: Format, bytes: Uint8Array, mayBeEmpty = false): {
   return { bytes: format.cut(bytes, before.key), prompt };
 }
 
-/** Whether the bytes equal an imported file. */
 const isImported = (chain: ReadChain, bytes: Uint8Array, format: Format): boolean =>
   chain.db.one('SELECT 1 FROM source WHERE project = ? AND format = ? AND hash = ?', chain.project, format.id, blake3Of(bytes)) !== undefined;

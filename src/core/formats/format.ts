@@ -91,7 +91,6 @@ export interface Format {
   parse(delta: Uint8Array): ParsedDelta;
   /** The calls whose replies the delta contains, with recorded counts. Never throws. Absent if `requests/runtimes` reads them. */
   calls?(delta: Uint8Array): readonly CallCount[];
-  /** Writes a delta with these entries. */
   write(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array;
   /** Fields that a provider computed from other fields, such as a signature that fits only one thinking. */
   readonly seals?: Seals;
@@ -124,7 +123,6 @@ export interface DatabaseContent {
   readonly rows: readonly { readonly table: string; readonly values: Readonly<Record<string, string | Uint8Array | null>> }[];
 }
 
-/** Facts about the session file to write. */
 export interface SessionOptions {
   readonly sessionId: string;
   readonly newId: () => string;
@@ -152,7 +150,6 @@ export interface Peek {
 
 /** Facts for a writer that the entries do not contain. */
 export interface WriteOptions {
-  /** Returns new unique UUIDs. */
   readonly newId: () => string;
   readonly now: Timestamp;
   readonly sessionId?: string;
@@ -250,7 +247,6 @@ export interface Member {
   readonly modifiedAt?: number;
 }
 
-/** A conversation up to its last complete turn. */
 export interface Over {
   /** The record that ends the last complete turn; undefined if no turn is complete. */
   readonly last: string | undefined;
@@ -291,7 +287,6 @@ export interface DocumentReader extends ContainerReader {
   membersInFile?(document: FileBytes): readonly Member[] | undefined;
 }
 
-/** A format whose files Stemma can import. */
 export interface ImportableFormat extends Format {
   /** Plans the import of one whole file. Records that `known` has are side data: a repeated prefix, or stored by an earlier import. */
   plan(file: Uint8Array, context: PlanContext): ImportPlan;
@@ -307,7 +302,6 @@ export interface ImportableFormat extends Format {
 
 /** Positions in the bytes after the last import, which start at 0. */
 export interface Progress {
-  /** The end of the last complete turn. */
   readonly settled: number;
   /** The end of a turn that is probably complete, although the agent does not mark it. It counts as complete if nothing follows for a moment. */
   readonly resting: number;

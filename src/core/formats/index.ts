@@ -140,7 +140,6 @@ export const importableFormats: readonly ImportableFormat[] = [
   inspectEval,
   mapped,
 ];
-/** All formats. Each can be read and written. */
 export const formats: readonly Format[] = [
   claudeCode,
   codex,

@@ -7,7 +7,6 @@ import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
 import { type BatchRow, close, hasEnded } from './ending.js';
 import { type AgentTurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
 
-/** Project settings for batches. */
 export interface BatchOptions {
   readonly maxTasks?: number;
   readonly defaultDeadlineSeconds?: number;

@@ -27,7 +27,6 @@ export interface CallReply {
   readonly ms: number | null;
   /** In US dollars. */
   readonly cost: number | null;
-  /** The provider's reason for the end of the reply. */
   readonly stop: string | null;
 }
 

@@ -28,7 +28,6 @@ export interface DelegateCall {
 export const callOf = (tool: string): DelegateCall => ({ tool, suffix: `internal.${tool}` });
 const delegateCall = callOf('delegate_async');
 
-/** A checked task before it is written. */
 export interface Prepared {
   readonly task: Task;
   readonly profile: Pick<Profile, 'name' | 'profileBoxId' | 'boxNo'>;

@@ -13,7 +13,6 @@ interface Pinned {
   readonly at: number;
   readonly cards: readonly Pin[];
   readonly profile: Pin | null;
-  /** The digest of the first call's prompt and messages. */
   readonly digest: string;
 }
 

@@ -31,7 +31,6 @@ export function planPack(chain: ReadChain, input: PackInput): PackPlan {
   return { profile, runs: [...packed, ...inherited, ...parent], dropped };
 }
 
-/** A member of an object, or an empty object. */
 function objectAt(of: JsonObject | Readonly<Record<string, unknown>>, key: string, path: string): JsonObject {
   const member = of[key];
   if (member === undefined || member === null) return {};

@@ -9,7 +9,6 @@ export interface CardRequest {
 }
 
 export interface RequestInput {
-  /** The cards that the model sees, in order. */
   readonly cards: readonly Card[];
   readonly profile: Card | undefined;
   readonly agentId: string;
@@ -79,7 +78,6 @@ export function toMessages(cards: readonly Card[]): Message[] {
   });
 }
 
-/** A call card as a message of its own. */
 function callMessage({ toolCallId, content }: Card): Message {
   const data = content.kind === 'json' && isObject(content.data) ? content.data : {};
   const call = { name: stringAt(data, 'tool_name') ?? '', arguments: JSON.stringify(data.arguments ?? {}) };
@@ -108,7 +106,6 @@ const cutStreams = (result: unknown): unknown =>
       )
     : result;
 
-/** The tool that ends a turn with a result. */
 export const finalTool = 'submit_result';
 
 /** Whether a profile allows a tool. `allowed_internal_tools` decides for the tools that it names, and alone for `submit_result`. */

@@ -34,9 +34,7 @@ export interface AgentTurnRow {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** The agent's current turn. */
   readonly headTurn: number | null;
-  /** The newest commit of the agent. */
   readonly tipId: ContextId | null;
   readonly epoch: number;
 }

@@ -4,7 +4,6 @@ import { openStore } from './open.js';
 import type { ReplicaSettings } from './settings.js';
 import type { BackingStore } from './store.js';
 
-/** The backing stores in use, and their recent failures. */
 export interface Connections {
   /** The backing store behind a replica, opened at its first use and again when its settings change. */
   reach(name: string, settings: ReplicaSettings): BackingStore;

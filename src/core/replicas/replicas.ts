@@ -11,7 +11,6 @@ import { fetchEvicted, fetchObjects, type Unfetched } from './fetch.js';
 import type { MachineReplicas, ReplicaSettings } from './settings.js';
 import type { ReplicaPlace } from './store.js';
 
-/** A replica as a person configures it. */
 export interface NewReplica {
   readonly place: ReplicaPlace;
   readonly takes: Takes;
@@ -19,13 +18,11 @@ export interface NewReplica {
   readonly credentials?: GivenCredentials | undefined;
 }
 
-/** The result of copying to all replicas. */
 export type Replicated = OutputOf<'replica.replicate'>;
 
 /** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
 export interface Replicas {
   list(): ReplicaState[];
-  /** The names of the replicas configured on this machine. */
   names(): string[];
   /** @throws BAD_REQUEST for a folder that cannot be created; CONFLICT if the replica's former place has the only copy of an object. */
   set(name: string, replica: NewReplica): Promise<void>;

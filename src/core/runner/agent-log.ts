@@ -6,13 +6,11 @@ import type { AgentWork, Begun } from './agent-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 
 export interface AgentLog {
-  /** The newest commit. */
   tip(): ContextId;
   /** Accepts a piece after the agent has done the work that it reports. */
   add(piece: AgentPiece): void;
   /** Sets the file of the agent's session, if it has one. */
   at(found: AgentSessionFile | undefined): void;
-  /** Commits the rest. */
   end(): void;
 }
 

@@ -20,7 +20,6 @@ export interface AgentWork {
 /** The session that an agent starts with, and the prompt that it answers. */
 export interface Begun {
   readonly prompt: string;
-  /** Whether the context already contains the prompt. */
   readonly isKnown: boolean;
   readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
 }

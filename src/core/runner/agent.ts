@@ -149,7 +149,6 @@ function noteSession(chain: WriteChain, jobId: string, sessionId: string): void 
 export const findRoot = ({ agentRoots }: Pick<RunnerParts, 'agentRoots'>, { agent }: AgentPerformer): string | undefined =>
   agentRoots.find((one) => one.agent === agent)?.root;
 
-/** The file of the session that the agent writes. */
 function sessionAt(
   parts: RunnerParts,
   jobId: string,

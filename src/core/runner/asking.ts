@@ -2,7 +2,6 @@ import { notFound, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Job } from '../contract/index.js';
 
-/** A person's answer to a question. */
 export interface PersonAnswer {
   readonly allow: boolean;
   readonly note: string | undefined;

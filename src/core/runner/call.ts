@@ -41,7 +41,6 @@ export interface Thought {
 export interface ModelReply extends CallReply {
   readonly text: string;
   readonly thinking: string;
-  /** The thoughts that the provider signed. */
   readonly thoughts: readonly Thought[];
   readonly calls: readonly CalledTool[];
 }
@@ -63,7 +62,6 @@ export async function callModel(parts: CallParts, call: PreparedCall): Promise<M
 interface Heard {
   text: string;
   thinking: string;
-  /** Thinking that is not signed yet. */
   thought: string;
   thoughts: Thought[];
   calls: CalledTool[];

@@ -17,7 +17,6 @@ export interface Diary {
   /** True if the process is ending, so that nothing may be written. */
   isClosed(): boolean;
   close(): void;
-  /** Stores the incomplete text. */
   save(): void;
   /** Passes on an event without storing it. */
   last(happening: Happening): JobEvent;

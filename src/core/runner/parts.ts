@@ -19,7 +19,6 @@ export interface LiveJob {
   readonly done: Promise<void>;
 }
 
-/** The jobs that this process carries out. */
 export interface LiveJobs {
   readonly jobs: Map<string, LiveJob>;
   /** Resolves in a separate event, after earlier callers, so that the engine can answer the window between jobs that act at once. */
@@ -28,7 +27,6 @@ export interface LiveJobs {
   close(): void;
 }
 
-/** The services of this process that a job uses. */
 export interface RunnerParts {
   readonly chain: WriteChain;
   readonly live: LiveJobs;
@@ -48,7 +46,6 @@ export interface RunnerParts {
 }
 
 export interface StartInput extends InputOf<'runner.start'> {
-  /** The policy rule that starts the job. */
   readonly rule?: string | undefined;
   /** The actor if the work names nobody. */
   readonly who?: string | undefined;
@@ -64,7 +61,6 @@ export interface ChosenPerformer {
   readonly program: AgentProgram | undefined;
 }
 
-/** A running job. */
 export interface Performing extends StartInput, ChosenPerformer {
   readonly jobId: string;
   readonly target: JobTarget;

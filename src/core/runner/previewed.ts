@@ -34,7 +34,6 @@ function decidedForTurn(chain: ReadChain, { agentTurnId, parentTurnId }: AgentTu
 interface FirstCall {
   /** The context that the call continues; undefined if the start begins a conversation. */
   readonly base: ContextRow | undefined;
-  /** The message that the job adds to it. */
   readonly added: readonly WritableEntry[];
   readonly composed: ComposedCall;
 }

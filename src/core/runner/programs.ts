@@ -22,7 +22,6 @@ export type AgentPiece =
   /** The turn has ended. `text` is the last message. */
   | { readonly kind: 'end'; readonly text: string; readonly isError: boolean };
 
-/** One turn of a command-line agent. */
 export interface AgentOrder {
   readonly folder: string;
   readonly permissions: PermissionMode;

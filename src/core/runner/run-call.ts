@@ -24,7 +24,6 @@ export const profileOfEntity = (chain: ReadChain, entityId: string): Card | unde
 /** What a job, or a preview of one, decides about the calls of a run. */
 export interface RunOptions {
   readonly chain: ReadChain;
-  /** The tools of the job. */
   readonly tools?: readonly string[] | undefined;
   readonly layers?: RunnerParts['layers'];
   readonly sharing?: boolean | undefined;

@@ -8,7 +8,6 @@ import { noteTip, tipOfWork } from './jobs.js';
 import { composeRun, profileOfEntity, runKey, shownRun } from './run-call.js';
 import { jobTitle, modelOf, quiet, type RunWork, type WorkKind } from './work-kind.js';
 
-/** A run of an agent in a space. */
 export const runWork: WorkKind<RunWork> = {
   ...quiet,
   target: (chain, { runId: id }) => {

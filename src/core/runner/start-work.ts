@@ -25,7 +25,6 @@ export function openStart(chain: ReadChain, no: number, does: string): TicketEve
   throw new StemmaError('CONFLICT', `The start ${no} is ${state}: only a waiting start ${does}.`, { id: String(no), state });
 }
 
-/** A start that a ticket requests. */
 export const startWork: WorkKind<StartWork> = {
   ...quiet,
   target: (chain, { eventId }, named) => {

@@ -14,7 +14,6 @@ export interface TalkParts extends TurnCallParts {
   readonly actor: Actor;
   /** The tools that the model is offered. */
   readonly offered: readonly string[];
-  /** The settings of the calls. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Composes the next call, with everything that is true at its moment. Called in a transaction. */
   compose(tip: ContextId): ComposedCall;
@@ -92,7 +91,6 @@ export function finalWords(chain: ReadChain, tip: ContextId): string | undefined
 interface Read {
   /** The calls at the end of a context that have no result yet. */
   readonly open: readonly CalledTool[];
-  /** The text of the last reply. */
   readonly text: string | undefined;
 }
 

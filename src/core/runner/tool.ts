@@ -23,7 +23,6 @@ export interface Handed {
   readonly batchId?: string | undefined;
 }
 
-/** The outcome of a tool call. */
 export interface Done {
   readonly result?: unknown;
   readonly handed?: Handed | undefined;

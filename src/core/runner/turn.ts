@@ -44,7 +44,6 @@ export interface TurnCallParts extends CallParts {
   ask(call: CalledTool): Promise<{ readonly allow: boolean; readonly note: string | undefined }>;
   /** Called in each transaction that stores a reply or a result. @throws GivenBack if another job has taken the work over */
   held?(): void;
-  /** Reports that a turn has new commits. */
   made(turn: AgentTurn): void;
 }
 

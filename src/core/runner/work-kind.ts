@@ -21,7 +21,6 @@ export interface Start {
   moved?(commit: ContextId): void;
 }
 
-/** The end of work. */
 export interface WorkEnd {
   readonly status: 'completed' | 'partial' | 'failed' | 'canceled';
   readonly text: string;

@@ -34,7 +34,6 @@ export interface RefusedItem {
   readonly reason: string;
 }
 
-/** An object of a hub without its content. */
 export interface ObjectFacts {
   readonly size: number;
   readonly contentType: string;
@@ -97,7 +96,6 @@ export type HubAudit = OutputOf<'team.audit'>[number];
 /** The rights of a token. `pusher` is for machines: it may send items but read nothing. */
 export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 
-/** A hub's project with the calls that manage it. */
 export interface ManagedHub extends Hub {
   /** `people`: the others who are connected now. */
   hello(): Promise<{

@@ -4,7 +4,6 @@ import { badRequest, isBounded, isObject, type Json, type JsonObject, parseJson,
 import { digestItem, type Sender, type SentItem } from './rows.js';
 import { checkMediaType } from './schemas.js';
 
-/** The content of an object in a parcel. */
 export interface SentObject {
   /** BLAKE3, in hexadecimal. */
   readonly hash: string;
@@ -12,7 +11,6 @@ export interface SentObject {
   readonly bytes: Uint8Array;
 }
 
-/** Items and objects that are sent together. */
 export interface Parcel {
   readonly items: readonly SentItem[];
   readonly objects: readonly SentObject[];
@@ -46,7 +44,6 @@ export function packParcel({ items, objects }: Parcel, how: keyof typeof levels 
 const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels[how] } });
 
-/** A parcel with the bytes that it takes unpacked. */
 export interface UnpackedParcel extends Parcel {
   readonly size: number;
 }

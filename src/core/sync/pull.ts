@@ -16,7 +16,6 @@ import { findRule, isFixed, type RowRule, tableOf, ticketKinds } from './rules.j
 import { validateItem } from './schemas.js';
 import { readRecordedCalls } from './sources.js';
 
-/** The result of a pull. */
 export type Pulled = OutputOf<'team.pull'>;
 
 interface PullOptions {

@@ -188,7 +188,6 @@ export function objectsOf({ kind, body }: SentItem): string[] {
 const firstMembers = (list: Json | undefined): Json[] =>
   Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
 
-/** Finds the rows of this project by their names. */
 export interface RowFinder {
   /** The number of the named row of a table; undefined if this project does not have it. */
   numberOf(table: string, name: string): number | undefined;

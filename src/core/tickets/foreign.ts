@@ -1,7 +1,6 @@
 import { isObject, type Json, parseInstant, stringAt } from '../base/index.js';
 import type { Verdict } from '../contract/index.js';
 
-/** A ticket of another system. */
 export interface ForeignTicket {
   readonly title: string;
   readonly body: string;
@@ -21,7 +20,6 @@ export interface ForeignTicket {
   readonly awaited: readonly string[];
 }
 
-/** A review of a whole pull request. */
 export interface ForeignReview {
   readonly under: string | undefined;
   readonly reviewer: string;

@@ -28,7 +28,6 @@ export type StoredTicket = Omit<TicketRecord, 'reviewers' | 'labels'> & { readon
 /** The fields that a write changes. Missing fields stay. */
 export type Change = Partial<Omit<TicketRecord, 'no' | 'ticketId' | 'createdAt'>> & { readonly dependsOn?: readonly number[] };
 
-/** Author, context, time and reason of a write. */
 export interface Occasion {
   readonly by?: string | undefined;
   readonly contextId?: string | undefined;
@@ -45,7 +44,6 @@ export interface Occasion {
 export const isReady = /* sql */ `(t.status = 'open' AND NOT EXISTS (
   SELECT 1 FROM ticketDependency d JOIN ticket o ON o.no = d.dependsOn WHERE d.ticket = t.no AND o.status <> 'closed'))`;
 
-/** A write of an existing ticket. */
 export interface Changing extends Occasion {
   readonly ticketId: string;
   readonly assignee?: string | undefined;

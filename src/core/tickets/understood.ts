@@ -5,7 +5,6 @@ import { answererOf, readTicket, type TicketRecord } from './rows.js';
 
 type Choice = TicketStart['choices'][number];
 
-/** A write of a ticket that has a context. */
 interface Written {
   readonly contextId: string;
   readonly at: number;

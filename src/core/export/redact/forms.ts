@@ -6,7 +6,6 @@ export interface Form {
   readonly of: string;
 }
 
-/** The place of a form in a text. */
 export interface FormSpan extends Form {
   readonly from: number;
   readonly to: number;

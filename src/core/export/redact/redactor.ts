@@ -226,7 +226,6 @@ function merged(spans: readonly FormSpan[], files: readonly (FormSpan | Made)[])
   return result;
 }
 
-/** A known form in a text. */
 type FoundForm = FormSpan & Pick<TextSpan, 'spreads'>;
 
 const nothing: FormSpan[] = [];

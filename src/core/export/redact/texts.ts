@@ -4,7 +4,6 @@ export interface NamedText {
   readonly name?: string | undefined;
 }
 
-/** Replaces what is to be replaced in a text. */
 export interface Replacing {
   replace(text: string, name?: string): string;
 }

@@ -47,7 +47,6 @@ function smallBlock(block: WireBlock): WireBlock {
   return size > maxImageBytes ? { type: 'text', text: leftOutImage } : block;
 }
 
-/** Whether the API accepts the messages. */
 function isAccepted(messages: readonly WireMessage[], isWhole: boolean): boolean {
   if (isWhole && messages[0] && messages[0].role !== 'user') return false;
   return messages.every((message, at) => {

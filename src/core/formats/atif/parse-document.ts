@@ -28,7 +28,6 @@ export const document: DocumentReader = {
 
 const isLarge = (path: string): boolean => path === 'steps' || path === 'subagent_trajectories';
 
-/** A trajectory, whose steps may be in a file. */
 interface Trajectory {
   /** The trajectory without its steps and subagents. */
   readonly root: JsonObject;

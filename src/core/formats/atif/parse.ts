@@ -36,7 +36,6 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
   return usage === undefined || read.some(([, draft]) => draft.usage) ? read : withUsage(read, usage);
 }
 
-/** The root contains the agent's tools. */
 function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   const tools = isObject(root?.agent) ? root.agent.tool_definitions : undefined;
   return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];

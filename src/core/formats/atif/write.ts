@@ -207,7 +207,6 @@ function withName(step: JsonObject, trajectory: string): JsonObject {
   return { ...step, extra: { ...extra, stemma: { ...(isObject(extra.stemma) && extra.stemma), name: stepName(step, trajectory) } } };
 }
 
-/** Arguments must be an object. */
 function withValidCalls(step: JsonObject): JsonObject {
   const calls = objectsIn(step.tool_calls);
   if (calls.every((call) => isObject(call.arguments))) return step;

@@ -120,7 +120,6 @@ function allTotalsIn(record: JsonObject): CallPart | undefined {
   return { others: [...byModel.values()].map((some) => some.reduce(added)) };
 }
 
-/** Two sums of a model as one. */
 function added(one: CallPart, other: CallPart): CallPart {
   const [a, b] = [one.reply, other.reply];
   if (!a || !b) return one;

@@ -85,7 +85,6 @@ function sessionLines(sessionId: string, records: readonly JsonObject[], cwd: st
 
 /** The runs of a log. The sums of a result are those of its process: a session that another process goes on with in the same log counts anew. */
 class Runs {
-  /** The input of each reply, with its model. */
   readonly #counted = new Map<string, { readonly model: string; readonly input: number }>();
   #earlier: readonly JsonObject[] = [];
   #latest: JsonObject | undefined;

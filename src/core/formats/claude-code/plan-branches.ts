@@ -16,7 +16,6 @@ interface BranchEnd {
   searched: number;
 }
 
-/** The branches of a tree while it grows. */
 export interface GrowingBranches {
   readonly list: Branch[];
   readonly ends: Map<Branch, BranchEnd>;

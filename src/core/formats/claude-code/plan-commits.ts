@@ -228,7 +228,6 @@ function writeSummary({ nodes, type }: Segment, { record }: LineReader): string 
   return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
 }
 
-/** The time of the last record that has one. */
 function writtenAt({ nodes, branch, after }: Segment): Timestamp | undefined {
   const last = nodes.at(-1) ?? after;
   for (let at = last?.index ?? -1; at >= 0; at--) {

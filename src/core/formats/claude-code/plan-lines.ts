@@ -45,11 +45,8 @@ export interface TranscriptLine extends ByteRange {
   readonly results: string | readonly string[];
   /** True for an answer that stops to wait for a tool. */
   readonly stops: boolean;
-  /** True for an answer that calls a tool. */
   readonly calls: boolean;
-  /** A one-line summary of what a person wrote. */
   readonly headline: string | undefined;
-  /** Facts that few lines have. */
   readonly more: More | undefined;
   /** The entries without their content; undefined if the line has no entries or they were not requested. */
   readonly outline: OutlinePart | undefined;

@@ -6,11 +6,9 @@ export interface Chained extends TranscriptLine {
   readonly uuid: string;
 }
 
-/** A record with its place in the tree. */
 export interface RecordNode {
   readonly line: Chained;
   readonly branch: Branch;
-  /** The position in the branch. */
   readonly index: number;
   /** The record by which the project finds the commit; undefined if the project does not contain it. */
   readonly stored: string | undefined;

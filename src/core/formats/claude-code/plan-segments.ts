@@ -5,7 +5,6 @@ import { addRange } from '../shared/jsonl.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 
-/** A part of a branch that becomes one commit. */
 export interface Segment {
   readonly branch: Branch;
   readonly nodes: RecordNode[];

@@ -14,16 +14,13 @@ export interface Surroundings {
   /** Whether the project knows the record from another file. */
   readonly isKnown: (uuid: string) => boolean;
   readonly recordOf: (line: TranscriptLine) => JsonObject;
-  /** The whole file is the conversation of a subagent. */
   readonly wholeIsSidechain: boolean;
   /** The record of another file after which the conversation of the file begins. */
   readonly begunAfter: string | undefined;
 }
 
-/** A tree while it grows. */
 interface Growth {
   readonly around: Surroundings;
-  /** The record to read for each id. */
   readonly chosen: ReadonlyMap<string, Chained>;
   readonly placements: Map<TranscriptLine, RecordNode>;
   readonly nodes: RecordNode[];

@@ -7,7 +7,6 @@ const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Codex compresses old rollouts. */
 export const isCompressed = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, magic.length)).equals(magic);
 
-/** The largest size of an expanded session, in bytes. */
 const largest = 512 * 1024 ** 2;
 const maxBeginningBytes = 16 * 1024 * 1024;
 

@@ -312,7 +312,6 @@ function outputEntries(item: JsonObject, place: ItemPlace): readonly ParsedEntry
   ];
 }
 
-/** Whether the agent's own tools report a failed command. */
 function hasFailed(text: string): boolean {
   const code =
     /^(?:Chunk ID:.*\n)?(?:Exit code: |Wall time:.*\nProcess exited with code )(-?\d+)/.exec(text)?.[1] ??

@@ -31,7 +31,6 @@ export interface LineFact {
   readonly sort: Sort | 'blank' | 'copy' | 'torn' | 'half';
   readonly at?: Timestamp;
   readonly ordinal?: number;
-  /** The turn that the line names. */
   readonly turn?: string;
   readonly startsTurn?: true;
   readonly item?: ItemFact;
@@ -59,7 +58,6 @@ export interface ItemFact {
   readonly isVoid?: true;
 }
 
-/** Facts about the session of a file. */
 export interface RolloutSession {
   readonly id?: string;
   readonly startedAt?: Timestamp;

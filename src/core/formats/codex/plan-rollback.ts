@@ -1,7 +1,6 @@
 // Turns of a rollout that a person rolled back.
 import type { LineFact } from './plan-facts.js';
 
-/** A stored commit or a commit of the plan. */
 export type Ref = { readonly plan: number } | { readonly record: string };
 
 /** Takes back the last `count` turns of the user. The tip moves to the start of the first of these turns. */

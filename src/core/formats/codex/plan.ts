@@ -135,7 +135,6 @@ interface Walking extends Setting {
   /** The start of each turn of the user in the context. */
   readonly turns: (Ref | null)[];
   readonly ends: Ref[];
-  /** The commits that other commits continue. */
   readonly continued: Set<string>;
   /** The prompts at which a rollback starts again. */
   readonly splitAt: ReadonlySet<number>;

@@ -85,7 +85,6 @@ export interface Name {
   readonly isUnique: boolean;
 }
 
-/** The names of an item in a plan. */
 export interface Names extends Name {
   /** The name in a delta that begins inside a turn and does not name the turn. */
   readonly loose: string;

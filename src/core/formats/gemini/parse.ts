@@ -22,7 +22,6 @@ import {
   summaryIn,
 } from './schema.js';
 
-/** A message of a delta, from its last line. */
 interface Placed {
   readonly message: JsonObject;
   readonly raw: ByteRange;

@@ -26,14 +26,12 @@ const startsIn = (message: JsonObject): readonly string[] =>
     return id !== undefined && agent !== undefined ? [startedWith(agent, id)] : [];
   });
 
-/** A message of the current history. */
 interface Link extends SentMessage {
   readonly id: string;
   /** The project's name of the record that holds the message. */
   readonly name: string;
   /** That record, if this file contains it. */
   readonly node?: Node;
-  /** The parent of that record. */
   readonly before: TreeRecord['parent'];
 }
 type Node = TreeRecord & { readonly others: string[] };

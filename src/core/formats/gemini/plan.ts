@@ -61,11 +61,9 @@ function firstIn<T>(records: readonly JsonObject[], read: (record: JsonObject) =
   return undefined;
 }
 
-/** Pieces with their ranges in the planned delta. */
 const placed = (pieces: readonly RecordPiece[]): Pick<RecordPiece, 'record' | 'range'>[] =>
   [...inDelta(pieces)].map(([{ record }, raw]) => ({ range: raw, ...(record && { record }) }));
 
-/** The planned delta of the pieces. */
 function joined(file: Uint8Array, pieces: readonly RecordPiece[]): Uint8Array {
   const ranges = pieces.map(({ range }) => range);
   return Buffer.concat(ranges.map(({ start, end }: ByteRange) => file.subarray(start, end)));

@@ -18,7 +18,6 @@ export interface Lane {
   readonly isAgent: boolean;
   /** The anchor or message that a branch begins after. */
   readonly from: string | undefined;
-  /** The call of a tool that started the subagent. */
   readonly startedBy: string | undefined;
   readonly calls: InspectCall[];
 }

@@ -8,7 +8,6 @@ import { flatEvents, type Lane, printOf, type SampleCalls, type Spoken, spokenIn
 /** A conversation of a sample: its own, or that of an agent that an agent started. */
 export interface Conversation {
   readonly id: string;
-  /** The name of the agent that another agent started. */
   readonly agent?: string;
   readonly records: readonly Wrapped[];
 }
@@ -127,7 +126,6 @@ function callsBeside({ grading, main }: SampleCalls, messages: readonly JsonObje
   });
 }
 
-/** The facts of a sample besides its messages. */
 function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (value: JsonObject) => JsonObject): readonly Wrapped[] {
   const scores = isObject(sample.scores) ? Object.entries(sample.scores) : [];
   return [
@@ -192,7 +190,6 @@ function identifyMessage(message: JsonObject): readonly string[] {
   return id ? [id, answerOf(message)] : [answerOf(message)];
 }
 
-/** The calls by the message that they returned. */
 function callsIn(events: readonly JsonObject[]): ReadonlyMap<string, Call> {
   const calls = new Map<string, Call>();
   for (const event of events) {

@@ -27,7 +27,6 @@ export const langgraph: ImportableFormat = {
   database,
 };
 
-/** The first line of a thread names the thread. */
 function recognize(head: Uint8Array): number {
   const [first, second] = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));
   if (!first) return 0;

@@ -37,7 +37,6 @@ interface State {
   readonly channel: string | undefined;
   /** The content of the other channels, shortened, by their names. */
   readonly channels: ReadonlyMap<string, string>;
-  /** The checkpoint that added the last message. */
   readonly last: Added | null;
 }
 

@@ -67,7 +67,6 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   }
 }
 
-/** A checkpoint as a record of the tree. */
 function nodeOf(piece: RecordPiece, line: CheckpointLine, parent: TreeRecord | null, { resumeAt, known }: PlanContext): TreeRecord {
   const at = readTime(line);
   return {

@@ -2,7 +2,6 @@ import { encodeText, isObject, type Json, type JsonObject } from '../../base/ind
 import type { DatabaseContent, SessionOptions } from '../format.js';
 import { isCheckpoint, readMessage, scanLines } from './schema.js';
 
-/** The tables that LangGraph's SqliteSaver creates. */
 const tables = [
   `CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
   parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))`,

@@ -7,7 +7,6 @@ import { typeNameOf, unreadMark } from './parse.js';
 
 const environment = new JSONPathEnvironment();
 
-/** A prepared mapping. */
 export interface Applied {
   recognizes(document: Json): boolean;
   sessions(document: Json): readonly Json[];

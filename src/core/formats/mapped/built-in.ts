@@ -97,5 +97,4 @@ export const builtIns: readonly BuiltIn[] = [
 /** File extensions that are searched only because of these mappings. */
 export const builtInEndings: readonly string[] = ['.traj', '.chat.history.md'];
 
-/** The databases that Stemma reads by a mapping. */
 export const builtInDatabases: readonly BuiltInDatabase[] = [goose, crush, openAiAgents, adkDatabase, kiroDatabase, zed];

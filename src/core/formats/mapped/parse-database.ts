@@ -5,7 +5,6 @@ import { wrapLines } from '../shared/wrapped.js';
 import { type Applied, applied } from './apply.js';
 import { formatId, type Unmapped, wrapRecords } from './parse-document.js';
 
-/** A session in the tables of another program. */
 export interface TableSession {
   readonly id: string;
   /** A value that changes with every added record. */
@@ -16,7 +15,6 @@ export interface TableSession {
   readonly records: () => readonly Unmapped[];
 }
 
-/** A database whose rows are records of a mapping. */
 export interface BuiltInDatabase {
   readonly mapping: Mapping;
   readonly mayBe: (name: string) => boolean;

@@ -55,7 +55,6 @@ function cutTo(text: string, maxTokens: number): string {
   return room === 0 ? '' : `${begin}${mark}${end}`;
 }
 
-/** The nearest position at which a character begins. */
 function runeStart(bytes: Uint8Array, at: number): number {
   const step = at * 2 > bytes.length ? 1 : -1;
   let place = at;

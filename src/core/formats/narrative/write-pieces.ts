@@ -1,7 +1,6 @@
 import type { WritableEntry } from '../format.js';
 import { fence, inlineCode, inlineText, isSuspicious, neutralMarkdown } from '../markdown/neutral.js';
 
-/** One entry of the account, at several lengths. */
 export interface AccountPiece {
   /** The number of its turn, from 0. A turn begins when a person writes to the agent. */
   readonly turn: number;
@@ -95,7 +94,6 @@ function speaker({ role, marks, author }: WritableEntry): string {
 /** Quotes each line, so that no line can pass for text of the account itself. */
 const quoted = (text: string): string => text.replace(/^/gm, '> ');
 
-/** The beginning of the text, on one line. */
 function firstWords(text: string, length: number): string {
   const line = text.slice(0, length * 2).replace(/\s+/g, ' ');
   return line.length <= length && text.length <= length * 2 ? line : `${line.slice(0, length).toWellFormed()}…`;

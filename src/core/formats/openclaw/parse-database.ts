@@ -27,7 +27,6 @@ export const database: DatabaseReader = {
   },
 };
 
-/** The facts of the conversations about their windows. */
 function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
   const columns = ['current_session_id', 'entry_json'];
   if (!columns.every((column) => rows.tables.get('session_nodes')?.includes(column))) return new Map();

@@ -80,7 +80,6 @@ export const database: DatabaseReader = {
 const hasFirst = (tables: DatabaseRows['tables']): boolean =>
   Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column)));
 
-/** The rows of a table of sessions, oldest first. */
 function sessionsIn(rows: DatabaseRows, table: string): JsonObject[] {
   const columns = sessionColumns.filter((column) => rows.tables.get(table)?.includes(column));
   const sessions = [...rows.each(table, columns)].map(asJson).filter(({ id }) => typeof id === 'string' && id !== '');

@@ -3,7 +3,6 @@ import { stringAt } from '../../base/index.js';
 import type { SecondMessages } from './parse-second.js';
 import { compactionOf, idOf, isSummary, type MessageLine, nameMessage, readParts, readRole, readType } from './schema.js';
 
-/** A session that both versions of OpenCode recorded. */
 export interface Together {
   readonly lines: readonly MessageLine[];
   readonly unread: readonly JsonObject[];

@@ -155,7 +155,6 @@ function keptBefore(growth: Growth, request: TreeRecord): readonly TreeRecord[] 
   return [];
 }
 
-/** The sessions that calls in a message started. */
 const startsIn = (line: MessageLine): readonly string[] =>
   readParts(line).flatMap(({ callID, state }) => {
     const started = isObject(state) ? stringAt(state.metadata, 'sessionId') : undefined;

@@ -139,7 +139,6 @@ const keeping = (request: MessageLine, first: string | undefined): MessageLine =
   ),
 });
 
-/** Adds a result to the call before it. */
 function answer(placed: MessageLine[], result: JsonObject): void {
   const home = placed.findLastIndex((line) => readParts(line).some((part) => readType(part) === 'tool' && part.callID === result.callID));
   const line = placed[home];

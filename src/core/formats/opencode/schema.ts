@@ -11,7 +11,6 @@ export interface MessageLine extends JsonObject {
   readonly parts: readonly Json[];
 }
 
-/** The content of the last line. */
 export interface SessionLine {
   readonly session: JsonObject;
   /** Messages that a revert took back. The journal of events has their texts. */

@@ -261,7 +261,6 @@ function callsIn(ordered: readonly ReadSpan[]): readonly ReadSpan[] {
   return ordered.filter((span) => operationOf(span) === 'agent' && (messagesAt(span, 'input') ?? messagesAt(span, 'output')) !== undefined);
 }
 
-/** Why tools failed, by the ids of their calls. */
 const failuresIn = (spans: readonly ReadSpan[]): ReadonlyMap<string, string> =>
   new Map(
     spans.flatMap((span) => {

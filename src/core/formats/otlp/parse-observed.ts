@@ -12,7 +12,6 @@ export const isObserved = (head: string): boolean =>
 /** Reads an observation or a run, from memory or from its file. */
 type Reading = () => JsonObject;
 
-/** The facts in a value of an export. */
 export interface Export {
   readonly trace: JsonObject;
   readonly observations: readonly Reading[];
@@ -137,7 +136,6 @@ function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
   });
 }
 
-/** A run by its states. */
 function readRun(readings: readonly Reading[]): JsonObject {
   const given = readings.flatMap((read) =>
     Object.entries(read()).filter(([, one]) => one !== null && !(isObject(one) && Object.keys(one).length === 0)),

@@ -10,7 +10,6 @@ const maxRepeats = 16;
 interface Growth {
   readonly file: Uint8Array;
   readonly context: PlanContext;
-  /** The record to read for each id. */
   readonly chosen: ReadonlyMap<string, RecordPiece>;
   /** All records by number, as records of version 1 name each other. The header counts. */
   readonly numbered: readonly RecordPiece[];

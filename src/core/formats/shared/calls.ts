@@ -24,7 +24,6 @@ export const noCounts: CallTokens = { input: null, cacheRead: null, cacheWrite: 
 /** The prefix of ids of calls that an agent made outside of its conversation, such as for a compaction. Their replies are not in it. */
 export const besidePrefix = 'beside:';
 
-/** One model call, recognized by its reply. */
 export interface CallCount extends CallTokens {
   /** The agent's or provider's id of the reply. Copies of a reply in other files and branches have the same id. */
   readonly id: string;
@@ -42,7 +41,6 @@ export interface CallCount extends CallTokens {
   readonly flaw?: string | undefined;
   /** The session repeats the call of another session, which made it. */
   readonly replayed?: true | undefined;
-  /** The context window that the agent recorded. */
   readonly limit?: number | undefined;
   /** The input of the last step, if the provider made the reply in several steps and counted them together. */
   readonly window?: number | undefined;
@@ -51,7 +49,6 @@ export interface CallCount extends CallTokens {
   readonly total?: AgentTotal | undefined;
 }
 
-/** A sum that an agent wrote. */
 export interface AgentTotal {
   readonly cost: number | null;
   /** The searches that the provider made; null where the agent did not write them. */

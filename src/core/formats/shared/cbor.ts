@@ -62,7 +62,6 @@ export function decodeCbor(bytes: Uint8Array): Cbor | undefined {
   return endOfItem(bytes, 0) === bytes.length ? decodeChecked(bytes) : undefined;
 }
 
-/** The start of an array's items and their number. */
 function arrayAt(bytes: Uint8Array, at: number): { readonly start: number; readonly length: number } | undefined {
   const first = bytes[at] as number;
   if (first >> 5 !== list) return undefined;

@@ -19,7 +19,6 @@ export interface Continuation<Message> {
   readonly isCompaction: boolean;
 }
 
-/** How to compare the messages of a tool's calls. */
 export interface MessageRules<Message> {
   /** Two messages with the same fingerprint are equal. */
   readonly printOf: (message: Message) => string;

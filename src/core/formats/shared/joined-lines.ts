@@ -10,7 +10,6 @@ export interface Joined {
   readonly lines: number;
 }
 
-/** The most lines and bytes of one such record. */
 const maxLines = 10_000;
 const maxBytes = 16 * 1024 * 1024;
 /** The bytes of a file that are searched for ends of records, so that a file of torn lines is not read many times. */
@@ -20,7 +19,6 @@ const newline = 0x0a;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Joins lines of one file. */
 export class LineJoiner {
   #searched = 0;
 

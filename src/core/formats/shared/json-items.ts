@@ -4,7 +4,6 @@ import type { ByteRange, Json } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
 import { parseShallow } from './jsonl.js';
 
-/** A list whose items stay in the file. */
 export interface ListInFile {
   /** The keys and positions that lead to it, joined by dots. */
   readonly path: string;
@@ -89,7 +88,6 @@ class Scanner {
     this.#isLarge = isLarge;
   }
 
-  /** The value that ended at the last byte. */
   taken(): ValueInFile | undefined {
     const value = this.#value;
     this.#value = undefined;

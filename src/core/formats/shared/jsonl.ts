@@ -41,7 +41,6 @@ export class TooManyLines extends Error {}
 export const maxLines = 1_000_000;
 /** A file with more problems than this is not a transcript. */
 const maxProblems = 100_000;
-/** After this number of problems, the rest are counted. */
 const listedProblems = 1_000;
 
 /** Splits a file into records. @throws TooManyLines, and nothing else for the content of the bytes. */

@@ -5,7 +5,6 @@ const newline = 0x0a;
 /** A view of the bytes as a Buffer, without a copy. */
 export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Some whole lines of a file. */
 interface Lump {
   readonly buffer: Buffer;
   readonly base: number;

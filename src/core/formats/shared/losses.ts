@@ -10,7 +10,6 @@ export const noLosses: FormatLosses = { losses: [], lossCounts: [] };
 /** At most this many losses are listed; all are counted. */
 const maxNamed = 1_000;
 
-/** How reports name a missing fact. */
 export const factNames: Readonly<Record<Fact, string>> = {
   thinking: 'thinking',
   unsignedThinking: 'unsigned thinking',

@@ -6,7 +6,6 @@ import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
 import type { CallCount, CallPart } from './calls.js';
 import { recordOfKey } from './keys.js';
 
-/** One entry without its content. */
 export interface OutlineEntry {
   readonly key: EntryKey;
   readonly role: Role;
@@ -42,7 +41,6 @@ export interface StoredOutline {
   readonly calls?: readonly CallCount[] | undefined;
 }
 
-/** The outline of some records of a delta. */
 export interface OutlinePart extends OutlineCounts {
   /** Entries and elisions as JSON list members, without the brackets. */
   readonly entriesJson: string;
@@ -53,7 +51,6 @@ export interface OutlinePart extends OutlineCounts {
   readonly call?: CallPart | undefined;
 }
 
-/** An entry of an encoded outline. */
 export type StoredEntry = readonly [
   key: string,
   role: number,

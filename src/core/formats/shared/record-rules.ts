@@ -5,7 +5,6 @@ import type { Numbered } from './drafts.js';
 import type { Dialect } from './jsonl.js';
 import type { RecordMark } from './progress.js';
 
-/** The position of a record in the tree. */
 export interface RecordPlace {
   /** The project finds the record by this name, and its entries' keys begin with it. */
   readonly name: string;

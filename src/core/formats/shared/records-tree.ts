@@ -19,7 +19,6 @@ interface Growth {
   readonly placed: Map<RecordPiece, TreeRecord>;
   readonly records: TreeRecord[];
   readonly notes: Problem[];
-  /** The last record of each lane. */
   readonly ends: Map<string | undefined, TreeRecord>;
   repeats: number;
 }

@@ -2,7 +2,6 @@ import type { ImportPlan, PlannedCommit } from '../format.js';
 
 interface Renaming {
   readonly format: string;
-  /** The agent's name in templates and principals. */
   readonly from: string;
   readonly to: string;
 }

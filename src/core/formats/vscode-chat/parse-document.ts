@@ -63,7 +63,6 @@ const isLog = (text: string): boolean => hasMembers(text.split('\n', 1)[0] ?? ''
 
 interface Chat {
   readonly records: readonly Wrapped[];
-  /** The last request, which may be unfinished. */
   readonly last: JsonObject | undefined;
   readonly isLarge?: true;
 }
@@ -146,7 +145,6 @@ function operationsIn(text: string): { readonly operations: readonly JsonObject[
   return { operations, problems };
 }
 
-/** Why an operation is not applied. */
 function flawOf(operation: Json | undefined, hasState: boolean): string | undefined {
   if (operation === undefined) return 'not JSON';
   if (!isObject(operation)) return 'JSON, but not an operation';

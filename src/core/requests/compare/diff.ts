@@ -34,7 +34,6 @@ export function diffRequests(chain: ReadChain, a: string, b: string): RequestDif
   };
 }
 
-/** The compared parts of a request, without cache marks. */
 interface Side {
   readonly tools: readonly Json[];
   readonly system: readonly Json[];

@@ -148,7 +148,6 @@ function sectionsOf(kind: Kind, value: Json): PartSection[] {
 
 const toolName = (tool: Json): string | undefined => stringAt(tool, 'name') ?? (isObject(tool) ? stringAt(tool.function, 'name') : undefined);
 
-/** The tool's description, then all its other fields. */
 function toolText(tool: Json): string {
   const description = stringAt(tool, 'description');
   if (!isObject(tool) || description === undefined) return inJson(tool);

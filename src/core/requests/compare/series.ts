@@ -63,7 +63,6 @@ function costs(chain: ReadChain): (message: number) => CauseSums {
   };
 }
 
-/** The cost of a shape's system prompt and tools. */
 function fixedCosts({ db, artifacts }: ReadChain): (shape: number) => CauseSums {
   const known = new Map<number, CauseSums>();
   return (shape) => {

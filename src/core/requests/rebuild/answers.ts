@@ -278,7 +278,6 @@ export function* statedParts(chain: ReadChain): Generator<StatedPart> {
   for (const { format, source, stated } of runtimes) {
     if (!stated) continue;
     const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE +project = ? AND format = ? ORDER BY seq', chain.project, format);
-    /** The last statement, by session. */
     const current = new Map<string, StatedPart[]>();
     const counts = new Map<CommitSeq, Count>();
     for (const { seq } of rows) {

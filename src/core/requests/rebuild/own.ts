@@ -26,7 +26,6 @@ export interface OwnQuestion {
   /** The context that is answered. */
   readonly base: Pick<ContextRow, 'id' | 'createdAt'>;
   readonly wire: Wire;
-  /** The body without its messages. */
   readonly body: JsonObject;
   /** Messages before those of the context: the system prompt, if the provider takes it as a message. The context does not repeat them. */
   readonly before: readonly Json[];
@@ -50,7 +49,6 @@ export interface SentBefore {
   readonly requestId: string;
   readonly messages: readonly Json[];
   readonly from: number;
-  /** Changed texts in these messages. */
   readonly changes: readonly TextChange[];
 }
 
@@ -60,7 +58,6 @@ export interface TextChange {
   readonly text: string;
 }
 
-/** One call of a run, as it is stored. */
 export interface OwnCall {
   /** SHA-256 of the body's canonical JSON, in hex. */
   readonly digest: string;
@@ -73,7 +70,6 @@ export interface OwnCall {
   readonly tokens: RequestTokens;
   /** In US dollars; null if the provider reported no cost. */
   readonly cost: number | null;
-  /** The provider's reason for the end of the reply. */
   readonly stop: string | null;
 }
 

@@ -11,7 +11,6 @@ import { copyCanonicals } from '../shared/pages.js';
 import { unpackNumbers } from '../shared/varints.js';
 import { anthropicLayout, type BodyLayout } from '../shared/wire.js';
 
-/** The facts of a stored call that rebuilding needs. */
 export interface StoredCall {
   readonly no: number;
   readonly page: ArtifactNo;

@@ -117,7 +117,6 @@ function* wholePage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   return { total: all.length, requests: shownCalls(chain, all.slice(offset, limit === undefined ? undefined : offset + limit)) };
 }
 
-/** The messages of another call, from its body. */
 const sentIn =
   (chain: ReadChain) =>
   (requestId: string): readonly Json[] => {

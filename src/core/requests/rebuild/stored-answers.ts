@@ -74,7 +74,6 @@ function store({ db, project }: WriteChain, { row, at, beginning, isPure }: Answ
   db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordId(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
 }
 
-/** Which answers of a project. */
 export interface AnswerScope {
   readonly sessionId?: string | undefined;
   /** Commits whose calls are listed otherwise. */

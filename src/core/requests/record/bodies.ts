@@ -40,7 +40,6 @@ const sameCall = 60_000;
 
 /** Data of a session that the project has: thinking texts, digests and positions of replies. */
 interface Known {
-  /** Thinking texts by signature. */
   readonly thinking: ReadonlyMap<string, string>;
   /** The transcript's own records of calls, by digest. Each is used once. */
   readonly records: Map<string, { readonly at: number; readonly messageId: string | null }[]>;

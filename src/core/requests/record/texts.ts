@@ -13,7 +13,6 @@ export interface StoredRange {
   readonly length: number;
 }
 
-/** Bytes of an artifact. */
 export interface ArtifactRange {
   readonly artifact: ArtifactNo;
   readonly start: number;

@@ -24,7 +24,6 @@ export interface TravelingCall {
   readonly output: number | null;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
-  /** The record of the call, as JSON. */
   readonly record: string;
   /** In hexadecimal. */
   readonly shapeHash: string | null;

@@ -47,7 +47,6 @@ export interface CallReader {
 export interface Stated {
   readonly system?: Json;
   readonly tools?: Json;
-  /** The version of the runtime. */
   readonly version?: string;
 }
 
@@ -67,7 +66,6 @@ export interface Delta {
 
 /** The deltas of a session before another one, read on demand. */
 export interface EarlierDeltas {
-  /** The first delta of the session. */
   first(): Uint8Array | undefined;
   /** All earlier deltas, the newest first. */
   earlier(): Iterable<Uint8Array>;

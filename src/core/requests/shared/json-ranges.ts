@@ -23,7 +23,6 @@ class NotCompact extends Error {}
 /** One shared error, because a hostile file can have many such lines, and creating a stack trace for each would cost the most. */
 const notCompact = new NotCompact();
 
-/** The ranges of an object's member. */
 interface Member {
   /** The opening quote of its key. */
   readonly start: number;

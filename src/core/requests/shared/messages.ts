@@ -2,7 +2,6 @@ import { type ArtifactNo, decodeText, type Json } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type ListPage, listText, openPage, textAt } from './pages.js';
 
-/** A page, and the number of its first message. */
 export interface OpenPage {
   readonly first: number;
   readonly count: number;

@@ -179,7 +179,6 @@ const spaceInstruction: Readonly<Record<Trigger['type'], string>> = {
 
 const offers = (tools: readonly string[] | undefined, name: string): boolean => tools === undefined || tools.includes(name);
 
-/** What the instructions depend on, beside the trigger. */
 interface Now {
   /** The space that the agent is in, unless it is the trigger's. */
   readonly space?: NamedItem | null;

@@ -14,7 +14,6 @@ export const messageDepth = (senderType: Person['type'], runDepth: number | null
 export const agentsTriggered = <Member extends Pick<Person, 'id' | 'type'>>(members: readonly Member[], senderId: string): readonly Member[] =>
   members.filter((member) => member.type === 'agent' && member.id !== senderId);
 
-/** A position in a space, and the message there. */
 export interface SpaceMark {
   readonly messageId: string;
   readonly seq: number;

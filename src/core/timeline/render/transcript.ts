@@ -1,7 +1,6 @@
 import type { Timestamp } from '../../base/index.js';
 import type { Entry, Person, TimelineInput, TimelineMessage } from '../../contract/index.js';
 
-/** Facts that a transcript does not contain. */
 export interface TranscriptFrame {
   /** The session, as a space. */
   readonly space: { readonly id: string; readonly name: string | null };

@@ -255,7 +255,6 @@ interface HistoryRequest {
   readonly reach: Reach;
   readonly budget: number | undefined;
   readonly resume: Resume | null;
-  /** The run that reads. */
   readonly runId?: string | undefined;
 }
 

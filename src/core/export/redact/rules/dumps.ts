@@ -14,7 +14,6 @@ const columnWord = /\s{0,64}\\{0,8}["'`[]?([\w$#-]{1,40})/y;
 const noColumn = /^(?:primary|foreign|unique|constraint|check|key|index|fulltext|spatial|exclude|like|period)$/i;
 const quote = /\\{0,8}["'`]/y;
 const comment = /--[^\n]*|\/\*(?:(?!\*\/)[\s\S]){0,1024}\*\//y;
-/** The longest definition of a table, in characters. */
 const maxDefinition = 16_384;
 
 /** Secrets in rows without names of columns, below the definition of their table: dumps of SQLite and MySQL. Linear in the length of the text. */

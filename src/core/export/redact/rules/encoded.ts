@@ -5,7 +5,6 @@ export interface EncodedRun {
   readonly from: number;
   readonly to: number;
   readonly bytes: Uint8Array;
-  /** Writes other bytes in the same encoding. */
   encode(bytes: Uint8Array): string;
 }
 

@@ -1,6 +1,5 @@
 import { isMachineMade, isTokenStart, isValueStart, runEnd, secretSpan, type TextSpan } from './span.js';
 
-/** The form of an issuer's tokens. */
 interface Issuer {
   readonly name: string;
   readonly prefixes: readonly string[];

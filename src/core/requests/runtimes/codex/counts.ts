@@ -35,7 +35,6 @@ interface State {
   model: string | undefined;
   tier: string | undefined;
   limit: number | undefined;
-  /** The turn, and when it began. */
   turn: string | undefined;
   turnAt: Timestamp | undefined;
 }

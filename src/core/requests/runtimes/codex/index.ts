@@ -33,7 +33,6 @@ export const codex: CallReader = {
 };
 
 interface Meta {
-  /** The base instructions. */
   readonly text: string;
   readonly version: string | undefined;
   /** Before rollouts were paginated the instructions were sent as `instructions`, not as the first item. */
