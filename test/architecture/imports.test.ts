@@ -104,7 +104,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:zlib',
     'virtual:exported-page',
   ],
-  analysis: ['node:crypto', 'node:fs', 'node:path', 'node:zlib', 'virtual:finding-rules'],
+  analysis: ['hyparquet-writer', 'node:crypto', 'node:fs', 'node:path', 'node:zlib', 'virtual:finding-rules'],
   blame: ['node:fs', 'node:path'],
   evidence: ['node:crypto', 'node:zlib', 'virtual:evidence-page'],
   experiments: ['node:vm', 'zod'],

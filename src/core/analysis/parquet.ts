@@ -1,10 +1,17 @@
 // Writes Parquet files as a stream of parts, one group of rows after the other, so that a file of any size needs the memory of one group.
 // Texts that repeat are stored once per group (dictionary). Pages are compressed with zstd. Every column may be null.
 import { constants, zstdCompressSync } from 'node:zlib';
-import { encodeText } from '../base/index.js';
-import { i32, i64, list, struct, type Thrift, text } from './thrift.js';
+import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
+import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import { defined, encodeText } from '../base/index.js';
 import { columnValues, type ParquetValue, type TakenValues } from './values.js';
 import type { ViewColumnKind } from './views.js';
+
+type FileMetaData = Parameters<typeof writeMetadata>[1];
+type SchemaElement = FileMetaData['schema'][number];
+type RowGroup = FileMetaData['row_groups'][number];
+type PageHeader = Parameters<typeof writePageHeader>[1];
 
 export interface ParquetColumn {
   readonly name: string;
@@ -12,12 +19,8 @@ export interface ParquetColumn {
   readonly kind?: ViewColumnKind;
 }
 
-/** Numbers of the format. */
-const physical: Readonly<Record<ViewColumnKind, number>> = { 'yes-no': 0, count: 2, time: 2, number: 5, text: 6 };
-const converted: Readonly<Partial<Record<ViewColumnKind, number>>> = { text: 0, time: 9 };
-const encoding = { plain: 0, rle: 3, dictionary: 8 } as const;
-const page = { data: 0, dictionary: 2 } as const;
-const zstd = 6;
+const physical = { 'yes-no': 'BOOLEAN', count: 'INT64', time: 'INT64', number: 'DOUBLE', text: 'BYTE_ARRAY' } as const;
+const converted: Readonly<Partial<Record<ViewColumnKind, NonNullable<SchemaElement['converted_type']>>>> = { text: 'UTF8', time: 'TIMESTAMP_MILLIS' };
 const magic = encodeText('PAR1');
 
 /** The rows of a group at most, and the bytes of their values, about. More need more memory, fewer compress worse. */
@@ -44,7 +47,7 @@ export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
   let rows = 0;
   let offset = 0;
   /** What the footer says of each group. The kind of a column without values is known at the end. */
-  const groups: (() => Thrift)[] = [];
+  const groups: (() => RowGroup)[] = [];
   const out = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
     for (const part of parts) offset += part.length;
     return parts;
@@ -54,17 +57,17 @@ export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
   const flush = (): readonly Uint8Array[] => {
     if (waiting === 0) return [];
     const parts: Uint8Array[] = [...begin()];
-    const chunks: (() => Thrift)[] = [];
+    const chunks: (() => RowGroup['columns'][number])[] = [];
     let plainBytes = 0;
     const count = waiting;
     for (const { name, values } of kept) {
       const { parts: pages, ...chunk } = chunkOf(count, values.take());
       const at = offset;
-      chunks.push(() => struct([2, i64(at)], [3, metadataOf({ name, kind: values.kind() }, count, chunk, at)]));
+      chunks.push(() => ({ file_offset: BigInt(at), meta_data: metadataOf({ name, kind: values.kind() }, count, chunk, at) }));
       plainBytes += chunk.plainBytes;
       parts.push(...out(pages));
     }
-    groups.push(() => struct([1, list(chunks.map((chunk) => chunk()))], [2, i64(plainBytes)], [3, i64(count)]));
+    groups.push(() => ({ columns: chunks.map((chunk) => chunk()), total_byte_size: BigInt(plainBytes), num_rows: BigInt(count) }));
     rows += count;
     waiting = 0;
     return parts;
@@ -78,25 +81,27 @@ export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
     flush,
     end: () => {
       const parts = [...flush(), ...begin()];
-      const elements = kept.map(({ name, values }) => elementOf({ name, kind: values.kind() }));
-      const footer = struct(
-        [1, i32(1)],
-        [2, list([struct([4, text('schema')], [5, i32(columns.length)]), ...elements])],
-        [3, i64(rows)],
-        [4, list(groups.map((group) => group()))],
-        [6, text('stemma')],
-      ).bytes();
-      const length = Buffer.alloc(4);
-      length.writeUInt32LE(footer.length);
-      return [...parts, ...out([footer, length, magic])];
+      const footer = new ByteWriter();
+      writeMetadata(footer, {
+        version: 1,
+        schema: [{ name: 'schema', num_children: columns.length }, ...kept.map(({ name, values }) => elementOf({ name, kind: values.kind() }))],
+        num_rows: BigInt(rows),
+        row_groups: groups.map((group) => group()),
+        created_by: 'stemma',
+        metadata_length: 0,
+      });
+      return [...parts, ...out([footer.getBytes(), magic])];
     },
     bytes,
   };
 }
 
-const optional = 1;
-const elementOf = ({ name, kind }: Required<ParquetColumn>): Thrift =>
-  struct([1, i32(physical[kind])], [3, i32(optional)], [4, text(name)], [6, converted[kind] === undefined ? undefined : i32(converted[kind])]);
+const elementOf = ({ name, kind }: Required<ParquetColumn>): SchemaElement => ({
+  type: physical[kind],
+  repetition_type: 'OPTIONAL',
+  name,
+  ...defined({ converted_type: converted[kind] }),
+});
 
 interface Chunk {
   readonly parts: readonly Uint8Array[];
@@ -105,24 +110,34 @@ interface Chunk {
   readonly dictionaryBytes: number;
 }
 
-const metadataOf = ({ name, kind }: Required<ParquetColumn>, rows: number, chunk: Omit<Chunk, 'parts'>, offset: number): Thrift =>
-  struct(
-    [1, i32(physical[kind])],
-    [2, list([encoding.plain, encoding.rle, ...(chunk.dictionaryBytes > 0 ? [encoding.dictionary] : [])].map(i32))],
-    [3, list([text(name)])],
-    [4, i32(zstd)],
-    [5, i64(rows)],
-    [6, i64(chunk.plainBytes)],
-    [7, i64(chunk.packedBytes)],
-    [9, i64(offset + chunk.dictionaryBytes)],
-    [11, chunk.dictionaryBytes > 0 ? i64(offset) : undefined],
-  );
+const metadataOf = (
+  { name, kind }: Required<ParquetColumn>,
+  rows: number,
+  { plainBytes, packedBytes, dictionaryBytes }: Omit<Chunk, 'parts'>,
+  offset: number,
+): NonNullable<RowGroup['columns'][number]['meta_data']> => ({
+  type: physical[kind],
+  encodings: ['PLAIN', 'RLE', ...(dictionaryBytes > 0 ? (['RLE_DICTIONARY'] as const) : [])],
+  path_in_schema: [name],
+  codec: 'ZSTD',
+  num_values: BigInt(rows),
+  total_uncompressed_size: BigInt(plainBytes),
+  total_compressed_size: BigInt(packedBytes),
+  data_page_offset: BigInt(offset + dictionaryBytes),
+  ...(dictionaryBytes > 0 && { dictionary_page_offset: BigInt(offset) }),
+});
 
 /** The pages of a column: for repeated texts a dictionary and numbers into it, else the values themselves. */
 function chunkOf(rows: number, { levels, values, dictionary }: TakenValues): Chunk {
-  if (!dictionary) return chunkOfPages([dataPage(rows, encoding.plain, [levels, values])], 0);
-  const words = makePage(page.dictionary, dictionary.words, (coding) => [7, struct([1, i32(dictionary.count)], [2, i32(coding)])], encoding.plain);
-  return chunkOfPages([words, dataPage(rows, encoding.dictionary, [levels, values])], 1);
+  const data = (encoding: 'PLAIN' | 'RLE_DICTIONARY'): Page =>
+    makePage(joined([levels, values]), {
+      type: 'DATA_PAGE',
+      data_page_header: { num_values: rows, encoding, definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
+    });
+  if (!dictionary) return chunkOfPages([data('PLAIN')], 0);
+  const { words, count } = dictionary;
+  const first = makePage(words, { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: count, encoding: 'PLAIN' } });
+  return chunkOfPages([first, data('RLE_DICTIONARY')], 1);
 }
 
 interface Page {
@@ -154,16 +169,9 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return scratch.subarray(0, length);
 }
 
-const dataPage = (rows: number, coding: number, parts: readonly Uint8Array[]): Page =>
-  makePage(
-    page.data,
-    joined(parts),
-    (header) => [5, struct([1, i32(rows)], [2, i32(header)], [3, i32(encoding.rle)], [4, i32(encoding.rle)])],
-    coding,
-  );
-
-function makePage(type: number, body: Uint8Array, about: (coding: number) => readonly [number, Thrift], coding: number): Page {
+function makePage(body: Uint8Array, about: Omit<PageHeader, 'uncompressed_page_size' | 'compressed_page_size'>): Page {
   const squeezed = zstdCompressSync(body, fast);
-  const header = struct([1, i32(type)], [2, i32(body.length)], [3, i32(squeezed.length)], about(coding)).bytes();
-  return { parts: [header, squeezed], plainBytes: header.length + body.length };
+  const header = new ByteWriter();
+  writePageHeader(header, { ...about, uncompressed_page_size: body.length, compressed_page_size: squeezed.length });
+  return { parts: [header.getBytes(), squeezed], plainBytes: header.offset + body.length };
 }
