@@ -7,10 +7,7 @@ let loaded: Blake | undefined;
 /** Native code, which takes 5 ms to load. A log or a list of commits hashes nothing. */
 const blake = (): Blake => (loaded ??= createRequire(import.meta.url)('@napi-rs/blake-hash') as Blake);
 
-/**
- * The 32 bytes of the plain BLAKE3 hash of the content. Asks native code for a short text and converts it, because a buffer from native code
- * costs more than both. The package accepts any bytes, although its types say Buffer.
- */
+/** The 32 bytes of the BLAKE3 hash. A short text is converted, because a buffer from native code costs more. Takes any bytes. */
 export const blake3Of = (bytes: Uint8Array): Buffer => Buffer.from(blake().blake3UrlSafeBase64(bytes as Buffer), 'base64url');
 /** Whether the bytes have the hash at offset `at`. For many objects, short texts are cheaper than a buffer for each. */
 export const hasHash = (bytes: Uint8Array, hashes: Buffer, at: number): boolean =>

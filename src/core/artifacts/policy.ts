@@ -7,10 +7,7 @@ import { forgetContent, type ReadShelf, type Shelf, withoutContent } from './she
 /** The longest life that can be given to an ephemeral object: a hundred years, in seconds. */
 const maxTtlSeconds = 3_155_760_000;
 
-/**
- * Sets how long an object stays: `ephemeral` for some seconds from now, `pin` forever, `replicate` with a copy in every replica.
- * @throws BAD_REQUEST if the seconds do not fit the policy, NOT_FOUND for an object that is gone.
- */
+/** Sets how long an object stays. @throws BAD_REQUEST if the seconds do not fit the policy, NOT_FOUND for an object that is gone. */
 export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSeconds: number | undefined): void {
   if (policy === 'ephemeral' && (ttlSeconds === undefined || ttlSeconds <= 0 || ttlSeconds > maxTtlSeconds))
     throw badRequest('ttlSeconds', `an ephemeral object needs ttlSeconds between 1 and ${maxTtlSeconds}`);

@@ -54,10 +54,7 @@ const chunkSize = 128 * 1024;
 /** A compressed block is kept only if it is smaller than this share. */
 export const worthIt = 0.9;
 
-/**
- * Compresses small neighbors into blocks and cuts large objects into chunks, where this saves space. Commits do not wait for it. Each
- * object is examined once. An interrupted run has completed whole steps.
- */
+/** Compresses small neighbors into blocks and cuts large objects into chunks, each once. Commits do not wait. Completed steps stay. */
 export function* repack(shelf: Shelf, { olderThanMs = 0, limits = packLimits, shrink = true }: RepackOptions): Generator<undefined, Repacked> {
   let total: Repacked = { objects: 0, before: 0, after: 0 };
   for (;;) {

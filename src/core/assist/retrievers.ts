@@ -17,10 +17,7 @@ interface Place {
   readonly chain: ReadChain;
 }
 
-/**
- * What a profile can permit for a call on a context: retrievers, and the state that was saved with the context or its nearest ancestor. `sessionId`
- * names the session of a call that starts on top of the context now.
- */
+/** What a profile can permit for a call on a context: retrievers and its saved state. `sessionId`: the session that starts on it now. */
 export const layerSources =
   (project: Place) =>
   (id: ContextId | null, sessionId?: string): LayerSources => ({
@@ -28,10 +25,7 @@ export const layerSources =
     services: projectServices(project, id, sessionId),
   });
 
-/**
- * Retrievers for the context of a commit: knowledge from the notes in the project folder, and experience from other sessions of this machine by
- * full-text search. With `sessionId`, it is the context of a new commit of this session. @throws NOT_FOUND for an unknown commit.
- */
+/** Retrievers for a commit: notes in the project folder, and other sessions. `sessionId`: for a new commit of it. @throws NOT_FOUND */
 export function projectServices({ chain, dir }: Place, id: ContextId | null, sessionId?: string): LayerSources['services'] {
   const commit = id === null ? undefined : findCommit(chain, id);
   const standing = sessionId === undefined ? commit : { sessionId, createdAt: chain.clock() };

@@ -5,10 +5,7 @@ import { newCardId, whereIds } from './card.js';
 import { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
 import { cardsInOrder, getBox, seenByModel } from './read.js';
 
-/**
- * Creates a box from card ids. Order and repeats are kept (B7). An equal box returns the existing one.
- * @throws NOT_FOUND for an unknown card; CONFLICT if a box with this id has other cards.
- */
+/** Creates a box in the given order, repeats kept (B7), or returns the equal one. @throws NOT_FOUND for a card; CONFLICT for other cards. */
 export function createBox(chain: WriteChain, cardIds: readonly string[], boxId?: string): Box {
   return chain.db.transaction(() => {
     const known = boxId === undefined ? undefined : boxNamed(chain, boxId);

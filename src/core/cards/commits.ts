@@ -28,10 +28,7 @@ export function commitBox(chain: WriteChain, input: InputOf<'box.commit'>): Comm
   });
 }
 
-/**
- * Creates a box from the entries of a context. An entry made from a card becomes that card again. Any other entry becomes a
- * card whose id is a hash of project, entry and content, so the same context gives the same cards (B12).
- */
+/** Creates a box from a context. An entry becomes its card again, else one named by a hash, so equal contexts give equal cards (B12). */
 export function boxFromContext(chain: WriteChain, input: { id: ContextId; stop?: Stop | undefined }): Box {
   const entries = contextEntries(chain, input).map(({ entry }) => writable(entry));
   const projectId = readProjectId(chain);

@@ -25,10 +25,7 @@ const select = 'SELECT p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no 
 const present = 'p.deletedAt IS NULL';
 const profileKey = (name: string): string => name.trim().toLowerCase();
 
-/**
- * Stores a profile under its name. A new version gets a new box that replaces the old one; running agents keep the old one.
- * @throws BAD_REQUEST for an empty name, another card type, or an existing box id.
- */
+/** Stores a profile under its name; a new version gets a new box. @throws BAD_REQUEST for an empty name, other card type or existing box. */
 export function putProfile(chain: WriteChain, name: string, given: NewCard, profileBoxId?: string): OutputOf<'profile.put'> {
   const shown = name.trim();
   if (shown === '') throw badRequest('name', 'The profile has no name.');

@@ -149,10 +149,7 @@ async function redactDocument({ doc, content }: DocumentExport, redact: Redactor
   });
 }
 
-/**
- * Reads the context twice, as for a document. Entries are redacted before they are translated, because their new form may hide what a secret
- * is. The result is redacted once more, because parts of it are copied without a translation.
- */
+/** Reads the context twice. Entries are redacted before a translation could hide secrets, and the copied parts of the result after it. */
 async function redactWhole(chain: ReadChain, format: Format, input: ExportInput, redact: Redactor): Promise<Rendering> {
   const { contentType, id, seals } = format;
   const sessionId = chain.newId();
@@ -320,10 +317,7 @@ export function writeSession(
   return { ...assembled, bytes: session ?? assembled.bytes, ...(session && taken && { prompt: taken.prompt }) };
 }
 
-/**
- * The conversation with its open calls closed, in formats whose readers refuse an open call, or a request that the model begins. Without these, it stays
- * byte for byte.
- */
+/** The conversation with open calls, or a request that the model begins, closed for formats whose readers refuse them. Else unchanged. */
 function closed(format: Format, bytes: Uint8Array): Uint8Array {
   if (!format.close) return bytes;
   const all = entriesIn(format, bytes);

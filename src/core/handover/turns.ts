@@ -151,10 +151,7 @@ export type InputOptions = Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview
 
 export type TurnInput = OutputOf<'agent.input'>;
 
-/**
- * The model request of a turn (H15, H16). While the turn runs, the request is recorded as a call (H19), because its reader sends it to
- * a model. A preview records nothing. @throws NOT_FOUND
- */
+/** The model request of a turn (H15, H16). While the turn runs, it is recorded as a call (H19). A preview records nothing. @throws NOT_FOUND */
 export function turnInput(chain: WriteChain, input: InputOptions & { agentTurnId: string; preview?: boolean | undefined }): TurnInput {
   const row = turnNamed(chain, input.agentTurnId);
   if (input.preview || row.status !== 'running') return makeTurnInput(chain, row, input).input;

@@ -28,10 +28,7 @@ export function openLiveJobs(): LiveJobs {
 
 const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stopped.');
 
-/**
- * Takes the work and starts to carry it out. The job runs in the background; `followJob` reads its events. @throws NOT_FOUND for unknown work;
- * BAD_REQUEST for an unknown performer; CONFLICT if another job works for the same agent
- */
+/** Takes work and carries it out in the background. @throws NOT_FOUND for the work; BAD_REQUEST for the performer; CONFLICT if it is taken */
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
   const { what, performer, limits = {}, rule = null } = input;

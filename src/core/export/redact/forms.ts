@@ -14,10 +14,7 @@ export interface FormSpan extends Form {
 /** The minimum length of a form. Shorter ones match too much other text. */
 export const minFormLength = 4;
 
-/**
- * Finds many strings in texts at once: the longest at each position, without overlaps. Time grows with the text and the logarithm of the
- * number of strings. A regular expression of all strings would be too large to compile.
- */
+/** Finds many strings in texts at once: the longest at each position, without overlaps. One regular expression would be too large. */
 export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => FormSpan[] {
   const sorted = [...forms.keys()].filter((form) => form.length >= minFormLength).sort();
   const shorter = prefixesOf(sorted);

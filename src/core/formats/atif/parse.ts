@@ -41,10 +41,7 @@ function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];
 }
 
-/**
- * Prompt tokens include the tokens read from the cache (since 1.2). `extra` contains the tokens that were written to the cache. A continuation repeats
- * steps of the trajectory before it, whose calls are counted there. Steps of a program call no model.
- */
+/** Input includes cached tokens (since 1.2), `extra` has those written. Repeated steps count elsewhere; steps of a program call no model. */
 function readUsage(step: JsonObject): TokenUsage | undefined {
   const { metrics, llm_call_count: calls } = step;
   if (isCopied(step) || calls === 0) return step.source === 'agent' && (step.message !== '' || isCopied(step)) ? noCall : undefined;

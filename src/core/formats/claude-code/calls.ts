@@ -41,10 +41,7 @@ export function countsOfUsage(usage: Json | undefined): CallTokens & { readonly 
   return cacheWrite === null && typeof short === 'number' && cacheWrite1h !== null ? { ...counts, cacheWrite: short + cacheWrite1h } : counts;
 }
 
-/**
- * Whether the line was written after the reply had ended. Claude Code writes a line for each block while the reply still streams. Such a line has
- * only the output count of the first event, which is a few tokens, and its stop reason is null.
- */
+/** Whether the line was written after the reply had ended. Earlier lines have no stop reason, and an output count of a few tokens. */
 export const isFinalMessage = (message: Json | undefined): boolean => isObject(message) && message.stop_reason !== null;
 
 /** The uses of tools that the provider ran: `web_search_requests` as `webSearch`. */

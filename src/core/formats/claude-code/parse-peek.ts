@@ -1,4 +1,4 @@
-import { stringAt } from '../../base/index.js';
+import { defined, stringAt } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { planHeading } from '../shared/plan-heading.js';
 import { scanLines } from './parse-lines.js';
@@ -12,12 +12,11 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const chained = beginning.filter(isChained);
   const prompt =
     chained.find((record) => roleInTree(record) === 'prompt') ?? chained.find((record) => roleInTree(record) === 'command' && record.isMeta !== true);
-  const seen: { -readonly [K in keyof Peek]?: Peek[K] | undefined } = {
+  return defined({
     sessionId: beginning.map((record) => stringAt(record, 'sessionId')).find((id) => id !== undefined),
     cwd: chained.map((record) => stringAt(record, 'cwd')).find((cwd) => cwd !== undefined),
     title: titleIn([...beginning, ...end]),
     firstPrompt: prompt && (planHeading(firstTextOf(readContent(prompt))) ?? writeHeadline(prompt)),
     startedAt: chained.map(readTime).find((at) => at !== undefined),
-  };
-  return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
+  });
 }

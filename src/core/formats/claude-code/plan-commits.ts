@@ -164,10 +164,7 @@ function withContent(planned: Planned, lines: readonly TranscriptLine[], { read,
   };
 }
 
-/**
- * For the last record of an answer on each branch: earlier copies of that answer on other branches. Older versions copied a history under
- * new ids. The agent gathers the records of an answer from the whole file, so it sends the copies too.
- */
+/** Earlier copies of the last answer of each branch: older versions copied histories, and the agent gathers and sends all copies. */
 function copiesIn(tree: Tree): ReadonlyMap<RecordNode, readonly RecordNode[]> {
   if (tree.branches.length < 2) return new Map();
   const answers = new Map<string, RecordNode[]>();

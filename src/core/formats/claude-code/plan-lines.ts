@@ -22,10 +22,7 @@ import {
 import { linkOf, type SessionLink } from './schema-links.js';
 import { readTitle, type Title } from './schema-title.js';
 
-/**
- * The facts about one line of a session that the tree and the plan need: its range, its parent and a few others. The record itself is released after
- * it is read, and every line has the same small shape, so that a file of any length can be planned in little memory.
- */
+/** The facts about a line that the tree and the plan need, in one small shape, so that a file of any length needs little memory. */
 export interface TranscriptLine extends ByteRange {
   readonly line: number;
   readonly sort: RecordPiece['sort'];

@@ -138,10 +138,7 @@ function keeping(boundary: JsonObject, { listed, kept, anchor }: Compaction): Js
   return { ...boundary, compactMetadata: { ...metadata, preservedSegment: { headUuid, anchorUuid: anchor, tailUuid }, preservedMessages } };
 }
 
-/**
- * Pairs calls and results as the agent does when it reads a session. Open calls at the end are closed. Other calls without a result are
- * dropped, and so are second results. A result without a call becomes an empty message.
- */
+/** Pairs calls and results as the agent does: closes open calls at the end, drops other calls and second results, empties stray results. */
 function pairCalls(records: readonly JsonObject[], options: SessionOptions): JsonObject[] {
   const answered = new Set(records.flatMap((record) => (record.type === 'user' ? resultIdsOf(record) : [])));
   const lastWord = records.findLast((record) => record.type === 'assistant' || (record.type === 'user' && resultIdsOf(record).length === 0));

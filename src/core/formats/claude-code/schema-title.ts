@@ -22,20 +22,16 @@ export function bestTitle(titles: readonly Title[]): string | undefined {
   return best;
 }
 
+/** The field of a title by the type of its record, and its rank. */
+const fields: ReadonlyMap<unknown, readonly [key: string, worth: number]> = new Map([
+  ['custom-title', ['customTitle', 3]],
+  ['ai-title', ['aiTitle', 2]],
+  ['summary', ['summary', 1]],
+]);
+
 /** The title that the record sets. */
 export function readTitle(record: JsonObject): Title | undefined {
-  const named = (key: string, worth: number): Title | undefined => {
-    const text = stringAt(record, key);
-    return text === undefined ? undefined : { text, worth };
-  };
-  switch (record.type) {
-    case 'custom-title':
-      return named('customTitle', 3);
-    case 'ai-title':
-      return named('aiTitle', 2);
-    case 'summary':
-      return named('summary', 1);
-    default:
-      return undefined;
-  }
+  const [key, worth = 0] = fields.get(record.type) ?? [];
+  const text = key && stringAt(record, key);
+  return text === undefined ? undefined : { text, worth };
 }

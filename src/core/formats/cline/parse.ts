@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeText, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, TokenUsage } from '../format.js';
 import { blockDraft, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole, TreeRecord } from '../shared/branches.js';
@@ -48,10 +48,7 @@ interface PlacedCompaction {
   readonly wrapped: Wrapped;
 }
 
-/**
- * The last compaction of a session: its summary, and the ids of the messages that it keeps. The session still contains all messages, but the model
- * does not get the messages before the compaction any more. Undefined if the two documents do not belong together.
- */
+/** The last compaction of a session, which still has all messages: its summary and the kept ids. Undefined if the documents differ. */
 function compactionIn(session: JsonObject, compaction: JsonObject): PlacedCompaction | undefined {
   const [summary, ...others] = objectsIn(compaction.messages);
   const { source_message_count: at } = compaction;
@@ -93,9 +90,8 @@ function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) 
   const title = stringAt(listed?.metadata, 'title');
   const cwd = stringAt(listed, 'cwd');
   const startedIn = agent === undefined ? undefined : stringAt(origin, 'parentThreadId');
-  const facts = { agent, title, cwd, startedIn };
-  const about = { sessionId: own, ...Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)) };
-  return { id: own, lines: () => wrapLines(formatId, own, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
+  const about = { sessionId: own, ...defined({ agent, title, cwd, startedIn }) };
+  return { id: own, lines: () => wrapLines(formatId, own, about, records), ...defined({ title, cwd }) };
 }
 
 /** A task is named by its folder. Its messages have no ids and are named by their content. */

@@ -3,10 +3,7 @@ import type { FileBytes, PlanContext, Progress } from '../format.js';
 import { measureProgress, type RecordMark } from '../shared/progress.js';
 import { eachLine, isPrompt, readLine, startsTurn } from './schema.js';
 
-/**
- * The progress of a rollout that Codex is still writing. Codex records where turns start and end. Rollouts of 2025 in the flat form do not; there a
- * message of the model without calls probably ends the turn.
- */
+/** The progress of a rollout being written. The flat form of 2025 records no turns: there, a message without calls probably ends one. */
 export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
   const marks: RecordMark[] = [];
   let saysTurns = false;

@@ -14,10 +14,7 @@ export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJ
 /** Reads one record after the other, so that a large rollout need not be held in memory. */
 export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: RecordPiece) => void): Seen => eachPiece(file, dialect, options, tell);
 
-/**
- * The sort of a line: `item` is what the model sees or writes, `event` is what the screen shows, `compacted` replaces the history before
- * it, and `context` holds the settings of a turn. `other` lines are kept and not read.
- */
+/** `item`: what the model sees or writes; `event`: the screen; `compacted`: a new history; `context`: a turn's settings; `other`: not read. */
 export type Sort = 'meta' | 'item' | 'event' | 'compacted' | 'context' | 'other';
 
 const sorts: Readonly<Record<string, Sort>> = {

@@ -60,23 +60,18 @@ const startingCalls = (record: JsonObject): readonly string[] =>
 const startedIn = (record: JsonObject): string | undefined =>
   readType(record).startsWith('subagent.') ? stringAt(readData(record), 'toolCallId') : undefined;
 
-function roleInTurn(record: JsonObject): RecordRole {
-  switch (readType(record)) {
-    case 'user.message':
-      return 'prompt';
-    case 'assistant.message':
-      return 'answer';
-    case 'tool.execution_complete':
-      return 'result';
-    case 'session.resume':
-    case 'session.info':
-      return 'lead';
-    case 'session.compaction_complete':
-      return readData(record).success === true ? 'compaction' : 'quiet';
-    default:
-      return 'quiet';
-  }
-}
+const rolesInTurn: ReadonlyMap<string, RecordRole> = new Map([
+  ['user.message', 'prompt'],
+  ['assistant.message', 'answer'],
+  ['tool.execution_complete', 'result'],
+  ['session.resume', 'lead'],
+  ['session.info', 'lead'],
+]);
+
+const roleInTurn = (record: JsonObject): RecordRole =>
+  readType(record) === 'session.compaction_complete' && readData(record).success === true
+    ? 'compaction'
+    : (rolesInTurn.get(readType(record)) ?? 'quiet');
 
 /** After a compaction, the agent sends the last recorded system prompt again. */
 function keptSystem(_: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
@@ -86,14 +81,7 @@ function keptSystem(_: JsonObject, before: readonly TreeRecord[]): readonly Tree
 
 /** Each model call ends with a separate event. A turn ends with a model call without tool calls, or with an error. */
 function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
-  switch (readType(record)) {
-    case 'session.error':
-    case 'session.shutdown':
-    case 'abort':
-      return { is: 'ends' };
-    case 'session.resume':
-      return { is: 'starts' };
-    default:
-      return undefined;
-  }
+  const type = readType(record);
+  if (type === 'session.resume') return { is: 'starts' };
+  return ['session.error', 'session.shutdown', 'abort'].includes(type) ? { is: 'ends' } : undefined;
 }

@@ -33,10 +33,7 @@ interface Turn {
   readonly isContext: boolean;
 }
 
-/**
- * The contents that the agent (0.61.0) sends: deltas of one context in order, up to the message that answers. After a session was opened
- * again, its history repeats the results of tools, because the agent finds them with the call and as messages of their own.
- */
+/** The contents sent (0.61.0) up to the answer. After a reopening, results of tools come with their call and as messages of their own. */
 export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): SentContents {
   let turns: Turns = new Map();
   let isReopened = false;

@@ -1,4 +1,4 @@
-import { parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
+import { defined, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { scanDocument, scanLines } from './parse-values.js';
@@ -13,7 +13,7 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const startedAt = parseInstant(stringAt(header, 'startTime') ?? '');
   const all = header ? [header, ...records] : records;
   const messages = records.flatMap((record) => historyIn(record) ?? (isMessage(record) ? [record] : []));
-  const seen: { readonly [K in keyof Peek]: Peek[K] | undefined } = {
+  return defined({
     sessionId: stringAt(header, 'sessionId'),
     cwd: all.map(folderIn).find((folder) => folder !== undefined),
     title: clip(all.map(titleIn).findLast((text) => text !== undefined) ?? ''),
@@ -22,6 +22,5 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
       .map(writeHeadline)
       .find((text) => text !== undefined),
     startedAt: startedAt === undefined ? undefined : (toTimestamp(startedAt) as Timestamp),
-  };
-  return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
+  });
 }

@@ -63,10 +63,7 @@ export const asSummary = (text: string): string => `<state_snapshot>${text}</sta
 /** Whether the message is the summary of a compression. */
 export const isSummary = (message: JsonObject): boolean => message.type === 'user' && summaryIn(readSpokenText(message)) !== undefined;
 
-/**
- * The name of a message in the project: its id. The id of the agent's own context is a digest of its text and occurs in many sessions, so its time is
- * added. A line that only adds calls to an imported message is a separate record.
- */
+/** A message's id. That of the agent's own context recurs in many sessions, so its time is added. A line that only adds calls is separate. */
 export function nameMessage(message: JsonObject): string {
   const id = idOf(message).slice(0, maxNameLength);
   if (isContext(message)) {

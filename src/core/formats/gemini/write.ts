@@ -103,10 +103,7 @@ function listed(group: Group): object[] {
   return inPlace(entries, positionOf, writePart, gapOf(group));
 }
 
-/**
- * Writes an answer as the agent does: thoughts, text and calls apart. An answer that does not fit this form (a signature, or a part between
- * others) becomes one list, as the agent writes it in histories.
- */
+/** Writes an answer as thoughts, text and calls apart; or as one list, as in histories, if it has a signature or a part between others. */
 function answerOf(group: Group, answers: ByCall): object {
   const content = listed(group);
   const { entries } = group;

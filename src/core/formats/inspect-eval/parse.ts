@@ -22,22 +22,16 @@ import { entriesBeside } from '../shared/entry-lines.js';
 
 const readRole = (record: JsonObject): string | undefined => stringAt(record, 'role');
 
+const rolesInTurn: ReadonlyMap<unknown, RecordRole> = new Map([
+  ['user', 'prompt'],
+  ['assistant', 'answer'],
+  ['tool', 'result'],
+  ['system', 'lead'],
+]);
+
 /** The role of a record in its turn: a message, or a fact of the log about the sample. */
-export function roleInTurn(record: JsonObject): RecordRole {
-  if (record.compacted !== undefined) return 'compaction';
-  switch (readRole(record)) {
-    case 'user':
-      return 'prompt';
-    case 'assistant':
-      return 'answer';
-    case 'tool':
-      return 'result';
-    case 'system':
-      return 'lead';
-    default:
-      return 'quiet';
-  }
-}
+export const roleInTurn = (record: JsonObject): RecordRole =>
+  record.compacted === undefined ? (rolesInTurn.get(readRole(record)) ?? 'quiet') : 'compaction';
 
 /** The entries of a record. */
 export function readEntries(record: JsonObject): readonly Numbered[] {

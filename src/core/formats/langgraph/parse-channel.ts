@@ -1,10 +1,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { readMessage } from './schema.js';
 
-/**
- * The messages of a channel after writes to it, by the rule of LangGraph's message channel: a message with a known id replaces that
- * message, a removal removes it, and all others are appended. Used for channels of which a checkpoint says only that they changed.
- */
+/** A channel after writes, by LangGraph's rule: known ids replace, removals remove, others append. For checkpoints that say no more. */
 export function afterWrites(before: readonly Json[], writes: readonly Json[]): readonly Json[] {
   let messages = [...before];
   for (const write of writes) {

@@ -116,10 +116,7 @@ const crushMapping: Mapping = {
   ],
 };
 
-/**
- * Crush, and OpenCode before it (written in Go, the same tables). A summary replaces what stands before it. The tables count the tokens of a session,
- * not of a call; they hold no system prompt and no tools.
- */
+/** Crush, and OpenCode in Go before it. A summary replaces what precedes it. Counts are per session; no system prompt, no tools. */
 export const crush: BuiltInDatabase = {
   mapping: crushMapping,
   mayBe: (name) => name === 'crush.db' || name === 'opencode.db',

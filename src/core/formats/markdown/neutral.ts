@@ -22,10 +22,7 @@ const parseLimit = 60_000;
 const passLimit = 6;
 const suspicious = /<[a-z/!?]|!\[|\]\(|\]:|```|~~~/i;
 
-/**
- * A text of a conversation as Markdown that runs nothing and loads nothing in any viewer: HTML and images show as text, links lead to
- * the web, to mail or to a relative path, and an open code block is closed. Code stays unchanged.
- */
+/** A text as Markdown that runs and loads nothing in any viewer: HTML and images as text, safe links, closed code blocks. */
 export function neutralMarkdown(text: string): string {
   const given = text.toWellFormed().replaceAll(/\r\n?/g, '\n').trim();
   if (!isSuspicious(given)) return given;

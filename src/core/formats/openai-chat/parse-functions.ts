@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 
-/**
- * Maps the API's first form (2023: one `function_call` in a message, answered by a message of role `function`) to calls with ids and
- * results. A call that is answered in the next delta, and that answer, both use the function's name as id.
- */
+/** Maps the API's form of 2023 (`function_call`, role `function`) to calls with ids. Across deltas, the function's name is the id. */
 export function withToolCalls(messages: readonly Json[]): readonly Json[] {
   let open: string | undefined;
   return messages.map((message, at) => {

@@ -22,10 +22,7 @@ const writtenAs = '1.18.34';
 /** The id that OpenCode uses for the session. */
 export const opencodeId = (sessionId: string): string => `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
 
-/**
- * A document that `opencode import` accepts: `{info, messages}`, in the form of the version that wrote the session. Everything has a new id, as in the agent's own forks, so that it can exist next to
- * the original. Ids and times are in order, because the agent sorts messages by them.
- */
+/** A document for `opencode import`, in the version of the session. Ids are new, and ids and times in order, by which the agent sorts. */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
   const lines = withoutRepeats(
     scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isMessage(record) ? [record] : [])),

@@ -2,10 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
-/**
- * OpenCode stores messages as rows and exports them as `{info, parts}`. Here a conversation has one such object a line, and the last line
- * describes the session. A line with a `key` was written or cut by Stemma and keeps that name.
- */
+/** A message as OpenCode exports it, `{info, parts}`, or last the session. With `key`, Stemma wrote or cut it, and it keeps that name. */
 export interface MessageLine extends JsonObject {
   readonly info: JsonObject;
   readonly parts: readonly Json[];

@@ -21,10 +21,7 @@ export function unquoted(value: Json | undefined): Json | undefined {
   return read;
 }
 
-/**
- * Reads the messages that frameworks send or get, by their shape: GenAI parts, chat completions, items of the Responses API, Anthropic's
- * blocks, Gemini's contents, and messages of LangChain. Gemini's calls have no ids, so they get the name and number of the call.
- */
+/** Reads messages by their shape: GenAI, chat completions, Responses, Anthropic, LangChain, and Gemini, whose calls get name and number. */
 export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): SpanMessages {
   const read = unquoted(value);
   const numbers: Numbers = { calls: new Map(), results: new Map() };

@@ -12,10 +12,7 @@ const hex = (text: string, bytes: number): string =>
     .slice(0, bytes * 2)
     .replace(/^0+$/, (zeros) => `${zeros.slice(1)}1`);
 
-/**
- * Writes one export of spans: a trace for the session, around it the agent, and a span for each call to the model and each tool. Ids come from the
- * entries, so a second export has the same. A call's input contains only the messages since the previous call.
- */
+/** Writes a trace with spans of the agent, its model calls and tools, with ids from entries. A call's input has only the new messages. */
 export function packSpans(formatId: string, entries: readonly ParsedEntry[], options: SessionOptions): Uint8Array {
   const visible = entries.filter(({ marks }) => !marks?.includes('hidden'));
   const session = visible[0]?.key ?? options.sessionId;

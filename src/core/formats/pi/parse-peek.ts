@@ -1,4 +1,4 @@
-import { stringAt, type Timestamp } from '../../base/index.js';
+import { defined, stringAt, type Timestamp } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { readTime } from '../shared/jsonl.js';
 import { titleIn } from './plan.js';
@@ -9,7 +9,7 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const beginning = scanLines(head).pieces;
   const records = beginning.flatMap(({ record }) => (record ? [record] : []));
   const header = records.find(isHeader);
-  const seen: { readonly [K in keyof Peek]: Peek[K] | undefined } = {
+  return defined({
     sessionId: stringAt(header, 'id'),
     cwd: stringAt(header, 'cwd'),
     title: titleIn([...beginning, ...scanLines(tail).pieces]),
@@ -18,6 +18,5 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
       .map(writeHeadline)
       .find((text) => text !== undefined),
     startedAt: header && (readTime(header) as Timestamp | undefined),
-  };
-  return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
+  });
 }

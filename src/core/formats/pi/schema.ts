@@ -27,10 +27,7 @@ export const readId = (record: JsonObject): string | undefined => (typeof record
 const shortId = /^[0-9a-f]{8}$/;
 const shortName = /^([0-9a-f]{8})-[0-9a-z]+$/;
 
-/**
- * The name of a record in the project. The agent's own ids have 32 bits, enough for one file but not for all, so the time is added. The
- * name is the same in a fork, which copies both. A record without an id is named by its bytes.
- */
+/** A record's name: its id of 32 bits with its time, the same in a fork. A record without an id is named by its bytes. */
 export function nameRecord(record: JsonObject, bytes: Uint8Array): string {
   const id = readId(record);
   if (id === undefined) return `v1-${createHash('sha256').update(decodeText(bytes).trim()).digest('hex').slice(0, 16)}`;
@@ -49,32 +46,20 @@ export const readMessage = (record: JsonObject): JsonObject => (isObject(record.
 /** The role of the record's message. */
 export const readRole = (record: JsonObject): string | undefined => (record.type === 'message' ? stringAt(record.message, 'role') : undefined);
 
+const ofTypes: ReadonlyMap<unknown, RecordRole> = new Map([
+  ['compaction', 'compaction'],
+  ...['model_change', 'thinking_level_change', 'branch_summary'].map((type) => [type, 'lead'] as const),
+]);
+const ofRoles: ReadonlyMap<unknown, RecordRole> = new Map([
+  ['user', 'prompt'],
+  ['assistant', 'answer'],
+  ['toolResult', 'result'],
+  ['system', 'lead'],
+]);
+
 /** The role of a record in its turn. */
-export function roleInTurn(record: JsonObject): RecordRole {
-  switch (record.type) {
-    case 'compaction':
-      return 'compaction';
-    case 'model_change':
-    case 'thinking_level_change':
-    case 'branch_summary':
-      return 'lead';
-    case 'message':
-      switch (readRole(record)) {
-        case 'user':
-          return 'prompt';
-        case 'assistant':
-          return 'answer';
-        case 'toolResult':
-          return 'result';
-        case 'system':
-          return 'lead';
-        default:
-          return 'quiet';
-      }
-    default:
-      return 'quiet';
-  }
-}
+export const roleInTurn = (record: JsonObject): RecordRole =>
+  (record.type === 'message' ? ofRoles.get(readRole(record)) : ofTypes.get(record.type)) ?? 'quiet';
 
 /** Whether a compaction can keep the record: records that the model gets, and edits of them. */
 export function isSent(record: JsonObject): boolean {

@@ -35,10 +35,7 @@ interface Asked {
   readonly echoes: readonly string[];
 }
 
-/**
- * Finds the call that each call continues. Most tools record the whole input of a call; a call that shares only the beginning of an earlier
- * conversation is a branch. Other tools record only the new messages since the previous call.
- */
+/** Finds the call that each call continues. One that shares only a beginning is a branch. Some tools record only the new messages. */
 export function continuations<Message>(rules: MessageRules<Message>): (call: ModelExchange<Message>) => Continuation<Message> {
   /** Calls by the hash of all messages until their answer, and until their input. */
   const answered = new Map<string, string>();

@@ -6,10 +6,7 @@ export const noResult = '[no result was recorded]';
 /** The parts of an entry that pair calls and results. */
 type Part = Pick<WritableEntry, 'role' | 'kind' | 'toolCallId' | 'marks'>;
 
-/**
- * The entries with each call answered once, as every provider requires: a call without a result gets one that says so, after the calls and texts of
- * its answer. Results without a call, and second results of a call, are left out. All wires get the same list.
- */
+/** Answers each call once, as providers require: a missing result says so, after its answer; stray and second results are left out. */
 export function pairedCalls<One extends Part>(given: readonly One[]): One[] {
   const entries = withIds(given);
   const answers = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' && isSent(entry) ? [entry.toolCallId ?? ''] : [])));

@@ -1,9 +1,6 @@
 import type { WritableEntry } from '../format.js';
 
-/**
- * A tool result that is a list becomes one entry with its texts and one entry for each other part (an image). The mark records the list, as
- * the lengths of the texts and a star for each other part, so that it can be restored.
- */
+/** A list as a tool result becomes its texts and an entry for each other part. The mark has the texts' lengths and a star for each part. */
 const mark = 'parts:';
 const seam = '\n';
 

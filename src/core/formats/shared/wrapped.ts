@@ -1,6 +1,6 @@
 // Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record in the
 // container's own form. The formats of such conversations only define the meaning of a record; everything else is here.
-import { inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
+import { defined, inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
 import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
 import type { RecordRole, TreeRecord } from './branches.js';
 import { type Numbered, noted } from './drafts.js';
@@ -98,22 +98,8 @@ export interface WrappedRules {
 const recordIn = ({ record }: JsonObject): JsonObject | undefined => (isObject(record) ? record : undefined);
 
 /** A format of wrapped records. No agent resumes it, so it writes entries as separate lines and keeps every fact. */
-export function wrappedFormat({
-  id,
-  about,
-  template,
-  part,
-  isTurn,
-  entries,
-  oddities,
-  lasted,
-  keeps,
-  others,
-  tools,
-  exports,
-  database,
-  recognize,
-}: WrappedRules): ImportableFormat {
+export function wrappedFormat(given: WrappedRules): ImportableFormat {
+  const { id, about, template, entries, oddities, lasted, keeps, others } = given;
   const rules: RecordRules = {
     formatId: id,
     template: template ?? 'mapped',
@@ -141,7 +127,7 @@ export function wrappedFormat({
       const more = others?.(record, session) ?? [];
       return {
         name: name(own),
-        part: whyUnread(record) === undefined ? part(record) : 'quiet',
+        part: whyUnread(record) === undefined ? given.part(record) : 'quiet',
         ...(more.length > 0 && { others: more }),
         ...(typeof parent === 'string' ? { parent: name(parent) } : parent === null && { parent }),
       };
@@ -159,7 +145,7 @@ export function wrappedFormat({
     ...(lasted && { lasted: (line) => lasted(recordIn(line) ?? {}) }),
     gather: () => undefined,
     continues: true,
-    ...(isTurn && { mark: () => ({ is: 'last' }) }),
+    ...(given.isTurn && { mark: () => ({ is: 'last' }) }),
     ...(keeps && { keeps: (line: JsonObject, before: readonly TreeRecord[]) => keeps(recordIn(line) ?? {}, before) }),
   };
   return {
@@ -168,13 +154,11 @@ export function wrappedFormat({
     about,
     tier: 'translated',
     holds: facts,
-    ...(tools && { tools }),
-    ...(exports && { exports }),
-    ...(database && { database }),
+    ...defined({ tools: given.tools, exports: given.exports, database: given.database }),
     recognize: (head, path) => {
       if (beginsAsEntry(head, rules)) return 1;
       const first = scanRecords(rules, head).pieces.find(({ record }) => record !== undefined)?.record;
-      return first?.source === id && typeof first.in === 'string' ? 1 : (recognize?.(head, path) ?? 0);
+      return first?.source === id && typeof first.in === 'string' ? 1 : (given.recognize?.(head, path) ?? 0);
     },
   };
 }

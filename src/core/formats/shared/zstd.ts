@@ -49,10 +49,7 @@ export function* zstdFrames(packed: Uint8Array): Generator<Frame> {
   }
 }
 
-/**
- * Decompresses every frame of Zstandard, up to `maxOutputLength` bytes in all.
- * @throws the errors of Node, and one for a frame that was cut off without `finishFlush`; CORRUPT for too many frames
- */
+/** Decompresses all frames, up to `maxOutputLength`. @throws Node's errors, also for a cut frame without `finishFlush`; CORRUPT for too many */
 export function unzstd(packed: Uint8Array, options: { readonly maxOutputLength: number; readonly finishFlush?: number }): Buffer {
   const parts: Buffer[] = [];
   let room = options.maxOutputLength;

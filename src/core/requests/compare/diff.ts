@@ -143,10 +143,7 @@ function mapChanges(a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>, 
 /** Parameters whose change makes a provider's cache of messages useless. */
 const messageParameters = ['tool_choice', 'thinking'];
 
-/**
- * The longest common prefix, in the order in which a provider caches: tools, system, messages. A cache belongs to one model. A request that
- * only adds messages to the other, or that ends earlier, does not invalidate the cache.
- */
+/** The longest common prefix in cache order: tools, system, messages, of one model. A longer or shorter end keeps the cache. */
 function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
   let tokens = 0;
   let messages = 0;

@@ -9,10 +9,7 @@ import { listRow, readList } from '../shared/lists.js';
 import { messageReader } from '../shared/messages.js';
 import { unpackNumbers } from '../shared/varints.js';
 
-/**
- * The content of the context window for each call, in the order sent: estimated tokens by cause, and the provider's count. Each message is
- * read once, even if many calls sent it. Yields between steps. @throws NOT_FOUND for an unknown commit.
- */
+/** The content of the context window for each call in order: tokens by cause, and the provider's count. Yields. @throws NOT_FOUND */
 export function* requestSeries(chain: ReadChain, filter: RequestFilter): Generator<undefined, RequestPoint[]> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const replies = new Set(rows.map((row) => row.replyRecord));

@@ -2,10 +2,7 @@ import { decodeText, isObject, parseJson } from '../../base/index.js';
 import { requireFormat, type WritableEntry } from '../../formats/index.js';
 import { answeringModel, type CallBody, type CallPlace, type CallReader, recordId, unknownUsage } from './runtime.js';
 
-/**
- * Calls of runtimes without rules of their own. The body is rebuilt from the entries before the answer, in the wire format of the usual
- * provider of such histories, and is marked as rebuilt.
- */
+/** Calls of other runtimes, rebuilt from the entries before the answer in the usual provider's wire format, and marked as rebuilt. */
 export const fromEntries: CallReader = {
   format: '',
   source: 'entries',

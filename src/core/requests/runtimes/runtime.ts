@@ -3,11 +3,7 @@ import type { ContextRow } from '../../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider, RequestTokens } from '../../contract/index.js';
 import type { CallCount, FileBytes, OutlineEntry, ParsedEntry } from '../../formats/index.js';
 
-/**
- * The rules by which one runtime's calls are found in a chain. A call is recognized by its answer: the assistant entries that it returned.
- * Nothing is stored. Listing counts in outlines and reads each delta with answers once; a body is built on demand from the deltas before
- * its answer.
- */
+/** How calls are found in a chain, by their answers. Listing counts in outlines and reads each delta once; bodies are built on demand. */
 export interface CallReader {
   /** The format of the commits whose answers are its calls. */
   readonly format: string;

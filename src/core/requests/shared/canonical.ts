@@ -2,10 +2,7 @@ import { sha256Of } from '../../artifacts/index.js';
 import { canonicalJson, decodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import { canonicalOrder } from './json-ranges.js';
 
-/**
- * How Claude Code hashes what it sends: SHA-256 of JSON with sorted keys and no spaces. A string content counts as one text block. Hashes
- * of messages and shapes leave cache marks out; the digest of a request keeps them.
- */
+/** Claude Code's hashes: SHA-256 of JSON with sorted keys, no spaces, strings as blocks. Only the digest of a request keeps cache marks. */
 export const cacheMark = 'cache_control';
 
 /** Maximum size of a record. The provider refuses larger bodies, so a larger record was never sent. */

@@ -1,9 +1,6 @@
 import { shortRange } from './canonical.js';
 
-/**
- * A page holds the recorded texts of some messages, followed by an index: the length of each and the order in which its bytes are its
- * canonical form. A request of 2,000 messages is read as a few dozen pages and verified by copying ranges, without parsing a message.
- */
+/** The recorded texts of some messages, then their lengths and canonical orders, so that they are verified without parsing a message. */
 export interface PageText {
   readonly text: Uint8Array;
   /** The canonical form as ranges of the text; undefined if it has to be written from the parsed value. */
@@ -92,10 +89,7 @@ const openBracket = 0x5b;
 const comma = 0x2c;
 const closeBracket = 0x5d;
 
-/**
- * Writes the canonical forms of messages to `target`, a comma before each, from `first` up to `last` or to one that has to be written from
- * its value. Returns the end, and in `stoppedAt` the message that it reached.
- */
+/** Writes canonical messages from `first` up to `last`, each after a comma, or to one that needs its value (`stoppedAt`). Returns the end. */
 export function copyCanonicals(
   { bytes, firstRanges, ranges }: ListPage,
   first: number,

@@ -27,10 +27,7 @@ export type NextCall =
       readonly note: string;
     };
 
-/**
- * Finds the next call of an agent in a space. Without `messageId`, the newest message that can start a run of the agent counts; an agent's own
- * messages never do. @throws BAD_REQUEST if the entity is no agent, or the message cannot start its run; CONFLICT if no message can
- */
+/** An agent's next call in a space: for `messageId`, else the newest message of others. @throws BAD_REQUEST; CONFLICT if none can start it */
 export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, 'spaceId' | 'entityId' | 'messageId'>): NextCall {
   const [space, agent] = [requireSpace(store, input.spaceId), requireEntity(store, input.entityId)];
   if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);

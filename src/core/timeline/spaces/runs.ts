@@ -78,10 +78,7 @@ export function spaceLines(store: ReadStore, spaceId: string, entityId: string, 
   return messageLines(store, space, requireEntity(store, entityId), undefined, newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, limit));
 }
 
-/**
- * Posts a message of a run's agent. With `wait` the run pauses. Its next call is a new one, whose context says how the wait ended.
- * @throws CONFLICT if the run has ended or is waiting, or if the run or its agent waits too often.
- */
+/** Posts a message of a run's agent. With `wait`, the run pauses until its next call. @throws CONFLICT if it ended, waits, or waits too often */
 export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { run: Run } {
   return store.db.transaction(() => {
     const run = runningOrThrow(store, input.runId);

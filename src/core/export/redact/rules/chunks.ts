@@ -7,10 +7,7 @@ const part =
 const maxPart = 4_096;
 const maxBetween = 1_024;
 
-/**
- * What stands between the parts of a recorded stream, where a word that begins in one of them continues in the next one:
- * `{"text":"ghp_abc"}⏎{"text":"def…"}`. Ranges of the text, in order. Linear in its length.
- */
+/** What stands between parts of a recorded stream where a word continues: `{"text":"ghp_abc"}⏎{"text":"def…"}`. In order, and linear. */
 export function* betweenParts(text: string): Generator<readonly [from: number, to: number]> {
   if (!/"\s{0,8}:/.test(text)) return;
   let before: { readonly member: string; readonly end: number } | undefined;

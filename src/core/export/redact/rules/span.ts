@@ -46,10 +46,7 @@ export function findMatches(text: string, pattern: RegExp, needle: string): read
 }
 const nothing: readonly RegExpExecArray[] = [];
 
-/**
- * Whether a token can begin at `at`: after anything but a letter or a digit, or after an escape that ends in one, such as the `\n` of
- * JSON in a string, `%3D` of a URL, or a color code of a terminal.
- */
+/** Whether a token can begin at `at`: not after a letter or digit, unless an escape ends in it, such as `\n` in JSON or `%3D`. */
 export function isTokenStart(text: string, at: number): boolean {
   return !/[A-Za-z0-9]/.test(text[at - 1] ?? ' ') || escapeBefore.test(text.slice(Math.max(0, at - 16), at));
 }
