@@ -8,7 +8,8 @@ export function renderedOf(record: JsonObject): readonly string[] | undefined {
   const { attachment, rendered } = record;
   if (Array.isArray(rendered) && rendered.length > 0) return rendered.flatMap((part: unknown) => (isObject(part) ? textsOf(part.content) : []));
   if (!isObject(attachment)) return undefined;
-  const texts = textsOfAttachment(attachment);
+  const type = stringAt(attachment, 'type') ?? '';
+  const texts = Object.hasOwn(tellers, type) ? tellers[type]?.(attachment) : undefined;
   return texts === undefined || texts.length === 0 ? undefined : texts.map(reminder);
 }
 
@@ -28,101 +29,77 @@ export const saysSomething: ReadonlySet<string> = new Set([
   'async_hook_response',
 ]);
 
-/** Long because it is a table: one case for each kind of attachment. */
-function textsOfAttachment(attachment: JsonObject): readonly string[] | undefined {
-  const text = (key: string): string => stringAt(attachment, key) ?? '';
-  const unlessEmpty = (one: string): readonly string[] | undefined => (one === '' ? undefined : [one]);
-  switch (attachment.type) {
-    case 'queued_command':
-      return queued(attachment);
-    case 'edited_text_file':
-      return [
-        `Note: ${text('filename')} changed on disk since you last read it. That's usually deliberate, so take it as the current state rather than reverting it; if the change looks wrong, say so rather than undoing it yourself — otherwise no need to call it out. Here are the relevant changes (shown with line numbers):\n${text('snippet')}`,
-      ];
-    case 'file':
-      return readFile(attachment);
-    case 'directory':
-      return [
-        `Called the Bash tool with the following input: ${JSON.stringify({ command: `ls ${text('path')}`, description: `Lists files in ${text('path')}` })}`,
-        `Result of calling the Bash tool:\n${text('content')}`,
-      ];
-    case 'nested_memory':
-      return isObject(attachment.content)
-        ? [`Contents of ${stringAt(attachment.content, 'path') ?? ''}:\n\n${stringAt(attachment.content, 'content') ?? ''}`]
-        : undefined;
-    case 'task_reminder':
-      return [taskReminder(attachment)];
-    case 'hook_additional_context': {
-      const context = textsIn(attachment.content);
-      return context.length > 0 ? [`${text('hookName')} hook additional context: ${context.join('\n')}`] : undefined;
-    }
-    case 'hook_success':
-      return text('content') !== '' && (attachment.hookEvent === 'SessionStart' || attachment.hookEvent === 'UserPromptSubmit')
-        ? [`${text('hookName')} hook success: ${text('content')}`]
-        : undefined;
-    case 'hook_blocking_error':
-      return isObject(attachment.blockingError)
-        ? [
-            `${text('hookName')} hook blocking error from command: "${stringAt(attachment.blockingError, 'command') ?? ''}": ${stringAt(attachment.blockingError, 'blockingError') ?? ''}`,
-          ]
-        : undefined;
-    case 'date_change':
-      return [`The date has changed. Today's date is now ${text('newDate')}. No need to announce the new date — the user's own clock shows it.`];
-    case 'plan_mode_exit':
-      return [
-        `## Exited Plan Mode\n\nYou have exited plan mode. You can now make edits, run tools, and take actions.${attachment.planExists === true ? ` The plan file is located at ${text('planFilePath')} if you need to reference it.` : ''}`,
-      ];
-    case 'skill_listing':
-      return text('content') === '' ? undefined : [`The following skills are available for use with the Skill tool:\n\n${text('content')}`];
-    case 'compact_file_reference':
-      return [
-        `Note: ${text('filename')} was read before the last conversation was summarized, but the contents are too large to include. Use Read tool if you need to access it.`,
-      ];
-    case 'selected_lines_in_ide':
-      return [
-        `The user selected the lines ${String(attachment.lineStart)} to ${String(attachment.lineEnd)} from ${text('filename')}:\n${text('content')}\n\nThis may or may not be related to the current task.`,
-      ];
-    case 'opened_file_in_ide':
-      return [`The user opened the file ${text('filename')} in the IDE. This may or may not be related to the current task.`];
-    case 'deferred_tools_delta': {
-      const added = textsIn(attachment.addedLines);
-      return added.length === 0
-        ? undefined
-        : [
-            `The following deferred tools are now available via ToolSearch. Their schemas are NOT loaded — calling them directly will fail with InputValidationError. Use ToolSearch with query "select:<name>[,<name>...]" to load tool schemas before calling them:\n${added.join('\n')}`,
-          ];
-    }
-    case 'mcp_instructions_delta': {
-      const added = textsIn(attachment.addedBlocks);
-      return added.length === 0
-        ? undefined
-        : [
-            `# MCP Server Instructions\n\nThe following MCP servers have provided instructions for how to use their tools and resources:\n\n${added.join('\n\n')}`,
-          ];
-    }
-    case 'agent_listing_delta': {
-      const added = textsIn(attachment.addedLines);
-      return added.length === 0 ? undefined : [`Available agent types for the Agent tool:\n${added.join('\n')}`];
-    }
-    case 'total_tokens_reminder':
-    case 'silent_turn_reminder':
-      return unlessEmpty(text('text'));
-    case 'critical_system_reminder':
-      return unlessEmpty(text('content'));
-    case 'read_truncation_notice':
-      return unlessEmpty(text('banner'));
-    case 'budget_usd':
-      return [`USD budget: $${String(attachment.used)}/$${String(attachment.total)}; $${String(attachment.remaining)} remaining`];
-    case 'output_style':
-      return [`${text('style')} output style is active. Remember to follow the specific guidelines for this style.`];
-    case 'task_status':
-      return [
-        `Task ${text('taskId')} (type: ${text('taskType')}) (status: ${text('status')}) (description: ${text('description')}) Read the output file to retrieve the result: ${text('outputFilePath')}`,
-      ];
-    default:
-      return undefined;
-  }
-}
+const text = (attachment: JsonObject, key: string): string => stringAt(attachment, key) ?? '';
+/** One text of a value's texts; undefined if it has none. */
+const listed = (value: unknown, tell: (texts: readonly string[]) => string): readonly string[] | undefined => {
+  const texts = textsIn(value);
+  return texts.length === 0 ? undefined : [tell(texts)];
+};
+const unlessEmpty = (one: string): readonly string[] | undefined => (one === '' ? undefined : [one]);
+
+/** The texts of each kind of attachment. */
+const tellers: Readonly<Record<string, (a: JsonObject) => readonly string[] | undefined>> = {
+  queued_command: queued,
+  edited_text_file: (a) => [
+    `Note: ${text(a, 'filename')} changed on disk since you last read it. That's usually deliberate, so take it as the current state rather than reverting it; if the change looks wrong, say so rather than undoing it yourself — otherwise no need to call it out. Here are the relevant changes (shown with line numbers):\n${text(a, 'snippet')}`,
+  ],
+  file: readFile,
+  directory: (a) => [
+    `Called the Bash tool with the following input: ${JSON.stringify({ command: `ls ${text(a, 'path')}`, description: `Lists files in ${text(a, 'path')}` })}`,
+    `Result of calling the Bash tool:\n${text(a, 'content')}`,
+  ],
+  nested_memory: (a) =>
+    isObject(a.content) ? [`Contents of ${stringAt(a.content, 'path') ?? ''}:\n\n${stringAt(a.content, 'content') ?? ''}`] : undefined,
+  task_reminder: (a) => [taskReminder(a)],
+  hook_additional_context: (a) => listed(a.content, (texts) => `${text(a, 'hookName')} hook additional context: ${texts.join('\n')}`),
+  hook_success: (a) =>
+    text(a, 'content') !== '' && (a.hookEvent === 'SessionStart' || a.hookEvent === 'UserPromptSubmit')
+      ? [`${text(a, 'hookName')} hook success: ${text(a, 'content')}`]
+      : undefined,
+  hook_blocking_error: (a) =>
+    isObject(a.blockingError)
+      ? [
+          `${text(a, 'hookName')} hook blocking error from command: "${stringAt(a.blockingError, 'command') ?? ''}": ${stringAt(a.blockingError, 'blockingError') ?? ''}`,
+        ]
+      : undefined,
+  date_change: (a) => [
+    `The date has changed. Today's date is now ${text(a, 'newDate')}. No need to announce the new date — the user's own clock shows it.`,
+  ],
+  plan_mode_exit: (a) => [
+    `## Exited Plan Mode\n\nYou have exited plan mode. You can now make edits, run tools, and take actions.${a.planExists === true ? ` The plan file is located at ${text(a, 'planFilePath')} if you need to reference it.` : ''}`,
+  ],
+  skill_listing: (a) =>
+    text(a, 'content') === '' ? undefined : [`The following skills are available for use with the Skill tool:\n\n${text(a, 'content')}`],
+  compact_file_reference: (a) => [
+    `Note: ${text(a, 'filename')} was read before the last conversation was summarized, but the contents are too large to include. Use Read tool if you need to access it.`,
+  ],
+  selected_lines_in_ide: (a) => [
+    `The user selected the lines ${String(a.lineStart)} to ${String(a.lineEnd)} from ${text(a, 'filename')}:\n${text(a, 'content')}\n\nThis may or may not be related to the current task.`,
+  ],
+  opened_file_in_ide: (a) => [`The user opened the file ${text(a, 'filename')} in the IDE. This may or may not be related to the current task.`],
+  deferred_tools_delta: (a) =>
+    listed(
+      a.addedLines,
+      (texts) =>
+        `The following deferred tools are now available via ToolSearch. Their schemas are NOT loaded — calling them directly will fail with InputValidationError. Use ToolSearch with query "select:<name>[,<name>...]" to load tool schemas before calling them:\n${texts.join('\n')}`,
+    ),
+  mcp_instructions_delta: (a) =>
+    listed(
+      a.addedBlocks,
+      (texts) =>
+        `# MCP Server Instructions\n\nThe following MCP servers have provided instructions for how to use their tools and resources:\n\n${texts.join('\n\n')}`,
+    ),
+  agent_listing_delta: (a) => listed(a.addedLines, (texts) => `Available agent types for the Agent tool:\n${texts.join('\n')}`),
+  total_tokens_reminder: (a) => unlessEmpty(text(a, 'text')),
+  silent_turn_reminder: (a) => unlessEmpty(text(a, 'text')),
+  critical_system_reminder: (a) => unlessEmpty(text(a, 'content')),
+  read_truncation_notice: (a) => unlessEmpty(text(a, 'banner')),
+  budget_usd: (a) => [`USD budget: $${String(a.used)}/$${String(a.total)}; $${String(a.remaining)} remaining`],
+  output_style: (a) => [`${text(a, 'style')} output style is active. Remember to follow the specific guidelines for this style.`],
+  task_status: (a) => [
+    `Task ${text(a, 'taskId')} (type: ${text(a, 'taskType')}) (status: ${text(a, 'status')}) (description: ${text(a, 'description')}) Read the output file to retrieve the result: ${text(a, 'outputFilePath')}`,
+  ],
+};
 
 function queued({ prompt, commandMode }: JsonObject): readonly string[] {
   const words = textsOf(prompt).join('\n');

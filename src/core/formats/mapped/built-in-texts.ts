@@ -2,12 +2,18 @@
 import type { Json, JsonObject } from '../../base/index.js';
 import type { Mapping } from '../../contract/index.js';
 
-const spoken: Mapping['entries'] = [
-  { when: "@.is == 'prompt'", kind: 'text', role: 'user', text: '$.text' },
-  { when: "@.is == 'answer'", kind: 'text', role: 'assistant', text: '$.text' },
-  { when: "@.is == 'note'", kind: 'event', toolName: 'output', text: '$.text' },
-  { when: "@.is == 'command'", kind: 'event', toolName: 'command', text: '$.text' },
-];
+const spoken = {
+  sessions: '$.sessions[*]',
+  records: '$.records[*]',
+  session: { id: '$.id', title: '$.title' },
+  record: { at: '$.at', model: '$.model' },
+  entries: [
+    { when: "@.is == 'prompt'", kind: 'text', role: 'user', text: '$.text' },
+    { when: "@.is == 'answer'", kind: 'text', role: 'assistant', text: '$.text' },
+    { when: "@.is == 'note'", kind: 'event', toolName: 'output', text: '$.text' },
+    { when: "@.is == 'command'", kind: 'event', toolName: 'command', text: '$.text' },
+  ],
+} satisfies Partial<Mapping>;
 
 /**
  * Aider's `.aider.chat.history.md` (aider/io.py: prompts begin with `#### `, its own output with `> `). The file records no tool calls, no system
@@ -17,11 +23,7 @@ export const aider: Mapping = {
   stemmaMapping: 1,
   name: 'aider',
   testedOn: 'two histories of other projects’ tests',
-  sessions: '$.sessions[*]',
-  records: '$.records[*]',
-  session: { id: '$.id', title: '$.title' },
-  record: { at: '$.at', model: '$.model' },
-  entries: spoken,
+  ...spoken,
 };
 
 /** SpecStory's Markdown. It records no ids, no counts and no results of tools apart from what the text shows. */
@@ -30,11 +32,7 @@ export const specStory: Mapping = {
   name: 'specstory',
   testedOn: 'a file that was made from the published form',
   experimental: true,
-  sessions: '$.sessions[*]',
-  records: '$.records[*]',
-  session: { id: '$.id', title: '$.title' },
-  record: { at: '$.at', model: '$.model' },
-  entries: spoken,
+  ...spoken,
 };
 
 const aiderStart = /^# aider chat started at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\s*$/;
