@@ -1,4 +1,3 @@
-import { unreachable } from '../../base/index.js';
 import type { BlockInput, History, Rendered, RoleMessage, TimelineBlock, TimelineInput } from '../../contract/index.js';
 import { countTokens } from '../../formats/index.js';
 import {
@@ -18,37 +17,25 @@ import {
 import { roleMessages } from './conversion.js';
 import { defaultBudget, newestMessages, renderBriefHistory, renderHistory } from './history.js';
 
+type Renderers = { readonly [One in BlockInput as One['block']]: (input: One['input']) => string };
+
+const renderers: Renderers = {
+  identity: (input) => identityBlock(input, input.now),
+  trigger: triggerBlock,
+  activeSpace: (input) => activeSpaceBlock(input),
+  history: (input) => ('style' in input ? renderBriefHistory(input) : renderHistory(input).text),
+  crossSpace: ({ at, origin, text }) => crossSpaceLine(at, origin, text),
+  spaces: spacesBlock,
+  goals: ({ goals }) => goalsBlock(goals),
+  memories: ({ memories }) => memoriesBlock(memories),
+  plans: ({ plans, now }) => plansBlock(plans, now),
+  activeRuns: ({ runs }) => activeRunsBlock(runs),
+  agentContext: (input) => agentContextBlock({ ...input, ...input.plans }),
+  instructions: ({ variant }) => instructionsBlock(variant),
+};
+
 /** Renders one block from its own input. */
-export function renderBlock(request: BlockInput): string {
-  switch (request.block) {
-    case 'identity':
-      return identityBlock(request.input, request.input.now);
-    case 'trigger':
-      return triggerBlock(request.input);
-    case 'activeSpace':
-      return activeSpaceBlock(request.input);
-    case 'history':
-      return 'style' in request.input ? renderBriefHistory(request.input) : renderHistory(request.input).text;
-    case 'crossSpace':
-      return crossSpaceLine(request.input.at, request.input.origin, request.input.text);
-    case 'spaces':
-      return spacesBlock(request.input);
-    case 'goals':
-      return goalsBlock(request.input.goals);
-    case 'memories':
-      return memoriesBlock(request.input.memories);
-    case 'plans':
-      return plansBlock(request.input.plans, request.input.now);
-    case 'activeRuns':
-      return activeRunsBlock(request.input.runs);
-    case 'agentContext':
-      return agentContextBlock({ ...request.input, ...request.input.plans });
-    case 'instructions':
-      return instructionsBlock(request.input.variant);
-    default:
-      return unreachable(request);
-  }
-}
+export const renderBlock = ({ block, input }: BlockInput): string => (renderers[block] as (given: typeof input) => string)(input);
 
 /** The context of an agent when its run starts or resumes: up to seven blocks, in a fixed order and with fixed templates. */
 export function renderTimeline(input: TimelineInput): Rendered {
