@@ -46,8 +46,19 @@ function* readValues(file: FileBytes): Generator<ValueInFile> {
 
 const objectAt = (file: FileBytes, range: ByteRange): JsonObject => objectsIn([valueAt(file, range) ?? null])[0] ?? {};
 
+/** Reads an object again. A function inside one that has the whole value at hand would keep that value in memory. */
+const readingAt =
+  (file: FileBytes, range: ByteRange): Read<JsonObject> =>
+  () =>
+    objectAt(file, range);
+
+const firstSpanOf =
+  (read: Read<JsonObject>): Read<ReadSpan> =>
+  () =>
+    spansIn(read())[0] as ReadSpan;
+
 const itemsOf = ({ lists }: ValueInFile, path: RegExp, file: FileBytes): readonly Read<JsonObject>[] =>
-  lists.filter((list) => path.test(list.path)).flatMap(({ items }) => items.map((range) => () => objectAt(file, range)));
+  lists.filter((list) => path.test(list.path)).flatMap(({ items }) => items.map((range) => readingAt(file, range)));
 
 function spansOf(value: ValueInFile, shell: JsonObject, file: FileBytes): readonly Read<ReadSpan>[] {
   const lists = value.lists.flatMap((list): readonly Read<ReadSpan>[] => {
@@ -55,7 +66,7 @@ function spansOf(value: ValueInFile, shell: JsonObject, file: FileBytes): readon
     const resource = Array.isArray(shell.resourceSpans) && number !== undefined ? shell.resourceSpans[Number(number)] : undefined;
     return isObject(resource) ? spansOfResource(list, resource, file) : [];
   });
-  return lists.length > 0 || spansIn(shell).length === 0 ? lists : [() => spansIn(objectAt(file, value.range))[0] as ReadSpan];
+  return lists.length > 0 || spansIn(shell).length === 0 ? lists : [firstSpanOf(readingAt(file, value.range))];
 }
 
 function spansOfResource({ items }: ListInFile, resource: JsonObject, file: FileBytes): readonly Read<ReadSpan>[] {
@@ -64,7 +75,7 @@ function spansOfResource({ items }: ListInFile, resource: JsonObject, file: File
 }
 
 function exportOf(value: ValueInFile, shell: JsonObject, file: FileBytes): Export {
-  const single = typeof shell.run_type === 'string' ? [() => objectAt(file, value.range)] : [];
+  const single = typeof shell.run_type === 'string' ? [readingAt(file, value.range)] : [];
   return {
     trace: isObject(shell.trace) ? shell.trace : {},
     observations: itemsOf(value, /^observations$/, file),
