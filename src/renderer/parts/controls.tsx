@@ -155,12 +155,7 @@ interface SelectProps<V extends string> extends Omit<ComponentProps<'select'>, '
 
 /** A field whose value is one of the options. */
 export const Select = <V extends string>({ label, className, options, onChange, ...rest }: SelectProps<V>) => (
-  <select
-    className={className ? `field ${className}` : 'field'}
-    aria-label={label}
-    onChange={(event) => onChange?.(event.target.value as V)}
-    {...rest}
-  >
+  <select className={fieldClass(className)} aria-label={label} onChange={(event) => onChange?.(event.target.value as V)} {...rest}>
     {options.map(([value, name, isDisabled]) => (
       <option key={value} value={value} disabled={isDisabled}>
         {name}
@@ -169,21 +164,36 @@ export const Select = <V extends string>({ label, className, options, onChange, 
   </select>
 );
 
-interface SearchFieldProps extends Omit<ComponentProps<'input'>, 'onChange' | 'type'> {
-  readonly label: string;
+/** The properties of a field for text. `label` is its name, if no element labels it. */
+type TextProps<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'onChange'> & {
+  readonly label?: string;
   readonly onChange: (text: string) => void;
-}
+};
+
+const fieldClass = (className: string | undefined): string => (className ? `field ${className}` : 'field');
+
+/** A field for one line of text. */
+export const Input = ({ label, className, onChange, ...rest }: TextProps<'input'>) => (
+  <input className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />
+);
+
+/** A field for several lines of text. */
+export const TextArea = ({ label, className, onChange, ...rest }: TextProps<'textarea'>) => (
+  <textarea className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />
+);
 
 /** A field for words to search or filter by. */
-export const SearchField = ({ label, className, onChange, ...rest }: SearchFieldProps) => (
-  <input
-    type="search"
-    className={className ? `field ${className}` : 'field'}
-    placeholder={label}
-    aria-label={label}
-    onChange={(event) => onChange(event.target.value)}
-    {...rest}
-  />
+export const SearchField = (props: TextProps<'input'>) => <Input type="search" placeholder={props.label} {...props} />;
+
+interface CheckboxProps extends Omit<ComponentProps<'input'>, 'onChange' | 'type'> {
+  readonly onChange: (isOn: boolean) => void;
+}
+
+/** A box to check, with its words beside it. */
+export const Checkbox = ({ className, title, onChange, children, ...rest }: CheckboxProps) => (
+  <label className={className} title={title}>
+    <input type="checkbox" onChange={(event) => onChange(event.target.checked)} {...rest} /> {children}
+  </label>
 );
 
 /** A moment in short words; its tooltip has the exact time. */

@@ -19,7 +19,7 @@ export { CutText } from './CutText';
 export { type Canvas, clearCanvas } from './canvas';
 export { textOfContent } from './cards';
 export { commitName } from './commit-name';
-export { Copyable, Facts, Id, SearchField, Select, Sheet, Switch, When } from './controls';
+export { Checkbox, Copyable, Facts, Id, Input, SearchField, Select, Sheet, Switch, TextArea, When } from './controls';
 export { Damaged } from './Damaged';
 export { DamagedMark } from './DamagedMark';
 export { EntryView, ToolView } from './Entry';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, DamagedMark, SearchField, Select, say, textOfContent, When } from '../../parts';
+import { Answer, DamagedMark, Input, SearchField, Select, say, textOfContent, When } from '../../parts';
 import { go, useNavigation, useProjectQuery } from '../../state';
 import { cardState, familyOfCard } from './cards';
 import { Rows } from './Rows';
@@ -50,15 +50,8 @@ export function CardList({ project }: { project: string }) {
         <Choice label="Type" value={filter.type} options={known.types} onChange={(type) => set({ type })} />
         <Choice label="Role" value={filter.role} options={known.roles} onChange={(role) => set({ role })} />
         <Choice label="Author" value={filter.authorId} options={known.authors} onChange={(authorId) => set({ authorId })} />
-        <input
-          type="date"
-          className="field"
-          aria-label="From"
-          title="From"
-          value={filter.from}
-          onChange={(event) => set({ from: event.target.value })}
-        />
-        <input type="date" className="field" aria-label="To" title="To" value={filter.to} onChange={(event) => set({ to: event.target.value })} />
+        <Input type="date" label="From" title="From" value={filter.from} onChange={(text) => set({ from: text })} />
+        <Input type="date" label="To" title="To" value={filter.to} onChange={(text) => set({ to: text })} />
       </div>
       <Answer query={query} what="Cannot list the cards" loading="Loading the cards">
         {({ cards, total }) =>

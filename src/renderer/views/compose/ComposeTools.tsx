@@ -1,7 +1,7 @@
 import { Archive, Braces, RotateCcw, Scissors, Send } from 'lucide-react';
 import { type ContextId, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { attempt, Button, IconButton, MenuButton, Select, say } from '../../parts';
+import { attempt, Button, IconButton, Input, MenuButton, Select, say } from '../../parts';
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
 import { Sharing, type SharingProps } from './Sharing';
@@ -21,12 +21,12 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
     <div className="compose-tools bar wrap">
       <Select label="Process" value={trial.process} options={Object.entries(processNames)} onChange={(process) => onChange({ ...trial, process })} />
       <Sharing ofProject={ofProject} trial={trial} onChange={onChange} />
-      <input
-        className="field compose-query"
-        aria-label="Query"
+      <Input
+        className="compose-query"
+        label="Query"
         placeholder="Try another query"
         value={trial.query}
-        onChange={(event) => onChange({ ...trial, query: event.target.value })}
+        onChange={(text) => onChange({ ...trial, query: text })}
       />
       <IconButton icon={RotateCcw} label="Reset to the recorded context" disabled={trial === asRecorded} onClick={() => onChange(asRecorded)} />
       <Button icon={Archive} title="Save the shared state of the agents with this commit, or use a saved one" onClick={onState}>

@@ -1,7 +1,7 @@
 import { Save, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, describeProblem, IconButton, ProblemLine, Select, Sheet } from '../../parts';
+import { Button, describeProblem, IconButton, Input, ProblemLine, Select, Sheet, TextArea } from '../../parts';
 import { notify, refreshProject } from '../../state';
 import { type SavedBlock, saveBlock, useSavedBlocks } from './blocks';
 import { layerName } from './layers';
@@ -26,13 +26,7 @@ export function EditLayer({ project, layer, text, onClose, onDone }: EditLayerPr
       footer={<span className="muted grow">This is a trial. Only saved blocks are stored.</span>}
     >
       <SavedBlocks project={project} layer={layer} value={value} onValue={setValue} />
-      <textarea
-        className="field mono compose-edit"
-        aria-label={layerName(layer)}
-        value={value}
-        rows={24}
-        onChange={(event) => setValue(event.target.value)}
-      />
+      <TextArea className="mono compose-edit" label={layerName(layer)} value={value} rows={24} onChange={setValue} />
     </Sheet>
   );
 }
@@ -77,7 +71,7 @@ function SavedBlocks({ project, layer, value, onValue }: SavedBlocksProps) {
         }}
       />
       {chosen && <IconButton small icon={Trash2} label={`Delete the block ${chosen.name}`} onClick={() => remove(chosen)} />}
-      <input className="field" aria-label="Name of the block" placeholder="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <Input label="Name of the block" placeholder="Name" value={name} onChange={setName} />
       <Button
         small
         icon={Save}

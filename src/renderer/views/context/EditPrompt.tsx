@@ -2,7 +2,7 @@ import { GitBranch, Play, RotateCcw, SquareTerminal, Trash2, User } from 'lucide
 import { useEffect, useRef, useState } from 'react';
 import type { Commit, ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agents, Button, Copyable, describeProblem, findAgent, ProblemLine } from '../../parts';
+import { agents, Button, Copyable, describeProblem, findAgent, Input, ProblemLine, TextArea } from '../../parts';
 import { type ForkDraft, go, keepForkDraft, notify, refreshProject, useCommit } from '../../state';
 
 interface EditPromptProps {
@@ -35,14 +35,13 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
   return (
     <section className="edit-prompt stack" aria-label="Edit and fork">
       <EditHead draft={draft} onName={(name) => keep({ name })} />
-      <textarea
+      <TextArea
         ref={field}
-        className="field"
-        aria-label="Prompt"
+        label="Prompt"
         value={text}
-        // biome-ignore lint/a11y/noAutofocus: the person opened it to type
+        // The person opened it to type.
         autoFocus
-        onChange={(event) => keep({ text: event.target.value })}
+        onChange={(text) => keep({ text })}
         onKeyDown={(event) => {
           event.stopPropagation();
           if (event.key === 'Escape') keep({ open: false });
@@ -89,12 +88,11 @@ const EditHead = ({ draft, onName }: { draft: ForkDraft; onName: (name: string) 
     <User size={13} aria-hidden /> <b>User</b>
     <span className="badge">Edit &amp; fork</span>
     <span className="grow" />
-    <input
-      className="field"
-      aria-label="Name of the branch"
+    <Input
+      label="Name of the branch"
       placeholder="Branch name (optional)"
       value={draft.name}
-      onChange={(event) => onName(event.target.value)}
+      onChange={onName}
       onKeyDown={(event) => event.stopPropagation()}
     />
   </header>
@@ -153,13 +151,13 @@ function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
           <span>
             The recorded folder <span className="mono">{step.recorded}</span> does not exist on this machine. Folder to continue in:
           </span>
-          <input
-            className="field mono"
-            // biome-ignore lint/a11y/noAutofocus: the next step needs this answer
+          <Input
+            className="mono"
+            // The next step needs this answer.
             autoFocus
             placeholder="/home/me/project"
             value={folder}
-            onChange={(event) => onFolder(event.target.value)}
+            onChange={onFolder}
             onKeyDown={(event) => {
               event.stopPropagation();
               if (event.key === 'Enter' && folder.trim()) onContinue();

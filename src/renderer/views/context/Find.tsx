@@ -2,7 +2,7 @@ import { ChevronDown, ChevronUp, Search, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { describeProblem, IconButton, say } from '../../parts';
+import { describeProblem, IconButton, Input, say } from '../../parts';
 import { useReading } from '../../state';
 import { clearFound, paintFound } from './painting';
 
@@ -26,14 +26,14 @@ export function Find(props: FindProps) {
   return (
     <search className="find bar">
       <Search size={14} aria-hidden />
-      <input
-        // biome-ignore lint/a11y/noAutofocus: opened by a key, to type into
+      <Input
+        // Opened by a key, to type into.
         autoFocus
-        className="field grow"
+        className="grow"
         placeholder="Find in this context"
-        aria-label="Find in this context"
+        label="Find in this context"
         value={typed}
-        onChange={(event) => setTyped(event.target.value)}
+        onChange={setTyped}
         onKeyDown={(event) => {
           if (event.key === 'Enter') (event.shiftKey ? previous : next)();
           if (event.key === 'Escape') onClose();

@@ -1,7 +1,7 @@
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, describeProblem, ProblemLine, Select, Sheet, sending } from '../../parts';
+import { Answer, Button, describeProblem, Input, ProblemLine, Select, Sheet, sending } from '../../parts';
 import { asked, dismiss, experimentsChanged, go, notify, type RunInput, useQuery } from '../../state';
 
 const newExperiment = 'new';
@@ -61,24 +61,12 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
       {chosen === newExperiment && (
         <label>
           <span className="muted">Name</span>
-          <input
-            className="field"
-            aria-label="Name of the experiment"
-            placeholder="What you want to find out"
-            value={title}
-            onChange={(event) => setTitle(event.target.value)}
-          />
+          <Input label="Name of the experiment" placeholder="What you want to find out" value={title} onChange={setTitle} />
         </label>
       )}
       <label>
         <span className="muted">Case</span>
-        <input
-          className="field"
-          aria-label="Name of the case"
-          placeholder={defaultName}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
+        <Input label="Name of the case" placeholder={defaultName} value={name} onChange={setName} />
       </label>
       {problem && <ProblemLine>{problem}</ProblemLine>}
       <Button type="submit" look="primary" icon={FlaskConical} disabled={isSaving}>

@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { ReplyCheck } from '../../../core/contract/index.js';
-import { Button, IconButton, Select, sending } from '../../parts';
+import { Button, Checkbox, IconButton, Input, Select, sending } from '../../parts';
 import { checkFrom, checkKinds, checkText } from './checks';
 
 /** The checks that each reply must pass. A check reads the reply and runs nothing (P5). */
@@ -37,11 +37,11 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
         })}
       >
         <Select label="Kind of check" value={kind} options={Object.entries(checkKinds)} onChange={setKind} />
-        <input className="field mono grow" aria-label="Value of the check" value={text} onChange={(event) => setText(event.target.value)} />
+        <Input className="mono grow" label="Value of the check" value={text} onChange={setText} />
         {canNegate && (
-          <label>
-            <input type="checkbox" checked={isAbsent} onChange={() => setIsAbsent(!isAbsent)} /> Negate
-          </label>
+          <Checkbox checked={isAbsent} onChange={() => setIsAbsent(!isAbsent)}>
+            Negate
+          </Checkbox>
         )}
         <Button small type="submit" icon={Plus} disabled={text.trim() === '' || 'problem' in check}>
           Add check

@@ -9,12 +9,14 @@ import {
   describeProblem,
   IconButton,
   Id,
+  Input,
   MenuButton,
   type MenuEntry,
   notifyProblem,
   ProblemLine,
   RemoveButton,
   say,
+  TextArea,
 } from '../../parts';
 import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKeptQuery } from '../../state';
 import { Checks } from './Checks';
@@ -69,13 +71,13 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
           </p>
         )}
         {job?.error !== undefined && !job.isRunning && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
-        <textarea
-          className="field experiment-note"
-          aria-label="Note"
+        <TextArea
+          className="experiment-note"
+          label="Note"
           placeholder="What you want to find out, and what you found"
           rows={Math.min(8, Math.max(1, note.split('\n').length))}
           value={note}
-          onChange={(event) => setNote(event.target.value)}
+          onChange={setNote}
           onBlur={() => note !== experiment.note && void save(experiment, { note })}
         />
         <Checks checks={checks} onChange={(next) => void save(experiment, { checks: next })} />
@@ -110,11 +112,11 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
   return (
     <header className="experiment-head bar">
       <IconButton icon={ArrowLeft} label="All experiments" onClick={() => go({ view: 'experiments', experiment: undefined })} />
-      <input
-        className="field experiment-title grow"
-        aria-label="Name of the experiment"
+      <Input
+        className="experiment-title grow"
+        label="Name of the experiment"
         value={title}
-        onChange={(event) => setTitle(event.target.value)}
+        onChange={setTitle}
         onBlur={() => (title.trim() && title !== experiment.title ? void save(experiment, { title: title.trim() }) : setTitle(experiment.title))}
         onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
       />

@@ -2,7 +2,7 @@ import { ClipboardCopy, Download, FileOutput, FolderSearch, Send } from 'lucide-
 import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Copyable, describeProblem, Sheet, Switch, say, sending } from '../../parts';
+import { Answer, Button, Copyable, describeProblem, Input, Sheet, Switch, say, sending } from '../../parts';
 import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
@@ -44,13 +44,7 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
         </Answer>
         <RedactionChoice exporting={exporting} />
         <form className="path-form" onSubmit={sending(() => exporting.writeFile(path.trim()))}>
-          <input
-            className="field grow mono"
-            placeholder={`/path/to/${fileName}`}
-            aria-label="Path of the new file"
-            value={path}
-            onChange={(event) => setPath(event.target.value)}
-          />
+          <Input className="grow mono" placeholder={`/path/to/${fileName}`} label="Path of the new file" value={path} onChange={setPath} />
           {isDesktop && (
             <Button icon={FolderSearch} onClick={() => void chooseFile(fileName).then((chosen) => chosen !== undefined && setPath(chosen))}>
               Choose…
@@ -79,12 +73,12 @@ function Collector({ exporting: { blocked, send } }: { exporting: Exporting }) {
         void send(address.trim());
       })}
     >
-      <input
-        className="field grow mono"
+      <Input
+        className="grow mono"
         placeholder="http://127.0.0.1:4318/v1/traces"
-        aria-label="Address of the collector"
+        label="Address of the collector"
         value={address}
-        onChange={(event) => setAddress(event.target.value)}
+        onChange={setAddress}
       />
       <Button type="submit" icon={Send} disabled={blocked !== undefined || !address.trim()} aria-describedby="export-blocked">
         Send to collector

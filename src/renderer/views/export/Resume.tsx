@@ -2,7 +2,7 @@ import { ClipboardCopy, FileOutput } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, agents, Button, Copyable, describeProblem, ProblemLine, Select, Sheet, say } from '../../parts';
+import { agentIds, agents, Button, Copyable, describeProblem, Input, ProblemLine, Select, Sheet, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
 /** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
@@ -86,7 +86,7 @@ function ResumeForm({ commit, given, agent, onAgent, cwd, onCwd, children }: Res
       )}
       <label className="stack gap-4">
         <span className="muted">Working directory</span>
-        <input className="field mono" placeholder="Same as the original session" value={cwd} onChange={(event) => onCwd(event.target.value)} />
+        <Input className="mono" placeholder="Same as the original session" value={cwd} onChange={onCwd} />
       </label>
       {children}
     </div>

@@ -2,7 +2,7 @@ import { Download, GitFork, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Commit, ContextId, EntryKey, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agents, Button, Code, describeProblem, Estimate, findAgent, Id, Sheet, say } from '../../parts';
+import { Answer, agents, Button, Code, describeProblem, Estimate, findAgent, Id, Input, Sheet, say } from '../../parts';
 import {
   type ContextOutline,
   dismiss,
@@ -107,7 +107,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
         <Cut plan={plan} />
         <label className="row">
           <span className="muted">Name</span>
-          <input className="field grow" placeholder="Optional" value={name} onChange={(event) => setName(event.target.value)} />
+          <Input className="grow" placeholder="Optional" value={name} onChange={setName} />
         </label>
         <Notices plan={plan} nothing={nothing} onCut={(cut) => setChanges({ ...changes, cut })} />
         {state.phase === 'failed' && (

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import type { BoxRow } from '../../../core/contract/index.js';
-import { IconButton, Select, say } from '../../parts';
+import { IconButton, Input, Select, say, TextArea } from '../../parts';
 import { type ArgumentRow, nextId, type PackForm, type RuleRow, replaced, without } from './form';
 import { PackPart } from './PackPart';
 
@@ -35,12 +35,12 @@ function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChang
   return (
     <div className="stack gap-4">
       <span className="pack-line">
-        <input
-          className="field grow mono"
+        <Input
+          className="grow mono"
           placeholder="Name"
-          aria-label="Name of the argument"
+          label="Name of the argument"
           value={row.name}
-          onChange={(event) => onChange({ ...row, name: event.target.value })}
+          onChange={(text) => onChange({ ...row, name: text })}
         />
         <Select
           label="Type of the value"
@@ -50,13 +50,12 @@ function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChang
         />
         <IconButton small icon={X} label="Remove argument" onClick={onRemove} />
       </span>
-      <textarea
-        className="field"
+      <TextArea
         rows={Math.max(2, Math.min(12, row.value.split('\n').length))}
         placeholder="Value"
-        aria-label={`Value of ${row.name || 'the argument'}`}
+        label={`Value of ${row.name || 'the argument'}`}
         value={row.value}
-        onChange={(event) => onChange({ ...row, value: event.target.value })}
+        onChange={(text) => onChange({ ...row, value: text })}
       />
     </div>
   );
@@ -107,12 +106,12 @@ function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
         onChange={(argument) => onChange({ ...row, argument })}
       />
       <span className="muted">as</span>
-      <input
-        className="field grow mono"
+      <Input
+        className="grow mono"
         list="pack-types"
-        aria-label="Type of the card"
+        label="Type of the card"
         value={row.type}
-        onChange={(event) => onChange({ ...row, type: event.target.value })}
+        onChange={(text) => onChange({ ...row, type: text })}
       />
       <Select
         label="Role"

@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { attempt, Button, Select } from '../../parts';
+import { attempt, Button, Input, Select, TextArea } from '../../parts';
 import { refreshProject } from '../../state';
 import type { PackForm } from './form';
 import { PackPart } from './PackPart';
@@ -31,7 +31,7 @@ export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps
       )}
       <label className="pack-line">
         <span className="muted">From</span>
-        <input className="field grow" list="pack-agents" value={form.source} onChange={(event) => onChange({ source: event.target.value })} />
+        <Input className="grow" list="pack-agents" value={form.source} onChange={(text) => onChange({ source: text })} />
       </label>
       <datalist id="pack-agents">
         {agents.map((agent) => (
@@ -54,15 +54,8 @@ function NewProfile() {
   return (
     <>
       <p className="muted">No profiles yet. A profile describes an agent by name and system prompt.</p>
-      <input className="field" placeholder="Name" aria-label="Name of the profile" value={name} onChange={(event) => setName(event.target.value)} />
-      <textarea
-        className="field"
-        rows={3}
-        placeholder="System prompt"
-        aria-label="System prompt"
-        value={prompt}
-        onChange={(event) => setPrompt(event.target.value)}
-      />
+      <Input placeholder="Name" label="Name of the profile" value={name} onChange={setName} />
+      <TextArea rows={3} placeholder="System prompt" label="System prompt" value={prompt} onChange={setPrompt} />
       <Button small icon={Plus} disabled={name.trim() === ''} onClick={attempt(() => create())}>
         Create profile
       </Button>

@@ -1,7 +1,7 @@
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, commitName, IconButton, notifyProblem, sending } from '../../parts';
+import { Button, commitName, IconButton, notifyProblem, sending, TextArea } from '../../parts';
 import { notify, refreshProject, type ShownCommit } from '../../state';
 
 /** The name of the commit, which people can edit: its summary, or that of the edited prompt that it answers. */
@@ -38,14 +38,13 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
   }
   return (
     <form className="inspector-rename" onSubmit={sending(() => save().catch(notifyProblem))}>
-      <textarea
-        // biome-ignore lint/a11y/noAutofocus: the person opened it to type
+      <TextArea
+        // The person opened it to type.
         autoFocus
-        className="field"
-        aria-label="Summary of the commit"
+        label="Summary of the commit"
         rows={3}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={setText}
         onKeyDown={(event) => {
           if (event.key === 'Escape') setEditing(false);
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save().catch(notifyProblem);

@@ -1,7 +1,7 @@
 import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '../../../core/contract/index.js';
-import { Button, describeProblem, Fold, jobStatusWords, Loading, Markdown, ProblemLine, say } from '../../parts';
+import { Button, describeProblem, Fold, jobStatusWords, Loading, Markdown, ProblemLine, say, TextArea } from '../../parts';
 import { type JobLine, linesOfJob } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
@@ -148,7 +148,7 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
       <pre className="verbatim">{argumentsText(given)}</pre>
       <label className="form-field stack">
         <span>{isAgent ? 'Reason, if you deny (not every agent passes it on)' : 'Result of the tool, or the reason if you refuse'}</span>
-        <textarea className="field" rows={2} value={note} onChange={(event) => setNote(event.target.value)} />
+        <TextArea rows={2} value={note} onChange={setNote} />
       </label>
       {problem && <ProblemLine>{problem}</ProblemLine>}
       <div className="job-answers">

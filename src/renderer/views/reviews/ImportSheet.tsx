@@ -1,7 +1,7 @@
 import { FileText } from 'lucide-react';
 import { useId, useState } from 'react';
 import { api } from '../../client';
-import { notifyProblem, Switch, say } from '../../parts';
+import { notifyProblem, Switch, say, TextArea } from '../../parts';
 import { notify } from '../../state';
 import { useWriting, WritingSheet } from './writing';
 
@@ -53,14 +53,14 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
       <ImportChoice kind={kind} onKind={setKind} file={file} onFile={(chosen) => void read(chosen)} />
       <div className="ticket-field">
         <label htmlFor={ids}>Text to import</label>
-        <textarea
+        <TextArea
           id={ids}
-          className="field mono"
+          className="mono"
           rows={12}
           value={text}
           placeholder={'# Plan\n- [ ] Make retries idempotent\n  - [x] Find out why they are not'}
-          onChange={(event) => {
-            setText(event.target.value);
+          onChange={(text) => {
+            setText(text);
             setFile(undefined);
           }}
         />

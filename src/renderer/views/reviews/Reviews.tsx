@@ -2,7 +2,7 @@ import { FileInput, ListChecks, Plus } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, SearchField, Select, Switch, say, statusNames } from '../../parts';
+import { Answer, Button, Checkbox, Empty, SearchField, Select, Switch, say, statusNames } from '../../parts';
 import { go, type TicketsAs, useKeptQuery, useNavigation, useProject, useTickets } from '../../state';
 import { Board } from './Board';
 import { keepFilter, lastFilter, noFilter, type TicketFilter } from './filter';
@@ -153,9 +153,14 @@ function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: F
       <Choice label="Type" any="Any type" value={filter.type} values={types} nameOf={typeName} onChange={(type) => onChange({ type })} />
       <Choice label="Assignee" any="Anybody" value={filter.assignee} values={assignees} onChange={(assignee) => onChange({ assignee })} />
       {labels.length > 0 && <Choice label="Label" any="Any label" value={filter.label} values={labels} onChange={(label) => onChange({ label })} />}
-      <label className="reviews-ready inline-row" title="Ready: open, with no open dependencies">
-        <input type="checkbox" checked={filter.ready} onChange={(event) => onChange({ ready: event.target.checked })} /> Only ready
-      </label>
+      <Checkbox
+        className="reviews-ready inline-row"
+        title="Ready: open, with no open dependencies"
+        checked={filter.ready}
+        onChange={(on) => onChange({ ready: on })}
+      >
+        Only ready
+      </Checkbox>
     </div>
   );
 }

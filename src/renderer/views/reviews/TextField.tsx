@@ -1,3 +1,4 @@
+import { Input, TextArea } from '../../parts';
 /** A text field with its label above and a hint below. `long` makes it a text area of `lines` lines. */
 export function TextField(props: {
   id: string;
@@ -14,16 +15,9 @@ export function TextField(props: {
     <div className="ticket-field">
       <label htmlFor={id}>{label}</label>
       {long ? (
-        <textarea
-          id={id}
-          className="field"
-          rows={lines}
-          value={value}
-          aria-describedby={described}
-          onChange={(event) => onChange(event.target.value)}
-        />
+        <TextArea id={id} rows={lines} value={value} aria-describedby={described} onChange={onChange} />
       ) : (
-        <input id={id} className="field" value={value} aria-describedby={described} onChange={(event) => onChange(event.target.value)} />
+        <Input id={id} value={value} aria-describedby={described} onChange={onChange} />
       )}
       {hint && (
         <p id={described} className="muted small">

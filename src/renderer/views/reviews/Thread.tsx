@@ -2,7 +2,7 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sending, When } from '../../parts';
+import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sending, TextArea, When } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type ThreadReply, useReply } from './useReply';
@@ -259,14 +259,13 @@ function QuestionField({ label, placeholder, question, onQuestion }: QuestionFie
     if (question !== '' && document.activeElement !== field.current) field.current?.focus();
   }, [question]);
   return (
-    <textarea
+    <TextArea
       ref={field}
-      className="field"
-      aria-label={label}
+      label={label}
       placeholder={placeholder}
       rows={3}
       value={question}
-      onChange={(event) => onQuestion(event.target.value)}
+      onChange={onQuestion}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || event.shiftKey) return;
         event.preventDefault();

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { useId, useState } from 'react';
 import { api } from '../../client';
-import { describeProblem, IconButton, LinkButton, say, statusNames } from '../../parts';
+import { describeProblem, IconButton, Input, LinkButton, say, statusNames } from '../../parts';
 import { useKeptQuery } from '../../state';
 import { openFirst } from './words';
 
@@ -43,14 +43,13 @@ export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPic
           </li>
         ))}
       </ol>
-      <input
+      <Input
         id={id}
         type="search"
-        className="field"
-        aria-label={`Find a ticket for ${label}`}
+        label={`Find a ticket for ${label}`}
         placeholder="Find a ticket by its words"
         value={words}
-        onChange={(event) => setWords(event.target.value)}
+        onChange={setWords}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
           event.preventDefault();

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Select } from '../../parts';
+import { Input, Select } from '../../parts';
 import { TextField } from './TextField';
 import { TicketPicks } from './TicketPicks';
 import { typeName } from './words';
@@ -97,7 +97,7 @@ function AssigneeField({ ids, value, people, onChange }: FieldProps & { readonly
   return (
     <div className="ticket-field">
       <label htmlFor={`${ids}-assignee`}>Assignee</label>
-      <input id={`${ids}-assignee`} className="field" list={`${ids}-people`} value={value} onChange={(event) => onChange(event.target.value)} />
+      <Input id={`${ids}-assignee`} list={`${ids}-people`} value={value} onChange={onChange} />
       <datalist id={`${ids}-people`}>
         {people.map((each) => (
           <option key={each} value={each} />

@@ -1,6 +1,6 @@
 import { type ComponentProps, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { describeProblem, ProblemLine, Sheet, say, sending } from '../../parts';
+import { describeProblem, Input, ProblemLine, Sheet, say, sending } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** The author of a write and, if given, the commit with the author's context. */
@@ -36,14 +36,7 @@ export function Actor({ people }: { people: readonly string[] }) {
   return (
     <label className="ticket-actor inline-row" title="Tickets record this name as the author. Stemma finds the author's context by it">
       <span className="muted">Write as</span>
-      <input
-        className="field"
-        aria-label="Write as"
-        list={list}
-        value={actor}
-        onChange={(event) => setActor(event.target.value)}
-        onBlur={(event) => setActor(event.target.value.trim() || 'me')}
-      />
+      <Input label="Write as" list={list} value={actor} onChange={setActor} onBlur={(event) => setActor(event.target.value.trim() || 'me')} />
       <datalist id={list}>
         {people.map((name) => (
           <option key={name} value={name} />

@@ -1,6 +1,6 @@
 import { Settings } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { IconButton, Select } from '../../parts';
+import { IconButton, Input, Select } from '../../parts';
 import { show } from '../../state';
 import type { ReplySource } from './providers';
 
@@ -49,13 +49,12 @@ export function ProviderChoice(props: ProviderChoiceProps) {
       {!isRecorded && (
         <label>
           <span className="muted">Model</span>
-          <input
-            className="field"
-            aria-label="Model"
+          <Input
+            label="Model"
             list="run-models"
             placeholder={(chosen && !offers(chosen, defaultModel) ? chosen.models[0] : defaultModel) ?? 'Model name'}
             value={model}
-            onChange={(event) => onModel(event.target.value)}
+            onChange={onModel}
           />
           <datalist id="run-models">
             {chosen?.models.map((name) => (

@@ -1,7 +1,7 @@
 import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Entry } from '../../../core/contract/index.js';
-import { Button, Code, EntryView, notifyProblem, ProblemLine, say, sending, ToolView } from '../../parts';
+import { Button, Checkbox, Code, EntryView, notifyProblem, ProblemLine, say, sending, TextArea, ToolView } from '../../parts';
 import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
 
 const stateNames: Record<Sample['state'], string> = {
@@ -145,24 +145,24 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
         <summary>Arguments</summary>
         <Code text={JSON.stringify(argumentsOf(input), null, 2)} language="json" />
       </details>
-      <textarea
-        className="field mono"
+      <TextArea
+        className="mono"
         rows={4}
-        // biome-ignore lint/a11y/noAutofocus: the run waits for this answer
+        // The run waits for this answer.
         autoFocus
-        aria-label="Text of the result"
+        label="Text of the result"
         placeholder={`Output of ${toolName}`}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={setText}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(text);
           event.stopPropagation();
         }}
       />
       <div className="row">
-        <label>
-          <input type="checkbox" checked={isError} onChange={() => setIsError(!isError)} /> The tool failed
-        </label>
+        <Checkbox checked={isError} onChange={() => setIsError(!isError)}>
+          The tool failed
+        </Checkbox>
         <span className="grow" />
         <Button small disabled={isSent} onClick={() => send(undefined)}>
           Stop the run

@@ -1,7 +1,7 @@
 import { FlaskConical, Play } from 'lucide-react';
 import { useState } from 'react';
 import type { Turn, TurnRequest } from '../../../core/contract/index.js';
-import { Button, Estimate, say, sending } from '../../parts';
+import { Button, Estimate, Input, say, sending } from '../../parts';
 import { type ContextOutline, type RunInput, show } from '../../state';
 import { EntryEditor, noChanges } from '../fork';
 import { ProviderChoice, ProviderHint } from './ProviderChoice';
@@ -89,14 +89,14 @@ function SamplesField({ samples, onChange }: { samples: number; onChange: (sampl
   return (
     <label title="How many replies to request with the same input">
       <span className="muted">Samples</span>
-      <input
-        className="field ask-samples"
+      <Input
+        className="ask-samples"
         type="number"
-        aria-label="Samples"
+        label="Samples"
         min={1}
         max={maxSamples}
         value={samples}
-        onChange={(event) => onChange(Math.max(1, Math.min(maxSamples, Math.round(Number(event.target.value)) || 1)))}
+        onChange={(text) => onChange(Math.max(1, Math.min(maxSamples, Math.round(Number(text)) || 1)))}
       />
     </label>
   );

@@ -1,7 +1,7 @@
 import { Plus, RotateCcw, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { TurnRequest } from '../../../core/contract/index.js';
-import { Button, IconButton, say } from '../../parts';
+import { Button, IconButton, say, TextArea } from '../../parts';
 import { draftOf, newTool, type RequestDraft, toolName, writeSettings } from './request';
 
 interface PartProps {
@@ -61,14 +61,14 @@ export function SystemPart({ request, draft, onChange }: DraftPartProps) {
       onUndo={() => onChange({ ...draft, system: original })}
     >
       {draft.system.map((text, n) => (
-        <textarea
+        <TextArea
           // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no identity but their place
           key={n}
-          className="field mono"
-          aria-label={`System prompt, block ${n + 1}`}
+          className="mono"
+          label={`System prompt, block ${n + 1}`}
           rows={Math.min(14, Math.max(3, text.split('\n').length))}
           value={text}
-          onChange={(event) => onChange({ ...draft, system: draft.system.with(n, event.target.value) })}
+          onChange={(text) => onChange({ ...draft, system: draft.system.with(n, text) })}
         />
       ))}
       <Button small icon={Plus} onClick={() => onChange({ ...draft, system: [...draft.system, ''] })}>
@@ -116,13 +116,7 @@ function ToolField({ tool, onChange, onRemove }: { tool: DraftTool; onChange: (t
           <input type="checkbox" checked={tool.isUsed} aria-label={`Offer ${name}`} onChange={() => onChange({ ...tool, isUsed: !tool.isUsed })} />
         </label>
       </summary>
-      <textarea
-        className="field mono"
-        aria-label={`Definition of ${name}`}
-        rows={10}
-        value={tool.json}
-        onChange={(event) => onChange({ ...tool, json: event.target.value })}
-      />
+      <TextArea className="mono" label={`Definition of ${name}`} rows={10} value={tool.json} onChange={(text) => onChange({ ...tool, json: text })} />
       {onRemove && (
         <Button small icon={Trash2} onClick={onRemove}>
           Remove tool
@@ -142,12 +136,12 @@ export function SettingsPart({ request, draft, onChange, isChanged }: DraftPartP
       isChanged={isChanged}
       onUndo={() => onChange({ ...draft, settings: null })}
     >
-      <textarea
-        className="field mono"
-        aria-label="Settings as JSON"
+      <TextArea
+        className="mono"
+        label="Settings as JSON"
         rows={Math.min(16, settings.split('\n').length + 1)}
         value={settings}
-        onChange={(event) => onChange({ ...draft, settings: event.target.value })}
+        onChange={(text) => onChange({ ...draft, settings: text })}
       />
     </RequestPart>
   );

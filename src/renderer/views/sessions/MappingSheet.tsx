@@ -2,7 +2,7 @@ import { Eye, Import } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Mapping, MappingPreview } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, ProblemLine, Sheet, say, sending } from '../../parts';
+import { Button, describeProblem, Input, ProblemLine, Sheet, say, sending, TextArea } from '../../parts';
 import { dismiss } from '../../state';
 import { importPaths } from './act';
 import { lineNumbers } from './skips';
@@ -51,21 +51,21 @@ export function MappingSheet() {
         A mapping says by JSONPath which records and fields of a JSON or JSONL file are messages. Preview shows what it makes of the file.
       </p>
       <form className="mapping-form" onSubmit={sending(() => look())}>
-        <input
-          className="field grow mono"
+        <Input
+          className="grow mono"
           placeholder="/path/to/history.jsonl"
-          aria-label="File to import"
+          label="File to import"
           value={path}
-          onChange={(event) => change(() => setPath(event.target.value))}
+          onChange={(text) => change(() => setPath(text))}
         />
         <Patterns onPattern={(pattern) => change(() => setText(JSON.stringify(pattern, null, 2)))} />
-        <textarea
-          className="field mono mapping-text"
-          aria-label="Mapping"
+        <TextArea
+          className="mono mapping-text"
+          label="Mapping"
           spellCheck={false}
           rows={14}
           value={text}
-          onChange={(event) => change(() => setText(event.target.value))}
+          onChange={(text) => change(() => setText(text))}
         />
         <div className="mapping-actions">
           <Button type="submit" icon={Eye} disabled={!path.trim()}>

@@ -1,7 +1,7 @@
 import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../client';
-import { Button, describeProblem, type Icon, ProblemLine, Sheet, sending } from '../../parts';
+import { Button, describeProblem, type Icon, Input, ProblemLine, Sheet, sending } from '../../parts';
 import { choosePaths, dismiss, isDesktop } from '../../state';
 import { importPaths, showProject } from './act';
 
@@ -62,13 +62,7 @@ function PathSheet({ title, label, placeholder, action, icon, choose, onPath, ch
   return (
     <Sheet title={title} onClose={dismiss}>
       <form className="path-form" onSubmit={sending(() => onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message)))}>
-        <input
-          className="field grow mono"
-          placeholder={placeholder}
-          aria-label={label}
-          value={path}
-          onChange={(event) => setPath(event.target.value)}
-        />
+        <Input className="grow mono" placeholder={placeholder} label={label} value={path} onChange={setPath} />
         {isDesktop && (
           <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setPath(chosen))}>
             Choose…

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, notifyProblem, ProblemLine, Sheet, sending } from '../../parts';
+import { Button, describeProblem, Input, notifyProblem, ProblemLine, Sheet, sending } from '../../parts';
 import { dismiss, notify, refreshProject } from '../../state';
 
 const sheets = {
@@ -37,7 +37,7 @@ export function SessionSheet({ session, what }: { session: SessionRow; what: key
   return (
     <Sheet title={heading} onClose={dismiss}>
       <form className="path-form" onSubmit={sending(() => save())}>
-        <input className="field grow" aria-label={label} value={text} onChange={(event) => setText(event.target.value)} />
+        <Input className="grow" label={label} value={text} onChange={setText} />
         <Button type="submit" look="primary">
           Save
         </Button>

@@ -2,7 +2,7 @@ import { Eraser, PackageCheck, Shrink, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
 import { budgetForm } from '../../forms';
-import { Button, say } from '../../parts';
+import { Button, Checkbox, say } from '../../parts';
 import { ask } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -48,10 +48,9 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
           Shrink to a size…
         </Button>
       </div>
-      <label>
-        <input type="checkbox" checked={deleted} disabled={busy} onChange={(event) => includeDeleted(event.target.checked)} /> Also free deleted
-        sessions and branches
-      </label>
+      <Checkbox checked={deleted} disabled={busy} onChange={includeDeleted}>
+        Also free deleted sessions and branches
+      </Checkbox>
       <div aria-live="polite">
         {collected.state === 'running' && <p className="muted">{removes ? 'Removing unreachable objects' : 'Searching for unreachable objects'}…</p>}
         {planned && <Plan plan={planned} deleted={deleted} onRemove={() => void collect(true).then(onChanged)} />}

@@ -2,7 +2,7 @@ import { Copy, UserPlus } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, RemoveButton, Select } from '../../parts';
+import { Answer, Button, Checkbox, RemoveButton, Select } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { Field } from './NewReplica';
 import { TaskProblem, useTask } from './task';
@@ -120,9 +120,9 @@ function AlsoEnds({
         {isKept ? 'These stay, and are yours from now on: ' : 'What they made ends, too: '}
         {made.map(({ name }) => name).join(', ')}.
       </span>
-      <label>
-        <input type="checkbox" checked={isKept} onChange={({ target }) => onKeep(target.checked)} /> Keep them
-      </label>
+      <Checkbox checked={isKept} onChange={onKeep}>
+        Keep them
+      </Checkbox>
     </>
   );
 }

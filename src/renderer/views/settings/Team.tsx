@@ -2,7 +2,7 @@ import { CloudDownload, CloudUpload, RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, ProblemLine, RemoveButton, say } from '../../parts';
+import { Answer, Button, Checkbox, ProblemLine, RemoveButton, say } from '../../parts';
 import { useQuery } from '../../state';
 import { Audit } from './Audit';
 import { Connect } from './Connect';
@@ -113,9 +113,13 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
         Pull
       </Button>
       {maySend && (
-        <label title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay.">
-          <input type="checkbox" checked={redact} onChange={(event) => onRedact(event.target.checked)} /> Push redacted copies of commits only
-        </label>
+        <Checkbox
+          title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay."
+          checked={redact}
+          onChange={onRedact}
+        >
+          Push redacted copies of commits only
+        </Checkbox>
       )}
     </div>
   );

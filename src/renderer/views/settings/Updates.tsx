@@ -2,7 +2,7 @@ import { Copy, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import type { UpdateCheck, UpdateSettings } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, attempt, Button, sending } from '../../parts';
+import { Answer, attempt, Button, Input, sending } from '../../parts';
 import { copyDiagnostics, isDesktop, useKeptQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -43,14 +43,7 @@ function Feed({ first }: { first: UpdateSettings }) {
       </p>
       <form className="settings-row" onSubmit={sending(() => change({ feed: feed.trim() || null }))}>
         <label htmlFor="feed">Address of the feed</label>
-        <input
-          id="feed"
-          className="field feed-address"
-          type="url"
-          value={feed}
-          placeholder="https://"
-          onChange={(event) => setFeed(event.target.value)}
-        />
+        <Input id="feed" className="feed-address" type="url" value={feed} placeholder="https://" onChange={setFeed} />
         <Button type="submit" disabled={(feed.trim() || null) === settings.feed}>
           Save
         </Button>

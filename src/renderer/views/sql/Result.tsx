@@ -1,7 +1,7 @@
 import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Empty, LinkButton, ProblemLine, Select, Switch, say, sending } from '../../parts';
+import { Button, describeProblem, Empty, Input, LinkButton, ProblemLine, Select, Switch, say, sending } from '../../parts';
 import { go } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
@@ -188,12 +188,12 @@ function ToFile({ sql }: { sql: string }) {
     <form className="sql-file row wrap" aria-label="Write to a file" onSubmit={sending(() => write())}>
       <span className="muted">Write all rows to a file</span>
       <Select label="Format" value={target} options={formats} onChange={setTarget} />
-      <input
-        className="field grow"
-        aria-label={target === 'dataset' ? 'Path of the new folder' : 'Path of the new file'}
+      <Input
+        className="grow"
+        label={target === 'dataset' ? 'Path of the new folder' : 'Path of the new file'}
         placeholder={target === 'dataset' ? 'Path of the new folder' : 'Path of the new file'}
         value={path}
-        onChange={(event) => setPath(event.target.value)}
+        onChange={setPath}
       />
       <Button type="submit" disabled={state.phase === 'writing' || path.trim() === ''}>
         {state.phase === 'writing' ? 'Writing…' : 'Write file'}

@@ -2,7 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Entity, EntityType, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, Select, Sheet } from '../../parts';
+import { Button, IconButton, Input, notifyProblem, Select, Sheet } from '../../parts';
 
 const kinds: readonly EntityType[] = ['human', 'agent', 'service'];
 
@@ -52,7 +52,7 @@ export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
       <div className="new-space">
         <label>
           <span className="muted">Name</span>
-          <input className="field" value={name} placeholder="Project Alpha" onChange={(event) => setName(event.target.value)} />
+          <Input value={name} placeholder="Project Alpha" onChange={setName} />
         </label>
         <span className="muted">Members</span>
         <ul>
@@ -86,12 +86,12 @@ function MemberRow({ number, member, onChange, onRemove }: MemberRowProps) {
   const isKnown = member.entityId !== undefined;
   return (
     <li>
-      <input
-        className="field grow"
-        aria-label={`Name of member ${number}`}
+      <Input
+        className="grow"
+        label={`Name of member ${number}`}
         value={member.name}
         disabled={isKnown}
-        onChange={(event) => onChange({ ...member, name: event.target.value })}
+        onChange={(text) => onChange({ ...member, name: text })}
       />
       <Select
         label={`Kind of member ${number}`}

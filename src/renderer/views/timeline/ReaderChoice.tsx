@@ -1,5 +1,5 @@
 import type { Entity, Run, Space } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { Input, say } from '../../parts';
 
 const maxBudget = 10_000;
 const shownRuns = 50;
@@ -43,13 +43,13 @@ export function ReaderChoice({ space, agents, runs, reader, onReader, budget, on
       </label>
       <label className="timeline-field inline-row" title="How many messages the timeline contains">
         <span className="muted">Messages</span>
-        <input
-          className="field timeline-budget"
+        <Input
+          className="timeline-budget"
           type="number"
           min={1}
           max={maxBudget}
           value={budget}
-          onChange={(event) => onBudget(Math.max(1, Math.min(maxBudget, Number(event.target.value) || 1)))}
+          onChange={(text) => onBudget(Math.max(1, Math.min(maxBudget, Number(text) || 1)))}
         />
       </label>
     </header>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Button, IconButton, LinkButton, notifyProblem, Select, say, sending, useWorkedOn } from '../../parts';
+import { Button, Checkbox, IconButton, Input, LinkButton, notifyProblem, Select, say, sending, TextArea, useWorkedOn } from '../../parts';
 import { ask, notify, useOpenDir, useQuery } from '../../state';
 import { defaultSender, runWords } from './space';
 
@@ -63,13 +63,12 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
     <form className="writer stack" onSubmit={sending(() => text.trim() !== '' && !busy && send())}>
       <OpenRuns space={space} runs={runs} disabled={busy} onEnd={(ended) => void finish(ended)} />
       {replyTo && <ReplyLine message={replyTo} onCancel={() => onReplyTo(undefined)} />}
-      <textarea
-        className="field"
-        aria-label="Message"
+      <TextArea
+        label="Message"
         placeholder={`Write as ${sender.name}…`}
         rows={2}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={setText}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey) return;
           event.preventDefault();
@@ -79,9 +78,9 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
       <p className="muted small">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
       <div className="writer-line row wrap">
         <SenderChoice space={space} senderId={sender.entityId} onChange={choose} />
-        <label className="small">
-          <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> Wait for a reply
-        </label>
+        <Checkbox className="small" checked={wait} onChange={setWait}>
+          Wait for a reply
+        </Checkbox>
         {wait && <WaitChoice space={space} senderId={sender.entityId} from={waitFor} onFrom={setWaitFor} minutes={minutes} onMinutes={setMinutes} />}
         <span className="grow" />
         <Button icon={Send} look="primary" type="submit" disabled={busy || text.trim() === ''}>
@@ -157,14 +156,14 @@ function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitC
       />
       <label className="small">
         for
-        <input
-          className="field timeline-budget"
+        <Input
+          className="timeline-budget"
           type="number"
-          aria-label="Minutes to wait"
+          label="Minutes to wait"
           min={1}
           max={1_440}
           value={minutes}
-          onChange={(event) => onMinutes(Math.max(1, Math.min(1_440, Number(event.target.value) || 1)))}
+          onChange={(text) => onMinutes(Math.max(1, Math.min(1_440, Number(text) || 1)))}
         />
         minutes
       </label>

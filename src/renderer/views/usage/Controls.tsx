@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button, ChipMenu, Switch, say, sending } from '../../parts';
+import { Button, ChipMenu, Input, Switch, say, sending } from '../../parts';
 import type { SessionFact } from './facts';
 import { isDay, lengths, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
@@ -83,15 +83,9 @@ function CustomRange({ from, to }: { from: string; to: string }) {
   const problem = !isDay(days.from) || !isDay(days.to) ? 'Choose two days.' : days.from > days.to ? 'The last day is before the first.' : undefined;
   return (
     <form className="row gap-4 wrap" onSubmit={sending(() => !problem && setRange(`${days.from}..${days.to}`))}>
-      <input
-        type="date"
-        className="field"
-        aria-label="First day"
-        value={days.from}
-        onChange={(event) => setDays({ ...days, from: event.target.value })}
-      />
+      <Input type="date" label="First day" value={days.from} onChange={(text) => setDays({ ...days, from: text })} />
       <span className="muted">–</span>
-      <input type="date" className="field" aria-label="Last day" value={days.to} onChange={(event) => setDays({ ...days, to: event.target.value })} />
+      <Input type="date" label="Last day" value={days.to} onChange={(text) => setDays({ ...days, to: text })} />
       <Button type="submit" disabled={problem !== undefined}>
         Show
       </Button>
