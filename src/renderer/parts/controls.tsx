@@ -148,34 +148,49 @@ export function Copyable({ text, label }: { text: string; label: string }) {
 interface SelectProps<V extends string> extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
   /** The name of the field, if no element labels it. */
   readonly label?: string;
+  /** Words before the field, which label it. */
+  readonly before?: string;
   readonly value?: V;
   readonly options: readonly (readonly [value: string, name: string, isDisabled?: boolean])[];
   readonly onChange?: (value: V) => void;
 }
 
 /** A field whose value is one of the options. */
-export const Select = <V extends string>({ label, className, options, onChange, ...rest }: SelectProps<V>) => (
-  <select className={fieldClass(className)} aria-label={label} onChange={(event) => onChange?.(event.target.value as V)} {...rest}>
-    {options.map(([value, name, isDisabled]) => (
-      <option key={value} value={value} disabled={isDisabled}>
-        {name}
-      </option>
-    ))}
-  </select>
-);
+export const Select = <V extends string>({ label, before, className, options, onChange, ...rest }: SelectProps<V>) =>
+  labeled(
+    before,
+    <select className={fieldClass(className)} aria-label={label} onChange={(event) => onChange?.(event.target.value as V)} {...rest}>
+      {options.map(([value, name, isDisabled]) => (
+        <option key={value} value={value} disabled={isDisabled}>
+          {name}
+        </option>
+      ))}
+    </select>,
+  );
 
-/** The properties of a field for text. `label` is its name, if no element labels it. */
+/** The properties of a field for text. `label` is its name, if no element labels it, and `before` are words before the field that do. */
 type TextProps<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'onChange'> & {
   readonly label?: string;
+  readonly before?: string;
   readonly onChange: (text: string) => void;
 };
 
 const fieldClass = (className: string | undefined): string => (className ? `field ${className}` : 'field');
 
+const labeled = (before: string | undefined, field: ReactNode) =>
+  before === undefined ? (
+    field
+  ) : (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the field is the control
+    <label>
+      <span className="muted">{before}</span>
+      {field}
+    </label>
+  );
+
 /** A field for one line of text. */
-export const Input = ({ label, className, onChange, ...rest }: TextProps<'input'>) => (
-  <input className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />
-);
+export const Input = ({ label, before, className, onChange, ...rest }: TextProps<'input'>) =>
+  labeled(before, <input className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />);
 
 /** A field for several lines of text. */
 export const TextArea = ({ label, className, onChange, ...rest }: TextProps<'textarea'>) => (

@@ -48,26 +48,18 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
   return (
     <form className="case-form labeled stack" onSubmit={sending(() => save())}>
       {experiments.length > 0 && (
-        <label>
-          <span className="muted">Experiment</span>
-          <Select
-            label="Experiment"
-            value={chosen}
-            options={[...experiments.map(({ experimentId, title }) => [experimentId, title] as const), [newExperiment, 'New experiment']]}
-            onChange={setChosen}
-          />
-        </label>
+        <Select
+          before="Experiment"
+          label="Experiment"
+          value={chosen}
+          options={[...experiments.map(({ experimentId, title }) => [experimentId, title] as const), [newExperiment, 'New experiment']]}
+          onChange={setChosen}
+        />
       )}
       {chosen === newExperiment && (
-        <label>
-          <span className="muted">Name</span>
-          <Input label="Name of the experiment" placeholder="What you want to find out" value={title} onChange={setTitle} />
-        </label>
+        <Input before="Name" label="Name of the experiment" placeholder="What you want to find out" value={title} onChange={setTitle} />
       )}
-      <label>
-        <span className="muted">Case</span>
-        <Input label="Name of the case" placeholder={defaultName} value={name} onChange={setName} />
-      </label>
+      <Input before="Case" label="Name of the case" placeholder={defaultName} value={name} onChange={setName} />
       {problem && <ProblemLine>{problem}</ProblemLine>}
       <Button type="submit" look="primary" icon={FlaskConical} disabled={isSaving}>
         Add case

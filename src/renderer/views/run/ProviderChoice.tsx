@@ -31,20 +31,18 @@ export function ProviderChoice(props: ProviderChoiceProps) {
   const chosen = providers.find((each) => each.id === provider);
   return (
     <section className="ask-who" aria-label="Provider and model">
-      <label>
-        <span className="muted">Provider</span>
-        <Select
-          label="Provider"
-          value={provider}
-          options={providers.map(({ id, title, problem }) => [id, problem === undefined ? title : `${title} (unavailable)`, problem !== undefined])}
-          onChange={(id) => {
-            const next = providers.find((each) => each.id === id);
-            onProvider(id);
-            // The recorded model may not exist at another provider: then its first model is chosen.
-            onModel(next && !offers(next, defaultModel) ? (next.models[0] ?? '') : '');
-          }}
-        />
-      </label>
+      <Select
+        before="Provider"
+        label="Provider"
+        value={provider}
+        options={providers.map(({ id, title, problem }) => [id, problem === undefined ? title : `${title} (unavailable)`, problem !== undefined])}
+        onChange={(id) => {
+          const next = providers.find((each) => each.id === id);
+          onProvider(id);
+          // The recorded model may not exist at another provider: then its first model is chosen.
+          onModel(next && !offers(next, defaultModel) ? (next.models[0] ?? '') : '');
+        }}
+      />
       <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
       {!isRecorded && (
         <label>

@@ -52,10 +52,7 @@ export function WhatIfForm(props: WhatIfFormProps) {
         unanswered={unanswered}
         onUnanswered={setUnanswered}
       >
-        <label>
-          <span className="muted">Stop when</span>
-          <Select label="Stop when" value={stopAt} options={Object.entries(limits)} onChange={setStopAt} />
-        </label>
+        <Select before="Stop when" label="Stop when" value={stopAt} options={Object.entries(limits)} onChange={setStopAt} />
       </ProviderChoice>
       <ProviderHint provider={provider} ofRecording="The recorded replies are appended to this branch, with its edits." />
       <OriginalChoice following={following} original={original} onChange={onOriginal} />

@@ -141,10 +141,7 @@ function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFor
     <form className="storage-new" aria-label="Give access" onSubmit={onSubmit}>
       <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
       <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
-      <label>
-        <span className="muted">Role</span>
-        <Select name="role" defaultValue="writer" options={Object.entries(roles)} />
-      </label>
+      <Select before="Role" name="role" defaultValue="writer" options={Object.entries(roles)} />
       <div className="storage-actions">
         <Button type="submit" icon={UserPlus}>
           Give access

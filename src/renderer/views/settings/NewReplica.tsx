@@ -28,10 +28,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
   };
   return (
     <form className="storage-new" aria-label="Add a replica" onSubmit={submit}>
-      <label>
-        <span className="muted">Kind</span>
-        <Select value={kind} options={Object.entries({ folder: 'Folder', s3: 'S3 bucket' })} onChange={setKind} />
-      </label>
+      <Select before="Kind" value={kind} options={Object.entries({ folder: 'Folder', s3: 'S3 bucket' })} onChange={setKind} />
       <Field
         name="name"
         label="Name"
@@ -46,10 +43,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
       ) : (
         <BucketFields credentials={credentials} onCredentials={setCredentials} />
       )}
-      <label>
-        <span className="muted">Copies</span>
-        <Select name="takes" options={Object.entries({ replicate: 'Objects marked “replicate”', all: 'Every object' })} />
-      </label>
+      <Select before="Copies" name="takes" options={Object.entries({ replicate: 'Objects marked “replicate”', all: 'Every object' })} />
       <div className="storage-actions">
         <Button type="submit" look="primary">
           Add replica
@@ -72,10 +66,7 @@ function BucketFields({ credentials, onCredentials }: BucketFieldsProps) {
       <Field name="endpoint" label="Endpoint" type="url" placeholder="Only for servers other than Amazon S3" />
       <Field name="region" label="Region" placeholder="us-east-1" />
       <Field name="prefix" label="Prefix" />
-      <label>
-        <span className="muted">Credentials</span>
-        <Select value={credentials} options={Object.entries(credentialNames)} onChange={onCredentials} />
-      </label>
+      <Select before="Credentials" value={credentials} options={Object.entries(credentialNames)} onChange={onCredentials} />
       {credentials === 'keys' && (
         <>
           <Field name="accessKeyId" label="Access key" required autoComplete="off" />

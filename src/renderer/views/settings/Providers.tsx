@@ -102,10 +102,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       }}
     >
       <h3>Add a provider</h3>
-      <label>
-        <span className="muted">API</span>
-        <Select value={wire} options={Object.entries(wireNames)} onChange={setWire} />
-      </label>
+      <Select before="API" value={wire} options={Object.entries(wireNames)} onChange={setWire} />
       <label>
         <span className="muted">Name</span>
         <input className="field" name="title" required maxLength={100} />

@@ -50,10 +50,7 @@ export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
       action={{ label: 'Create', disabled: busy || members.every((member) => member.name.trim() === ''), run: () => void create() }}
     >
       <div className="new-space">
-        <label>
-          <span className="muted">Name</span>
-          <Input value={name} placeholder="Project Alpha" onChange={setName} />
-        </label>
+        <Input before="Name" value={name} placeholder="Project Alpha" onChange={setName} />
         <span className="muted">Members</span>
         <ul>
           {members.map((member, place) => (
