@@ -31,15 +31,8 @@ export function EditLayer({ project, layer, text, onClose, onDone }: EditLayerPr
   );
 }
 
-interface SavedBlocksProps {
-  readonly project: string;
-  readonly layer: string;
-  readonly value: string;
-  readonly onValue: (text: string) => void;
-}
-
 /** Chooses a saved block for the layer, or saves the text as one. */
-function SavedBlocks({ project, layer, value, onValue }: SavedBlocksProps) {
+function SavedBlocks({ project, layer, value, onValue }: { project: string; layer: string; value: string; onValue: (text: string) => void }) {
   const all = useSavedBlocks(project);
   const blocks = all.filter((block) => block.layer === layer);
   const [name, setName] = useState('');

@@ -133,15 +133,8 @@ function useFork(project: string, { commit, key, text, original, name }: ForkDra
   return { step, run };
 }
 
-interface MissingProps {
-  readonly step: Step;
-  readonly folder: string;
-  readonly onFolder: (folder: string) => void;
-  readonly onContinue: () => void;
-}
-
 /** The problem of the last step: no folder, no terminal, or an error. */
-function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
+function Missing({ step, folder, onFolder, onContinue }: { step: Step; folder: string; onFolder: (folder: string) => void; onContinue: () => void }) {
   switch (step.phase) {
     case 'failed':
       return <ProblemLine>Cannot fork: {describeProblem(step.error).message} The draft is kept.</ProblemLine>;

@@ -14,15 +14,8 @@ import { Strip } from './Strip';
 /** Headings of unchanged entries shown when a folded row is opened. */
 const maxHeads = 400;
 
-interface ComparisonProps {
-  readonly project: string;
-  readonly a: ContextId;
-  readonly b: ContextId;
-  readonly diff: ContextDiff;
-}
-
 /** Two contexts entry by entry: unchanged entries folded, differing entries in full. */
-export function Comparison({ project, a, b, diff }: ComparisonProps) {
+export function Comparison({ project, a, b, diff }: { project: string; a: ContextId; b: ContextId; diff: ContextDiff }) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
   const [layout, setLayout] = useState<DiffLayout>(diff.changed > 0 || (diff.added > 0 && diff.removed > 0) ? 'split' : 'unified');
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());

@@ -6,13 +6,8 @@ import { TaskProblem, useTask } from './task';
 
 type Report = Awaited<ReturnType<typeof api.project.backups>>;
 
-interface BackupsProps {
-  report: Report;
-  onChanged: () => void;
-}
-
 /** The backups of the project's database: the setting, their dates and sizes, and a button that makes one. */
-export function Backups({ report, onChanged }: BackupsProps) {
+export function Backups({ report, onChanged }: { report: Report; onChanged: () => void }) {
   const [task, start] = useTask<Report>();
   const [made, setMade] = useState(false);
   const shown = task.state === 'done' ? task.result : report;

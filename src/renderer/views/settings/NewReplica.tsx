@@ -54,12 +54,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
   );
 }
 
-interface BucketFieldsProps {
-  credentials: Credentials;
-  onCredentials: (credentials: Credentials) => void;
-}
-
-function BucketFields({ credentials, onCredentials }: BucketFieldsProps) {
+function BucketFields({ credentials, onCredentials }: { credentials: Credentials; onCredentials: (credentials: Credentials) => void }) {
   return (
     <>
       <Field name="bucket" label="Bucket" required />

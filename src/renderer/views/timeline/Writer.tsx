@@ -171,16 +171,9 @@ function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitC
   );
 }
 
-interface OpenRunsProps {
-  readonly space: Space;
-  readonly runs: readonly Run[];
-  readonly disabled: boolean;
-  readonly onEnd: (run: Run) => void;
-}
-
 const shownRuns = 6;
 
-function OpenRuns({ space, runs, disabled, onEnd }: OpenRunsProps) {
+function OpenRuns({ space, runs, disabled, onEnd }: { space: Space; runs: readonly Run[]; disabled: boolean; onEnd: (run: Run) => void }) {
   const project = useOpenDir() ?? '';
   const isOnJob = useWorkedOn(project);
   if (runs.length === 0) return null;
