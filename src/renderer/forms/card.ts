@@ -2,23 +2,15 @@ import type { Card, CardContent, Role } from '../../core/contract/index.js';
 import { FieldError, type FormField, type FormValues, givenIn, jsonIn, numberIn, rowsIn, textIn, useTickets } from '../state';
 
 /** Types that agents and Stemma use. Any other type is allowed too. */
-const cardTypes: readonly { readonly value: string; readonly name: string }[] = [
-  { value: 'task.instruction', name: 'what an agent must do' },
-  { value: 'task.context', name: 'what an agent needs to know' },
-  { value: 'task.deliverable', name: 'a result' },
-  { value: 'task.result_fields', name: 'the fields that a result must have' },
-  { value: 'agent.thought', name: 'what an agent says' },
-  { value: 'tool.call', name: 'a call of a tool' },
-  { value: 'tool.result', name: 'the result of a tool' },
-];
-
-const roleOptions = [
-  { value: '', name: 'As its type says' },
-  { value: 'user', name: 'User' },
-  { value: 'assistant', name: 'Assistant' },
-  { value: 'system', name: 'System' },
-  { value: 'tool', name: 'Tool' },
-];
+const cardTypes: Readonly<Record<string, string>> = {
+  'task.instruction': 'what an agent must do',
+  'task.context': 'what an agent needs to know',
+  'task.deliverable': 'a result',
+  'task.result_fields': 'the fields that a result must have',
+  'agent.thought': 'what an agent says',
+  'tool.call': 'a call of a tool',
+  'tool.result': 'the result of a tool',
+};
 
 const holds =
   (kind: CardContent['kind']) =>
@@ -39,11 +31,7 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
     name: 'kind',
     label: 'Content',
     kind: 'choice',
-    options: [
-      { value: 'text', name: 'Text' },
-      { value: 'json', name: 'JSON' },
-      { value: 'fields', name: 'Fields of a result' },
-    ],
+    options: { text: 'Text', json: 'JSON', fields: 'Fields of a result' },
   },
   { name: 'text', label: 'Text', kind: 'long', field: `${at}.content.text`, shown: holds('text') },
   { name: 'data', label: 'JSON', kind: 'code', field: `${at}.content.data`, shown: holds('json'), required: true, hint: 'An object or a list.' },
@@ -64,7 +52,7 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
     name: 'role',
     label: 'Role',
     kind: 'choice',
-    options: roleOptions,
+    options: { '': 'As its type says', user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' },
     field: `${at}.metadata.role`,
     hint: 'Who speaks in the card when a model reads it.',
   },
@@ -94,18 +82,7 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
 ];
 
 /** The values of an empty card form. */
-export const newCard = (): FormValues => ({
-  type: 'task.context',
-  kind: 'text',
-  text: '',
-  data: '{\n}',
-  fields: [],
-  role: '',
-  toolCalls: '',
-  toolCallId: '',
-  authorId: useTickets.getState().actor,
-  ttl: '',
-});
+export const newCard = (): FormValues => ({ type: 'task.context', data: '{\n}', authorId: useTickets.getState().actor });
 
 /** The form values for an existing card. */
 export function valuesOfCard(card: Card): FormValues {

@@ -42,7 +42,7 @@ export async function retentionForm({ id }: Named): Promise<FormSpec> {
     title: 'Keep this object',
     intro: `The object ${stat.short} holds the content of this commit: ${say.bytes(stat.size)}, ${say.bytes(stat.storedBytes)} on disk. Other commits with the same content share it.`,
     fields: [
-      { name: 'policy', label: 'Keep it', kind: 'choice', options: Object.entries(policyNames).map(([value, name]) => ({ value, name })) },
+      { name: 'policy', label: 'Keep it', kind: 'choice', options: policyNames },
       {
         name: 'ttl',
         label: 'Hours from now',
@@ -78,16 +78,12 @@ export const summaryForm = (id: ContextId): FormSpec => ({
       name: 'which',
       label: 'Which commits',
       kind: 'choice',
-      options: [
-        { value: 'this', name: 'This commit' },
-        { value: 'missing', name: 'Every commit without a summary' },
-      ],
+      options: { this: 'This commit', missing: 'Every commit without a summary' },
     },
     { name: 'provider', label: 'Written by', kind: 'choice', options: providerOptions, placeholder: 'Extracts of its own words, without a model' },
     { ...modelField(), shown: ({ provider }) => provider !== '' },
     { name: 'perMinute', label: 'Most calls per minute', kind: 'number', shown: ({ provider }) => provider !== '' },
   ],
-  start: { which: 'this', provider: '', model: '', perMinute: '' },
   action: 'Summarize',
   submit: async (values) => {
     const [provider, model, perMinute] = [givenIn(values, 'provider'), givenIn(values, 'model'), numberIn(values, 'perMinute')];
@@ -139,11 +135,9 @@ export async function materializeForm({ id }: Named): Promise<FormSpec> {
         options: formats.map(({ format, name }) => ({ value: format, name })),
       },
     ],
-    start: { stop: 'compaction', format: '' },
     action: 'Materialize',
     submit: async (values) => {
-      const format = givenIn(values, 'format');
-      const made = await api.context.materialize({ id, stop: textIn(values, 'stop') as never, ...(format && { format }) });
+      const made = await api.context.materialize({ id, stop: textIn(values, 'stop') as never, format: givenIn(values, 'format') });
       notify(`${say.plural(made.messageCount, 'message')} · ${made.artifactRef}`, {
         name: 'Copy the reference',
         act: () => void copy(made.artifactRef, 'Copied the reference'),
@@ -223,7 +217,6 @@ export const budgetForm = (onDone: () => void): FormSpec => ({
   title: 'Shrink the store to a size',
   intro: 'Objects that nothing refers to are removed first, then caches, then objects of which a replica has a copy. Nothing else is removed.',
   fields: [{ name: 'megabytes', label: 'Size in megabytes', kind: 'number', required: true, field: 'budgetBytes' }],
-  start: { megabytes: '' },
   action: 'Shrink',
   submit: async (values) => {
     const { removed, freedBytes } = await api.artifact.gc({ budgetBytes: Math.round((numberIn(values, 'megabytes') ?? 0) * 1_000_000) });

@@ -3,6 +3,7 @@ import { api } from '../client';
 import { notifyProblem, say } from '../parts';
 import {
   ask,
+  emptyValues,
   FieldError,
   type FormField,
   type FormOption,
@@ -19,7 +20,7 @@ import {
   textIn,
 } from '../state';
 import { agentOptions, boxOptions, profileOptions, providerOptions } from './options';
-import { defaultPerformer, limitsIn, performerIn, programOptions, workFields } from './run';
+import { limitsIn, performerIn, programOptions, workFields } from './run';
 
 /** Starts the work on the first turn that a handover dispatched, or shows the turn. A rejected handover dispatched no turn. */
 async function dispatched(
@@ -72,11 +73,7 @@ const taskFields: readonly FormField[] = [
     name: 'targetStrategy',
     label: 'To',
     kind: 'choice',
-    options: [
-      { value: 'new', name: 'A new agent with a profile' },
-      { value: 'reuse', name: 'An existing agent' },
-      { value: 'clone', name: 'A clone of an agent, with what it has written' },
-    ],
+    options: { new: 'A new agent with a profile', reuse: 'An existing agent', clone: 'A clone of an agent, with what it has written' },
   },
   {
     name: 'targetRef',
@@ -96,17 +93,12 @@ const taskFields: readonly FormField[] = [
   },
 ];
 
-const taskIn = (values: FormValues) => {
-  const contextBoxId = givenIn(values, 'contextBoxId');
-  return {
-    targetStrategy: textIn(values, 'targetStrategy') as Strategy,
-    targetRef: textIn(values, 'targetRef'),
-    instruction: textIn(values, 'instruction'),
-    ...(contextBoxId && { contextBoxId }),
-  };
-};
-
-const emptyTask: FormValues = { targetStrategy: 'new', targetRef: '', instruction: '', contextBoxId: '' };
+const taskIn = (values: FormValues) => ({
+  targetStrategy: textIn(values, 'targetStrategy') as Strategy,
+  targetRef: textIn(values, 'targetRef'),
+  instruction: textIn(values, 'instruction'),
+  contextBoxId: givenIn(values, 'contextBoxId'),
+});
 
 const newCardField: FormField = {
   name: 'cardText',
@@ -130,7 +122,7 @@ export const delegateForm = (from = '', box = '', start: Partial<FormValues> = {
   title: 'Delegate',
   intro: 'You or an agent give another agent an instruction and, if you choose, a box. The other agent gets a turn.',
   fields: [sender, ...taskFields, newCardField, ...workFields],
-  start: { sourceAgentId: from, ...emptyTask, contextBoxId: box, cardText: '', ...defaultPerformer, ...given(start) },
+  start: { sourceAgentId: from, contextBoxId: box, ...given(start) },
   action: 'Delegate',
   draft: `delegate ${from} ${box}`,
   submit: async (values) =>
@@ -162,17 +154,16 @@ export const forkJoinForm = (from = ''): FormSpec => ({
     { name: 'failFast', label: 'Cancel the other tasks when one fails', kind: 'check' },
     { name: 'deadlineSeconds', label: 'Deadline (seconds)', kind: 'number', hint: 'Tasks that are open after this time end as timed out.' },
   ],
-  start: { sourceAgentId: from, tasks: [emptyTask, emptyTask], failFast: false, deadlineSeconds: '' },
+  start: { sourceAgentId: from, tasks: [emptyValues(taskFields), emptyValues(taskFields)] },
   action: 'Dispatch tasks',
   draft: 'fork join',
   submit: async (values) => {
-    const deadlineSeconds = numberIn(values, 'deadlineSeconds');
     await dispatched(
       await api.handover.forkJoin({
         sourceAgentId: await senderIn(values),
         tasks: rowsIn(values, 'tasks').map(taskIn),
         failFast: isYes(values, 'failFast'),
-        ...(deadlineSeconds !== undefined && { deadlineSeconds }),
+        deadlineSeconds: numberIn(values, 'deadlineSeconds'),
       }),
     );
   },
@@ -202,7 +193,7 @@ export const launchForm = (profileName = '', start: Partial<FormValues> = {}): F
     { name: 'instruction', label: 'Instruction', kind: 'long', required: true },
     ...workFields,
   ],
-  start: { profileName, newName: '', newPrompt: '', instruction: '', ...defaultPerformer, ...given(start) },
+  start: { profileName, ...given(start) },
   action: 'Launch',
   draft: `launch ${profileName}`,
   submit: async (values) => {
@@ -241,7 +232,7 @@ export const expertForm = (from = ''): FormSpec => ({
     { name: 'question', label: 'Question', kind: 'long', required: true },
     { name: 'includeHistory', label: 'Hand over what the asking agent has written', kind: 'check' },
   ],
-  start: { sourceAgentId: from, profileName: '', question: '', includeHistory: false },
+  start: { sourceAgentId: from },
   action: 'Ask',
   draft: 'expert',
   submit: async (values) =>
@@ -270,15 +261,13 @@ export const registerForm = (): FormSpec => ({
       hint: 'Its chain continues from this commit. Leave it empty to start a new one.',
     },
   ],
-  start: { agentId: '', displayName: '', profileName: '', contextId: '' },
   action: 'Register',
   submit: async (values) => {
-    const [displayName, profileName, contextId] = [givenIn(values, 'displayName'), givenIn(values, 'profileName'), givenIn(values, 'contextId')];
     await api.agent.register({
       agentId: textIn(values, 'agentId'),
-      ...(displayName && { displayName }),
-      ...(profileName && { profileName }),
-      ...(contextId && { contextId: contextId as never }),
+      displayName: givenIn(values, 'displayName'),
+      profileName: givenIn(values, 'profileName'),
+      contextId: givenIn(values, 'contextId') as never,
     });
     await refreshProject();
     notify('Agent registered');

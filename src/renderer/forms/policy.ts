@@ -3,7 +3,7 @@ import { api } from '../client';
 import { type FormSpec, type FormValues, givenIn, isYes, notify, numberIn, refreshProject, textIn } from '../state';
 import { profileOptions } from './options';
 import { listed } from './profile';
-import { defaultPerformer, limitsIn, performerFields, performerIn } from './run';
+import { limitsIn, performerFields, performerIn } from './run';
 
 export const ruleKinds = {
   agent: 'Turns of an agent or a profile',
@@ -33,12 +33,12 @@ const suggestions = async (kind: FormValues['kind']) => {
 
 const forOf = (kind: RuleKind, name: string): PolicyRule['for'] => ({ [kind]: name }) as unknown as PolicyRule['for'];
 
+const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
+
 function valuesOfRule(rule: PolicyRule): FormValues {
   const { kind, name } = readTarget(rule);
   const { performer, limits = {}, who, parallel, tools, otherTools } = rule;
-  const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
   return {
-    ...defaultPerformer,
     ...('agent' in performer
       ? {
           by: 'agent',
@@ -62,17 +62,6 @@ function valuesOfRule(rule: PolicyRule): FormValues {
     otherTools: otherTools ?? 'ask',
   };
 }
-
-const newRule = (kind: RuleKind, name: string): FormValues => ({
-  ...defaultPerformer,
-  kind,
-  name,
-  who: '',
-  parallel: '',
-  allTools: true,
-  tools: '',
-  otherTools: 'ask',
-});
 
 function ruleIn(values: FormValues, before?: PolicyRule): PolicyRule {
   const [who, parallel] = [givenIn(values, 'who'), numberIn(values, 'parallel')];
@@ -104,7 +93,7 @@ export function ruleForm(
         name: 'kind',
         label: 'What may start',
         kind: 'choice',
-        options: Object.entries(ruleKinds).map(([value, name]) => ({ value, name })),
+        options: ruleKinds,
       },
       {
         name: 'name',
@@ -133,13 +122,10 @@ export function ruleForm(
         label: 'When it calls another tool',
         kind: 'choice',
         shown: ({ by }) => by !== 'agent',
-        options: [
-          { value: 'ask', name: 'Ask me' },
-          { value: 'stop', name: 'Stop the job' },
-        ],
+        options: { ask: 'Ask me', stop: 'Stop the job' },
       },
     ],
-    start: isNew ? newRule(given.kind, given.name) : valuesOfRule(given.rule),
+    start: isNew ? { kind: given.kind, name: given.name, allTools: true } : valuesOfRule(given.rule),
     action: isNew ? 'Allow' : 'Save',
     submit: async (values) => {
       const policy = await api.runner.getPolicy({});
@@ -156,7 +142,6 @@ export function ruleForm(
 export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
   const policy = await api.runner.getPolicy({});
   const { calls, minutes, tokens, cost } = policy.limits ?? {};
-  const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
   return {
     title: 'Usual limits',
     intro: 'These limits hold for jobs that a rule without limits of its own starts.',
@@ -180,12 +165,11 @@ export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
     },
     action: 'Save',
     submit: async (values) => {
-      const parallel = numberIn(values, 'parallel');
       const environment = listed(textIn(values, 'environment'));
       await api.runner.setPolicy({
         rules: policy.rules,
         limits: limitsIn(values),
-        ...(parallel !== undefined && { parallel }),
+        parallel: numberIn(values, 'parallel'),
         ...(environment.length > 0 && { environment }),
       });
       onDone();

@@ -1,8 +1,9 @@
-import type { PermissionMode, Runtime, Work } from '../../core/contract/index.js';
+import type { PermissionMode, RunLimits, Runtime, Work } from '../../core/contract/index.js';
 import { api } from '../client';
 import { type FormField, type FormOption, type FormSpec, type FormValues, givenIn, numberIn, repeatJob, startJob, textIn } from '../state';
 import { modelField, providerField } from './options';
 
+const performers = { model: "A model with Stemma's own tools", agent: 'A command-line agent on this machine' } as const;
 const byAgent = ({ by }: FormValues): boolean => by === 'agent';
 const byModel = ({ by }: FormValues): boolean => by !== 'agent' && by !== 'later';
 
@@ -22,12 +23,12 @@ async function folderOptions(): Promise<readonly FormOption[]> {
   return [...new Set(folders)].flatMap((folder) => (folder ? [{ value: folder, name: folder }] : []));
 }
 
-export const permissionOptions: readonly { readonly value: PermissionMode; readonly name: string }[] = [
-  { value: 'default', name: 'Ask before each change and command' },
-  { value: 'acceptEdits', name: 'Change files in its folder, ask before commands' },
-  { value: 'plan', name: 'Only read' },
-  { value: 'bypassPermissions', name: 'Never ask' },
-];
+export const permissionOptions: Readonly<Record<PermissionMode, string>> = {
+  default: 'Ask before each change and command',
+  acceptEdits: 'Change files in its folder, ask before commands',
+  plan: 'Only read',
+  bypassPermissions: 'Never ask',
+};
 
 /** The fields for the performer and the limits. `at` is the position of the performer in the procedure's input. */
 export const performerFields = (at = ''): readonly FormField[] => [
@@ -35,10 +36,7 @@ export const performerFields = (at = ''): readonly FormField[] => [
     name: 'by',
     label: 'Who works',
     kind: 'choice',
-    options: [
-      { value: 'model', name: "A model with Stemma's own tools" },
-      { value: 'agent', name: 'A command-line agent on this machine' },
-    ],
+    options: performers,
   },
   { ...providerField, shown: byModel, field: `${at}performer.provider` },
   {
@@ -92,22 +90,9 @@ export const performerFields = (at = ''): readonly FormField[] => [
 /** The fields for the performer of a turn that is about to be dispatched. The turn can also wait until someone begins it. */
 export const workFields: readonly FormField[] = performerFields().map((field) =>
   field.name === 'by'
-    ? { ...field, options: [...(field.options as readonly FormOption[]), { value: 'later', name: 'Nobody yet: the turn waits' }] }
+    ? { ...field, options: { ...performers, later: 'Nobody yet: the turn waits' } }
     : { ...field, shown: (values) => values.by !== 'later' && (field.shown?.(values) ?? true) },
 );
-
-export const defaultPerformer: FormValues = {
-  by: 'model',
-  provider: '',
-  agent: '',
-  folder: '',
-  permissions: 'default',
-  model: '',
-  calls: '',
-  minutes: '',
-  tokens: '',
-  cost: '',
-};
 
 /** The performer that the fields describe. */
 export function performerIn(values: FormValues) {
@@ -124,13 +109,8 @@ export function performerIn(values: FormValues) {
 
 /** The limits that the fields set. */
 export function limitsIn(values: FormValues) {
-  const [calls, minutes, tokens, cost] = ['calls', 'minutes', 'tokens', 'cost'].map((name) => numberIn(values, name));
-  return {
-    ...(calls !== undefined && { calls }),
-    ...(minutes !== undefined && { minutes }),
-    ...(tokens !== undefined && { tokens }),
-    ...(cost !== undefined && { cost }),
-  };
+  const given = ['calls', 'minutes', 'tokens', 'cost'].map((name) => [name, numberIn(values, name)] as const);
+  return Object.fromEntries(given.filter(([, limit]) => limit !== undefined)) as RunLimits;
 }
 
 /** Only a context can be answered several times, so only its form has these fields. */
@@ -150,7 +130,6 @@ export const runForm = (what: Work, title: string): FormSpec => ({
   title,
   intro: 'The job runs within these limits and stops at the first that it reaches. You can stop it at any time.',
   fields: [...performerFields(), ...('commit' in what ? repeatFields : [])],
-  start: { ...defaultPerformer, ...('commit' in what && { times: '', check: '' }) },
   action: 'Run',
   submit: (values) => {
     const [performer, limits, times] = [performerIn(values), limitsIn(values), numberIn(values, 'times') ?? 1];

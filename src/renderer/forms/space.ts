@@ -3,11 +3,11 @@ import { api } from '../client';
 import { attempt, notifyProblem } from '../parts';
 import { FieldError, type FormSpec, givenIn, isYes, jsonIn, localTime, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
 
-const kinds: readonly { readonly value: EntityType; readonly name: string }[] = [
-  { value: 'agent', name: 'An agent' },
-  { value: 'human', name: 'A person' },
-  { value: 'service', name: 'A service, such as a build or a calendar' },
-];
+const kinds: Readonly<Record<EntityType, string>> = {
+  agent: 'An agent',
+  human: 'A person',
+  service: 'A service, such as a build or a calendar',
+};
 
 /** Adds a member to a space: a known entity or a new one. */
 export const joinForm = (space: Space, known: readonly Entity[], onDone: () => void): FormSpec => ({
@@ -26,7 +26,6 @@ export const joinForm = (space: Space, known: readonly Entity[], onDone: () => v
     { name: 'name', label: 'Name', required: true, shown: ({ entityId }) => entityId === '' },
     { name: 'type', label: 'Kind', kind: 'choice', options: kinds, shown: ({ entityId }) => entityId === '' },
   ],
-  start: { entityId: '', name: '', type: 'agent' },
   action: 'Add',
   submit: async (values) => {
     const entityId =
@@ -149,11 +148,7 @@ export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onD
       name: 'when',
       label: 'When',
       kind: 'choice',
-      options: [
-        { value: 'after', name: 'Once, after a delay' },
-        { value: 'at', name: 'Once, at a time' },
-        { value: 'cron', name: 'Again and again' },
-      ],
+      options: { after: 'Once, after a delay', at: 'Once, at a time', cron: 'Again and again' },
     },
     { name: 'runAfter', label: 'Delay', required: true, placeholder: '2 hours', shown: ({ when }) => when === 'after' },
     { name: 'scheduledAt', label: 'Time', kind: 'time', required: true, shown: ({ when }) => when === 'at' },
@@ -199,7 +194,7 @@ export const serviceForm = ({ entityId, name }: Entity, onDone: () => void): For
     { name: 'service', label: 'Service', required: true, placeholder: 'build', field: 'trigger.service' },
     { name: 'payload', label: 'Data', kind: 'code', field: 'trigger.payload', hint: 'Any JSON, such as {"result": "failed"}.' },
   ],
-  start: { service: '', payload: '{\n}' },
+  start: { payload: '{\n}' },
   action: 'Start run',
   submit: async (values) => {
     const payload = jsonIn(values, 'payload');

@@ -14,10 +14,7 @@ export const hubForm = (from = ''): FormSpec => ({
       name: 'how',
       label: 'How',
       kind: 'choice',
-      options: [
-        { value: 'open', name: 'Open it: contents are fetched when you read them' },
-        { value: 'clone', name: 'Clone it: everything is copied to a folder' },
-      ],
+      options: { open: 'Open it: contents are fetched when you read them', clone: 'Clone it: everything is copied to a folder' },
     },
     { name: 'from', label: 'Hub and project, or a share link', required: true, hint: 'Such as https://hub.example/web-shop.' },
     {
@@ -35,7 +32,7 @@ export const hubForm = (from = ''): FormSpec => ({
       hint: 'Its name ends in .stemma.',
     },
   ],
-  start: { how: 'open', from, token: '', dir: '' },
+  start: { from },
   action: 'Open',
   submit: async (values) => {
     const place = hubPlaceOf(textIn(values, 'from'));
@@ -70,25 +67,17 @@ export const shareForm = (commit: ContextId, against?: ContextId): FormSpec => (
       name: 'role',
       label: 'They may',
       kind: 'choice',
-      options: [
-        { value: 'reader', name: 'Read it' },
-        { value: 'reviewer', name: 'Read it, and send tickets' },
-      ],
+      options: { reader: 'Read it', reviewer: 'Read it, and send tickets' },
     },
     {
       name: 'days',
       label: 'For',
       kind: 'choice',
-      options: [
-        { value: '1', name: '1 day' },
-        { value: '7', name: '7 days' },
-        { value: '30', name: '30 days' },
-        { value: '', name: 'Until it is revoked' },
-      ],
+      options: { 1: '1 day', 7: '7 days', 30: '30 days', '': 'Until it is revoked' },
       hint: 'Settings, Team lists the links and ends them.',
     },
   ],
-  start: { role: 'reader', days: '7' },
+  start: { days: '7' },
   action: 'Make the link',
   submit: async (values) => {
     const days = Number(textIn(values, 'days'));

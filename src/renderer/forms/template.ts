@@ -12,12 +12,12 @@ export const templateForm = (name = '', text = ''): FormSpec => ({
     { name: 'text', label: 'Content', kind: 'long', required: true },
     { name: 'contentType', label: 'Media type', placeholder: 'text/plain', hint: 'Leave it empty for plain text.' },
   ],
-  start: { name, text, contentType: '' },
+  start: { name, text },
   action: 'Store version',
   draft: `template ${name}`,
   submit: async (values) => {
-    const contentType = givenIn(values, 'contentType');
-    const made = await api.template.put({ name: textIn(values, 'name'), text: textIn(values, 'text'), ...(contentType && { contentType }) });
+    const [name, text, contentType] = [textIn(values, 'name'), textIn(values, 'text'), givenIn(values, 'contentType')];
+    const made = await api.template.put({ name, text, contentType });
     await refreshProject();
     go({ view: 'profiles', kinds: 'templates', template: made.template });
     notify(`Stored ${made.template}`);
@@ -36,11 +36,10 @@ export const instantiateForm = (template: string, commit: string, onMade: (made:
     { name: 'context', label: 'Commit', placeholder: 'ctx-…', hint: 'Leave it empty for a fresh start.' },
     { name: 'format', label: 'Format', placeholder: 'claude-code-v1', hint: 'Leave it empty to keep the format of the commit.' },
   ],
-  start: { template, context: commit, format: '' },
+  start: { template, context: commit },
   action: 'Build',
   submit: async (values) => {
-    const format = givenIn(values, 'format');
-    const context = givenIn(values, 'context');
-    onMade(await api.context.instantiate({ template: textIn(values, 'template'), context: (context ?? null) as never, ...(format && { format }) }));
+    const context = (givenIn(values, 'context') ?? null) as never;
+    onMade(await api.context.instantiate({ template: textIn(values, 'template'), context, format: givenIn(values, 'format') }));
   },
 });

@@ -56,7 +56,6 @@ const suspendForm = (turn: AgentTurn): FormSpec => ({
   title: 'Suspend the turn',
   intro: 'The turn waits until each of these tool calls has a result.',
   fields: [{ name: 'toolCallIds', label: 'Ids of the tool calls', required: true, hint: 'Separate several ids with spaces.' }],
-  start: { toolCallIds: '' },
   action: 'Suspend',
   submit: async (values) => {
     await api.agent.suspend({ ...of(turn), toolCallIds: textIn(values, 'toolCallIds').split(/[\s,]+/) });
@@ -106,11 +105,11 @@ const finishForm = (turn: AgentTurn): FormSpec => ({
     { name: 'status', label: 'How it ends', kind: 'choice', options: endStatuses.map((value) => ({ value, name: value })) },
     { name: 'error', label: 'What went wrong', shown: ({ status }) => status !== 'success' },
   ],
-  start: { status: 'success', error: '' },
+  start: { status: 'success' },
   action: 'End turn',
   submit: async (values) => {
-    const error = givenIn(values, 'error');
-    await api.agent.finish({ ...of(turn), status: textIn(values, 'status') as (typeof endStatuses)[number], ...(error && { error }) });
+    const status = textIn(values, 'status') as (typeof endStatuses)[number];
+    await api.agent.finish({ ...of(turn), status, error: givenIn(values, 'error') });
     await said('The turn has ended');
   },
 });

@@ -1,5 +1,6 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import {
+  emptyValues,
   FieldError,
   type FormField,
   type FormProblem,
@@ -33,11 +34,12 @@ function problemIn(fields: readonly FormField[], error: unknown): FormProblem {
 }
 
 /** The values of a form, kept as a draft if it has one. */
-function useValues({ start, draft, fields }: FormSpec) {
+function useValues({ start: given, draft, fields }: FormSpec) {
   const dir = useOpenDir();
   const key = draft === undefined ? undefined : `form\n${dir ?? ''}\n${draft}`;
   const kept = useDrafts(({ drafts }) => (key === undefined ? undefined : drafts.get(key)));
   const [own, setOwn] = useState<FormValues>();
+  const start = useMemo(() => ({ ...emptyValues(fields), ...given }), [fields, given]);
   useEffect(() => {
     if (key !== undefined) void loadDrafts();
   }, [key]);
@@ -172,11 +174,6 @@ function Fields({ fields, values, problem, onChange }: FieldsProps) {
   );
 }
 
-const emptyRow = (row: readonly FormField[]): FormValues =>
-  Object.fromEntries(
-    row.map(({ name, kind, options }) => [name, kind === 'check' ? false : (kind === 'choice' && Array.isArray(options) && options[0]?.value) || '']),
-  );
-
 interface RowsFieldProps {
   readonly field: FormField;
   readonly rows: readonly FormValues[];
@@ -205,7 +202,7 @@ function RowsField({ field, rows, problem, onChange }: RowsFieldProps) {
         );
       })}
       {own && <ProblemLine>{own}</ProblemLine>}
-      <Button small onClick={() => onChange([...rows, emptyRow(inside)])}>
+      <Button small onClick={() => onChange([...rows, emptyValues(inside)])}>
         {field.add ?? 'Add'}
       </Button>
     </fieldset>

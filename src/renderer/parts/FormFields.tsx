@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useId, useState } from 'react';
-import { type FormField, type FormOption, type FormValue, type FormValues, useProject, useQuery } from '../state';
+import { type FormField, type FormOption, type FormValue, type FormValues, optionsOf, useProject, useQuery } from '../state';
 import { IconButton, LinkButton } from './buttons';
 import { describeProblem } from './problem';
 
@@ -132,15 +132,13 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
 }
 
 /** The options of a field. Options from the engine are loaded when the form opens, and when the value that they depend on changes. */
-function useOptions(
-  { options, optionsBy, name }: FormField,
-  values: FormValues,
-): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
+function useOptions(field: FormField, values: FormValues): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
+  const { options, optionsBy, name } = field;
   const revision = useProject((state) => state.revision);
   const load = typeof options === 'function' ? options : undefined;
   const by = JSON.stringify(optionsBy?.map((one) => values[one]) ?? []);
   const query = useQuery(load ? `options ${name} ${by} ${revision}` : null, () => (load as NonNullable<typeof load>)(values));
-  if (typeof options !== 'function') return { list: options };
+  if (typeof options !== 'function') return { list: optionsOf(field) };
   if (query.status === 'failed') return { list: [], problem: `The choices cannot be loaded: ${describeProblem(query.error).message}` };
   return { list: query.status === 'done' ? query.data : undefined };
 }

@@ -18,8 +18,8 @@ export interface FormField {
   readonly hint?: string | undefined;
   /** `long`: several lines. `code`: several lines of JSON. `secret`: one line that is not shown. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
   readonly kind?: 'text' | 'secret' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;
-  /** The options of a choice, the ids to pick from, or suggestions for a text. */
-  readonly options?: readonly FormOption[] | ((values: FormValues) => Promise<readonly FormOption[]>) | undefined;
+  /** The options of a choice, the ids to pick from, or suggestions for a text: a list, or their names by value. */
+  readonly options?: readonly FormOption[] | Readonly<Record<string, string>> | ((values: FormValues) => Promise<readonly FormOption[]>) | undefined;
   /** The fields on whose values the options depend. */
   readonly optionsBy?: readonly string[] | undefined;
   readonly placeholder?: string | undefined;
@@ -39,7 +39,8 @@ export interface FormSpec {
   readonly title: string;
   readonly intro?: string | undefined;
   readonly fields: readonly FormField[];
-  readonly start: FormValues;
+  /** The values at the start, where they are not empty or the first option of a choice. */
+  readonly start?: FormValues | undefined;
   /** The name of the button. */
   readonly action: string;
   /** The key of the form's draft, which is kept until the form is sent or discarded. Without a key, no draft is kept. */
@@ -57,6 +58,23 @@ export class FieldError extends Error {
     super(message);
   }
 }
+
+/** The options of a field that do not come from the engine. */
+export function optionsOf({ options }: FormField): readonly FormOption[] | undefined {
+  if (options === undefined || typeof options === 'function') return undefined;
+  return isList(options) ? options : Object.entries(options).map(([value, name]) => ({ value, name }));
+}
+const isList = (options: object): options is readonly FormOption[] => Array.isArray(options);
+
+/** The values of fields before a person fills them in. */
+export const emptyValues = (fields: readonly FormField[]): FormValues =>
+  Object.fromEntries(
+    fields.map((field) => {
+      if (field.kind === 'check') return [field.name, false];
+      if (field.kind === 'picks' || field.kind === 'rows') return [field.name, []];
+      return [field.name, (field.kind === 'choice' && field.placeholder === undefined && optionsOf(field)?.[0]?.value) || ''];
+    }),
+  );
 
 /** The text of a field, without spaces at its ends. */
 export const textIn = (values: FormValues, name: string): string => {

@@ -19,6 +19,7 @@ export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useFor
 export { draftOf, editPrompt } from './editing';
 export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments } from './experiments';
 export {
+  emptyValues,
   FieldError,
   type FormField,
   type FormOption,
@@ -34,6 +35,7 @@ export {
   missingIn,
   numberIn,
   objectIn,
+  optionsOf,
   picksIn,
   rowsIn,
   textIn,

@@ -2,7 +2,7 @@ import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { cardFields, cardIn, cardOptions, newCard, valuesOfCard } from '../../forms';
 import { notifyProblem, say } from '../../parts';
-import { ask, type FormSpec, go, notify, picksIn, refreshProject, textIn } from '../../state';
+import { ask, type FormSpec, givenIn, go, notify, picksIn, refreshProject } from '../../state';
 
 const shown = async (place: { readonly box?: string; readonly card?: string | undefined }, notice: string): Promise<void> => {
   await refreshProject();
@@ -60,12 +60,10 @@ export const newBoxForm = (): FormSpec => ({
     { ...cardsField, hint: 'A model reads the cards in this order.' },
     { name: 'boxId', label: 'Id', hint: 'Leave it empty to get a new id.' },
   ],
-  start: { cardIds: [], boxId: '' },
   action: 'Create box',
   draft: 'box',
   submit: async (values) => {
-    const boxId = textIn(values, 'boxId');
-    const box = await api.box.create({ cardIds: picksIn(values, 'cardIds'), ...(boxId && { boxId }) });
+    const box = await api.box.create({ cardIds: picksIn(values, 'cardIds'), boxId: givenIn(values, 'boxId') });
     await shown({ box: box.boxId, card: undefined }, `Created a box with ${say.plural(box.cardIds.length, 'card')}`);
   },
 });
@@ -75,7 +73,6 @@ export const appendForm = ({ boxId }: Box): FormSpec => ({
   title: 'Append cards',
   intro: 'The cards are added at the end of this box. Cards that it contains already are not added again.',
   fields: [{ ...cardsField, required: true }],
-  start: { cardIds: [] },
   action: 'Append',
   submit: async (values) => {
     const box = await api.box.append({ boxId, cardIds: picksIn(values, 'cardIds') });

@@ -1,6 +1,6 @@
 import { BookOpen, GitFork, Hand, Play, Square } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { AgentPerformer, Job } from '../../../core/contract/index.js';
+import type { Job } from '../../../core/contract/index.js';
 import { permissionOptions, runForm } from '../../forms';
 import { attempt, Button, Facts, Gauge, Id, jobStatusWords, LinkButton, say } from '../../parts';
 import { ask, go } from '../../state';
@@ -8,9 +8,6 @@ import { goToWork, stopJob, takeOver } from './actions';
 import { limitRows, performerName } from './words';
 
 const link = (name: string, act: () => void): ReactNode => <LinkButton onClick={act}>{name}</LinkButton>;
-
-const permissionsOf = ({ permissions = 'default' }: AgentPerformer): string =>
-  permissionOptions.find(({ value }) => value === permissions)?.name ?? permissions;
 
 /** The performer of a job, its usage of the limits, and the links to its work. */
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
@@ -37,7 +34,7 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
           ['State', jobStatusWords[job.status]],
           ['Performer', performerName(job.performer)],
           'agent' in job.performer && ['Folder', job.performer.folder],
-          'agent' in job.performer && ['Permissions', permissionsOf(job.performer)],
+          'agent' in job.performer && ['Permissions', permissionOptions[job.performer.permissions ?? 'default']],
           job.whoName !== null && [
             'For',
             <span key="who" title={job.who ?? undefined}>

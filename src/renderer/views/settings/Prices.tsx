@@ -127,7 +127,6 @@ const priceForm = (onSaved: () => void): FormSpec => ({
     { name: 'cacheWrite', label: 'Cache write', kind: 'number', field: 'rows.0.cacheWrite' },
     { name: 'cacheWrite1h', label: 'Cache write, 1 hour', kind: 'number', field: 'rows.0.cacheWrite1h' },
   ],
-  start: { model: '', from: '', input: '', output: '', cacheRead: '', cacheWrite: '', cacheWrite1h: '' },
   action: 'Save',
   submit: async (values) => {
     const more = ['cacheRead', 'cacheWrite', 'cacheWrite1h'].flatMap((name) => {
