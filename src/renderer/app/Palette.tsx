@@ -17,7 +17,7 @@ import {
 import { Children, type ReactNode, useState } from 'react';
 import type { ContextId, SessionRow } from '../../core/contract/index.js';
 import { agentName, ChipMenu, commitName, familyIcons, type Icon, kindFamily, say, speaker, statusNames } from '../parts';
-import { dismiss, go, openHit, setTheme, show, useNavigation } from '../state';
+import { dismiss, go, openContext, openHit, setTheme, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject, spans } from '../views/sessions';
 import { hitPieces } from './hit';
@@ -130,9 +130,7 @@ function Places({ words, matches }: { words: string; matches: Matches }) {
   const path = /^(\/|~|[a-z]:[\\/])/i.test(words) ? words : undefined;
   return (
     <Group name="Go to">
-      {id && (
-        <Item icon={GitCommitHorizontal} name={`Commit ${id}`} act={() => go({ view: 'context', commit: id, entry: undefined, stop: undefined })} />
-      )}
+      {id && <Item icon={GitCommitHorizontal} name={`Commit ${id}`} act={() => openContext(id)} />}
       {path && <Item icon={FileInput} name={`Import ${path}`} act={() => void importPaths([path], true)} />}
       {views
         .filter(({ title }) => matches(title))

@@ -1,7 +1,7 @@
 import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem, say } from '../parts';
-import { copy, download, type FormSpec, givenIn, go, notify, numberIn, refreshProject, textIn, timeIn } from '../state';
+import { copy, download, type FormSpec, givenIn, notify, numberIn, openContext, refreshProject, textIn, timeIn } from '../state';
 import { modelField, providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
@@ -163,7 +163,7 @@ export const resolveForm = async ({ id }: Named): Promise<FormSpec> => ({
     const [name, at] = [textIn(values, 'principal'), timeIn(values, 'at') as string];
     const found = await api.context.resolve({ principal: name, at: at as never });
     if (!found.id) throw new Error(`${name} has no commit at or before ${say.instant(at)}.`);
-    go({ view: 'context', commit: found.id, entry: undefined, stop: undefined });
+    openContext(found.id);
     notify(`${name} understood this at ${say.instant(at)}`);
   },
 });

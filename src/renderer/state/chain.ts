@@ -18,10 +18,9 @@ export function chainOf(project: string, session: string | undefined, revision: 
   const key = `${project}\n${session ?? ''}`;
   if (current?.key !== key) {
     const filter = session ? { sessionId: session } : undefined;
-    const rows = createRanges<GraphRow>(chainPage, async (offset, limit) => {
-      const { total, rows: items } = await api.context.graph({ offset, limit, together: true, ...(filter && { filter }) });
-      return { total, items };
-    });
+    const rows = createRanges<GraphRow>(chainPage, (offset, limit) =>
+      api.context.graph({ offset, limit, together: true, ...(filter && { filter }) }),
+    );
     current = { key, revision, rows };
   } else if (current.revision !== revision) {
     current.revision = revision;

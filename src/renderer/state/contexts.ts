@@ -89,10 +89,7 @@ const drawMs = 300;
 /** The entries of a context with their content, in pages. */
 export const entryRanges = (project: string, id: ContextId, stop: Stop, unsent = false): Ranges<Entry> =>
   entryLists.get(`${project}\n${id}\n${stop}\n${unsent}`, () =>
-    createRanges<Entry>(pageSize, async (offset, limit) => {
-      const { total, entries } = await api.context.entries({ id, stop, offset, limit, ...(unsent && { hidden: true }) });
-      return { total, items: entries };
-    }),
+    createRanges<Entry>(pageSize, (offset, limit) => api.context.entries({ id, stop, offset, limit, ...(unsent && { hidden: true }) })),
   );
 
 /** The entries of an outline: first the entries that arrived with it, then, for a whole outline, the pages. */
@@ -107,12 +104,7 @@ const stepPageSize = 20;
 
 /** The steps of a chain's replay with their content, in pages. */
 export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>
-  entryLists.get(`${project}\n${id}\nsteps`, () =>
-    createRanges<Entry>(stepPageSize, async (offset, limit) => {
-      const { total, entries } = await api.turn.entries({ id, offset, limit });
-      return { total, items: entries };
-    }),
-  );
+  entryLists.get(`${project}\n${id}\nsteps`, () => createRanges<Entry>(stepPageSize, (offset, limit) => api.turn.entries({ id, offset, limit })));
 
 /** The number of messages in a page of a timeline, and the longest text in it in characters. */
 const timelinePage = 50;
@@ -121,8 +113,5 @@ const maxTextLength = 4_000;
 /** The messages of a context as a timeline, in pages. Long texts are cut. */
 export const timelineOf = (project: string, id: ContextId): Ranges<TimelineRow> =>
   timelines.get(`${project}\n${id}`, () =>
-    createRanges(timelinePage, async (offset, limit) => {
-      const { total, rows } = await api.timeline.rows({ id, offset, limit, longest: maxTextLength });
-      return { total, items: rows };
-    }),
+    createRanges<TimelineRow>(timelinePage, (offset, limit) => api.timeline.rows({ id, offset, limit, longest: maxTextLength })),
   );

@@ -46,7 +46,7 @@ export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './
 export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type CompactionLosses, useLosses } from './losses';
 export { AnswerMemory } from './memory';
-export { go, move, nextAddress, route, useNavigation } from './navigation';
+export { go, move, nextAddress, openBox, openComparison, openContext, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { useAnalysisProgress } from './progress';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';

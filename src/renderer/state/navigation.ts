@@ -49,6 +49,16 @@ export function go(change: Partial<Route>): void {
   follow();
 }
 
+/** Opens the context of a commit at its end. */
+export const openContext = (commit: Route['commit']): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
+
+/** Opens a comparison of two commits. */
+export const openComparison = (commit: Route['commit'], against: Route['against']): void =>
+  go({ view: 'compare', commit, against, entry: undefined });
+
+/** Opens a box. */
+export const openBox = (box: string | undefined): void => go({ view: 'boxes', box, card: undefined });
+
 /** Changes the address without a new history step, so that moving a selection does not fill the history. */
 export function move(change: Partial<Route>): void {
   const next = nextAddress(change);

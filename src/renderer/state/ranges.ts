@@ -1,10 +1,13 @@
 import { useSyncExternalStore } from 'react';
 
-/** One page of a list. `total` is the length of the whole list. */
-export interface RangePage<T> {
-  readonly total: number;
-  readonly items: readonly T[];
-}
+/** One page of a list, by the name that its procedure gives the items. `total` is the length of the whole list. */
+export type RangePage<T> = { readonly total: number } & (
+  | { readonly items: readonly T[] }
+  | { readonly rows: readonly T[] }
+  | { readonly entries: readonly T[] }
+);
+
+const itemsOf = <T>(page: RangePage<T>): readonly T[] => ('items' in page ? page.items : 'rows' in page ? page.rows : page.entries);
 
 /** A long list that is loaded from the engine in pages, as they come into view. */
 export interface Ranges<T> {
@@ -48,7 +51,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     try {
       const result = await load(page * pageSize, pageSize);
       total = result.total;
-      pages.set(page, result.items);
+      pages.set(page, itemsOf(result));
     } catch (error) {
       problem = error;
       pages.set(page, 'failed');
@@ -116,7 +119,7 @@ async function loadPages<T>(pageSize: number, load: Load<T>, wanted: readonly nu
   for (const page of wanted) {
     const result = await load(page * pageSize, pageSize);
     total = result.total;
-    pages.set(page, result.items);
+    pages.set(page, itemsOf(result));
   }
   for (const page of [...pages.keys()]) if (total !== undefined && page * pageSize >= total) pages.delete(page);
   return { pages, total };

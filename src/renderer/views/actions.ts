@@ -28,7 +28,7 @@ import { type Commit, type ContextId, commitLink, type GraphRow } from '../../co
 import { api } from '../client';
 import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agents, attempt, findAgent, type MenuEntry, notifyProblem } from '../parts';
-import { ask, copy, editPrompt, type FormSpec, go, move, notify, refreshProject, route, show } from '../state';
+import { ask, copy, editPrompt, type FormSpec, go, move, notify, openComparison, openContext, refreshProject, route, show } from '../state';
 import { compareWithOriginal } from './original';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
@@ -40,7 +40,7 @@ export function commitActions(
   const { id, parent } = commit;
   const agent = findAgent(commit.format);
   return [
-    { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => go({ view: 'context', commit: id, entry: undefined, stop: undefined }) },
+    { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => openContext(id) },
     { name: 'Replay', icon: CirclePlay, keys: 'r', act: () => go({ view: 'replay', commit: id, entry: undefined }) },
     { name: 'Run again', icon: Repeat, act: () => go({ view: 'run', commit: id, runs: undefined }) },
     { name: 'Run here…', icon: CirclePlay, act: () => ask(runForm({ commit: id }, 'Run here')) },
@@ -53,14 +53,14 @@ export function commitActions(
       icon: GitCompare,
       keys: 'd',
       disabled: !against || against === id,
-      act: () => go({ view: 'compare', commit: id, against, entry: undefined }),
+      act: () => openComparison(id, against),
     },
     {
       name: 'Compare with parent',
       icon: GitCompareArrows,
       keys: 'p',
       disabled: !parent,
-      act: () => parent && go({ view: 'compare', commit: id, against: parent, entry: undefined }),
+      act: () => parent && openComparison(id, parent),
     },
     ...(row?.forked ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: attempt(() => compareWithOriginal(id)) }] : []),
     'line',

@@ -1,6 +1,6 @@
 import type { ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
-import { go, notify } from '../state';
+import { notify, openComparison } from '../state';
 
 /** Compares an edited prompt and its answer with the turn in whose place they stand, from the fork, from the answer or from the original turn. */
 export async function compareWithOriginal(id: ContextId): Promise<void> {
@@ -9,5 +9,5 @@ export async function compareWithOriginal(id: ContextId): Promise<void> {
   if (commit === null) return notify('Nothing was forked from this turn');
   const against = original ?? (await api.context.show({ id: commit })).parent;
   if (against === null) return notify('The branch has no original to compare with');
-  go({ view: 'compare', commit, against, entry: undefined });
+  openComparison(commit, against);
 }

@@ -2,7 +2,7 @@ import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from
 import { memo } from 'react';
 import type { GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, commitName, DamagedMark, LinkButton, say, When } from '../../parts';
-import { type CompactionLosses, go, move, type TicketAtCommit } from '../../state';
+import { type CompactionLosses, move, openContext, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
@@ -108,7 +108,7 @@ export const CommitRow = memo(
         style={{ top }}
         title={row.fork?.title ?? commit.summary}
         onClick={choose}
-        onDoubleClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}
+        onDoubleClick={() => openContext(commit.id)}
         {...comparing(commit.id)}
         onContextMenu={() => onMenu(row)}
       >

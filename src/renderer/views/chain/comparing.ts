@@ -1,5 +1,5 @@
 import type { ContextId } from '../../../core/contract/index.js';
-import { go } from '../../state';
+import { openComparison } from '../../state';
 
 const draggedCommit = 'text/x-stemma-commit';
 
@@ -26,7 +26,7 @@ export const comparing = (id: ContextId): React.HTMLAttributes<HTMLElement> & { 
       if (!isOver(event)) return;
       event.preventDefault();
       event.stopPropagation();
-      if (dragged !== id) go({ view: 'compare', commit: id, against: dragged as ContextId, entry: undefined });
+      if (dragged !== id) openComparison(id, dragged as ContextId);
     },
   };
 };

@@ -13,10 +13,9 @@ interface ComposedMessagesProps {
 
 /** The rows of a composition. The first page is known; the others load as they come into view. */
 const rangesOf = ({ input, first }: ComposedMessagesProps): Ranges<TrialRow> =>
-  createRanges(pageSize, async (offset, limit) => {
-    const { total, rows } = offset === 0 ? first : await api.compose.rows({ ...input, offset, limit, longest: maxTextLength });
-    return { total, items: rows };
-  });
+  createRanges<TrialRow>(pageSize, async (offset, limit) =>
+    offset === 0 ? first : api.compose.rows({ ...input, offset, limit, longest: maxTextLength }),
+  );
 
 /** The messages in order. Messages that a trial adds or removes are marked. */
 export function ComposedMessages({ input, first }: ComposedMessagesProps) {

@@ -1,6 +1,6 @@
 import { BookOpen, Square } from 'lucide-react';
 import { Button, describeProblem, Markdown, ProblemLine } from '../../parts';
-import { go } from '../../state';
+import { openContext } from '../../state';
 import type { Sending } from './useSending';
 
 /** The reply of a model to the composition, as it arrives. */
@@ -16,7 +16,7 @@ export function ComposedReply({ sending, onStop }: { sending: Sending; onStop: (
           </Button>
         )}
         {commit && (
-          <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
+          <Button small icon={BookOpen} onClick={() => openContext(commit)}>
             Open in Context
           </Button>
         )}

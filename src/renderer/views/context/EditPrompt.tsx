@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { Commit, ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agents, Button, Copyable, describeProblem, findAgent, Input, ProblemLine, TextArea } from '../../parts';
-import { type ForkDraft, go, keepForkDraft, notify, refreshProject, useCommit } from '../../state';
+import { type ForkDraft, go, keepForkDraft, notify, openContext, refreshProject, useCommit } from '../../state';
 
 interface EditPromptProps {
   readonly project: string;
@@ -178,7 +178,7 @@ async function continueFork(id: ContextId, agent: Runtime, folder: string): Prom
   const { terminal, command } = await api.export.continue(where);
   if (terminal === null) return { phase: 'by hand', command };
   notify(`Opened ${agents[agent].name} in a terminal`);
-  go({ view: 'context', commit: id, entry: undefined, stop: undefined });
+  openContext(id);
   return undefined;
 }
 

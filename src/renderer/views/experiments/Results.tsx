@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, ExperimentResult } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, DamagedMark, IconButton, notifyProblem, placeByKey, say } from '../../parts';
-import { experimentsChanged, go } from '../../state';
+import { experimentsChanged, go, openComparison, openContext } from '../../state';
 import { outcomeNames } from './checks';
 
 type Verdict = 'pass' | 'fail' | null;
@@ -83,9 +83,8 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
   );
 }
 
-const open = (commit: ContextId): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
-const compare = (result: ExperimentResult): void =>
-  go({ view: 'compare', commit: result.commit ?? undefined, against: result.turnId, entry: undefined });
+const open = (commit: ContextId): void => openContext(commit);
+const compare = (result: ExperimentResult): void => openComparison(result.commit ?? undefined, result.turnId);
 
 const maxCompared = 15;
 function compareAll(results: readonly ExperimentResult[]): void {

@@ -6,11 +6,11 @@ import { Answer, agents, Button, Code, describeProblem, Estimate, findAgent, Id,
 import {
   type ContextOutline,
   dismiss,
-  go,
   keepDraft,
   loadDrafts,
   loadOutline,
   move,
+  openContext,
   refreshProject,
   route,
   show,
@@ -194,7 +194,7 @@ function Created({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
   const agent = findAgent(fork.format);
   const open = () => {
     dismiss();
-    go({ view: 'context', commit: fork.id, entry: undefined, stop: undefined });
+    openContext(fork.id);
   };
   return (
     <Sheet

@@ -2,7 +2,7 @@ import { Package } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { api } from '../../client';
 import { Answer, attempt, Button, describeProblem, Empty, ProblemLine, say } from '../../parts';
-import { go, notify, refreshProject, useProject, useQuery } from '../../state';
+import { notify, openBox, refreshProject, useProject, useQuery } from '../../state';
 import { type PackForm, type PackFormInput, readForm } from './form';
 import { Packed } from './Packed';
 
@@ -55,6 +55,6 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
 async function createBox(input: PackFormInput): Promise<void> {
   const { contextBoxId, attachedCardIds } = await api.handover.pack(input);
   await refreshProject();
-  go({ view: 'boxes', box: contextBoxId, card: undefined });
+  openBox(contextBoxId);
   notify(`Created a box with ${say.plural(attachedCardIds.length, 'card')}`);
 }

@@ -1,6 +1,6 @@
 import type { PlannedCard } from '../../../core/contract/index.js';
 import { Fold, type KindFamily, LinkButton, say, textOfContent } from '../../parts';
-import { go } from '../../state';
+import { go, openBox } from '../../state';
 
 /** A card of a packed box, with its reason. */
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
@@ -63,7 +63,7 @@ function Reason({ row }: { row: PackedRow }) {
           {row.boxId && (
             <>
               from box{' '}
-              <LinkButton className="mono" onClick={() => go({ view: 'boxes', box: row.boxId, card: undefined })}>
+              <LinkButton className="mono" onClick={() => openBox(row.boxId)}>
                 {say.shortId(row.boxId)}
               </LinkButton>
             </>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Agent, Card, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Facts, IconButton, Id, LinkButton, Received, say } from '../../parts';
-import { go, useQuery } from '../../state';
+import { go, openBox, openContext, useQuery } from '../../state';
 import { type MapTurn, toolNames } from './map';
 import { Packed, type PackedRow } from './Packed';
 import { TurnConsole } from './TurnConsole';
@@ -18,13 +18,13 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
   const query = useQuery(`${project} ${turn.contextBoxId}`, () => readContext(turn.contextBoxId));
   const name = (agentId: string | undefined): string => agents.find((agent) => agent.agentId === agentId)?.displayName ?? agentId ?? 'unknown';
   const boxLink = (boxId: string): ReactNode => (
-    <LinkButton className="mono" onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>
+    <LinkButton className="mono" onClick={() => openBox(boxId)}>
       {say.shortId(boxId)}
     </LinkButton>
   );
   const contextLink = (commit: ContextId | undefined, label: string) =>
     commit && (
-      <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
+      <Button small icon={BookOpen} onClick={() => openContext(commit)}>
         {label}
       </Button>
     );

@@ -23,6 +23,7 @@ import {
 import {
   ask,
   go,
+  openContext,
   type ShownCommit,
   show,
   type TicketAtCommit,
@@ -71,7 +72,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       <SummaryField key={commit.id} commit={commit} />
       <div className="inspector-actions">
         {view !== 'context' && (
-          <Button small look="primary" icon={BookOpen} onClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}>
+          <Button small look="primary" icon={BookOpen} onClick={() => openContext(commit.id)}>
             Open context
           </Button>
         )}
@@ -269,7 +270,7 @@ const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
 
 /** Links to the tool call that started a subagent. */
 const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: string } }) => (
-  <LinkButton className="commit-link" onClick={() => go({ view: 'context', commit: started.commit, entry: undefined, stop: undefined })}>
+  <LinkButton className="commit-link" onClick={() => openContext(started.commit)}>
     call in <span className="mono">{say.shortId(started.commit)}</span>
   </LinkButton>
 );

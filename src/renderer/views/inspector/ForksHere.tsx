@@ -1,6 +1,6 @@
 import type { ContextId } from '../../../core/contract/index.js';
 import { LinkButton, say } from '../../parts';
-import { type ChainFacts, go, type ShownCommit } from '../../state';
+import { type ChainFacts, go, openComparison, type ShownCommit } from '../../state';
 
 /** The forks that replace or continue a commit, each with a link to the comparison. */
 export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: ChainFacts }) {
@@ -19,7 +19,7 @@ export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: Chain
             <LinkButton className="ellipsis grow" title={facts.summaries.get(id) ?? id} onClick={() => go({ commit: id, entry: undefined })}>
               {say.firstLine(facts.summaries.get(id) ?? 'No title', 80)}
             </LinkButton>
-            <LinkButton onClick={() => go({ view: 'compare', commit: id, against: commit.id, entry: undefined })}>Compare</LinkButton>
+            <LinkButton onClick={() => openComparison(id, commit.id)}>Compare</LinkButton>
           </li>
         ))}
       </ul>

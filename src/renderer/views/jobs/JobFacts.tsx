@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Job } from '../../../core/contract/index.js';
 import { permissionOptions, runForm } from '../../forms';
 import { attempt, Button, Facts, Gauge, Id, jobStatusWords, LinkButton, say } from '../../parts';
-import { ask, go } from '../../state';
+import { ask, go, openContext } from '../../state';
 import { goToWork, stopJob, takeOver } from './actions';
 import { limitRows, performerName } from './words';
 
@@ -93,7 +93,7 @@ function BelongsTo({ job }: { job: Job }) {
       </ul>
       {tip && (
         <div className="job-answers">
-          <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit: tip, entry: undefined, stop: undefined })}>
+          <Button small icon={BookOpen} onClick={() => openContext(tip)}>
             Result in Context
           </Button>
           <Button small icon={GitFork} onClick={() => go({ view: 'chain', session: undefined, commit: tip })}>

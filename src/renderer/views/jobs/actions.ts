@@ -1,7 +1,7 @@
 import type { Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { findAgent, notifyProblem } from '../../parts';
-import { go, notify, refreshProject, show } from '../../state';
+import { go, notify, openContext, refreshProject, show } from '../../state';
 
 /** Stops a job at once. */
 export async function stopJob({ jobId }: Job, onDone: () => void): Promise<void> {
@@ -37,5 +37,5 @@ export function goToWork({ what, space, ticketId, commits }: Job): void {
   else if ('caseId' in what) go({ view: 'experiments', experiment: what.experimentId });
   else if (space !== null) go({ view: 'timeline', space });
   else if (ticketId !== null) go({ view: 'reviews', ticket: ticketId });
-  else go({ view: 'context', commit: commits.at(-1) ?? ('commit' in what ? what.commit : undefined), entry: undefined, stop: undefined });
+  else openContext(commits.at(-1) ?? ('commit' in what ? what.commit : undefined));
 }

@@ -3,7 +3,7 @@ import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { askToLaunch, profileData, profileForm, readTarget, ruleForm } from '../../forms';
 import { Answer, attempt, Button, Facts, Fold, IconButton, LinkButton, say } from '../../parts';
-import { ask, go, notify, refreshProject, useProjectQuery } from '../../state';
+import { ask, go, notify, openBox, refreshProject, useProjectQuery } from '../../state';
 
 interface Version {
   readonly boxId: string;
@@ -113,7 +113,7 @@ function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { 
         {say.instant(createdAt)} <span className="muted">{say.firstLine(profileData(card).prompt, 80) || 'no system prompt'}</span>
       </span>
       {isCurrent ? <span className="badge">current</span> : null}
-      <LinkButton onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>Box</LinkButton>
+      <LinkButton onClick={() => openBox(boxId)}>Box</LinkButton>
       {!isCurrent && card && (
         <Button small icon={RotateCcw} onClick={attempt(() => restore(name, card))}>
           Restore

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import type { ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Estimate, findAgent, Id, say, TokenBar } from '../../parts';
-import { go, loadOutline, move, show, useQuery } from '../../state';
+import { go, loadOutline, move, openComparison, openContext, show, useQuery } from '../../state';
 
 /** The author's context when the ticket was written: the commit, its size, and buttons to open it. */
 export function Behind({
@@ -41,7 +41,7 @@ export function Behind({
             {commit.summary && <p className="behind-summary">{say.firstLine(commit.summary, 200)}</p>}
             <Bar commit={commit.id} rows={outline.rows} />
             <div className="behind-acts">
-              <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}>
+              <Button small icon={BookOpen} onClick={() => openContext(commit.id)}>
                 Open
               </Button>
               <Button
@@ -49,7 +49,7 @@ export function Behind({
                 icon={GitCompareArrows}
                 disabled={now === null}
                 title={now === null ? 'No later commit' : `Changes since then, up to ${now}`}
-                onClick={() => now && go({ view: 'compare', commit: commit.id, against: now, entry: undefined })}
+                onClick={() => now && openComparison(commit.id, now)}
               >
                 Compare with now
               </Button>

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sending, TextArea, When } from '../../parts';
-import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
+import { openContext, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type ThreadReply, useReply } from './useReply';
 import { Problem } from './writing';
@@ -89,11 +89,7 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
         <When at={message.at} className="muted" />
         {!message.current && <span className="badge">not continued</span>}
         <span className="grow" />
-        <LinkButton
-          className="mono"
-          title={`${message.commit}\nOpen the context up to here`}
-          onClick={() => go({ view: 'context', commit: message.commit, entry: undefined, stop: undefined })}
-        >
+        <LinkButton className="mono" title={`${message.commit}\nOpen the context up to here`} onClick={() => openContext(message.commit)}>
           {say.shortId(message.commit)}
         </LinkButton>
         <IconButton small icon={GitFork} label="Fork from here" onClick={() => show({ kind: 'fork', commit: message.commit, stop: 'compaction' })} />

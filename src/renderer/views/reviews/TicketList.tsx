@@ -26,10 +26,7 @@ export function TicketList({ project, revision, filter, onClear }: { project: st
   const id = `${project} ${input}`;
   const list = useMemo(() => {
     if (left?.id !== id) {
-      const pages = createRanges<TicketRow>(pageSize, async (offset, limit) => {
-        const { total, rows } = await api.ticket.overview({ ...JSON.parse(input), offset, limit });
-        return { total, items: rows };
-      });
+      const pages = createRanges<TicketRow>(pageSize, (offset, limit) => api.ticket.overview({ ...JSON.parse(input), offset, limit }));
       left = { id, pages, at: 0, offset: 0 };
     }
     return left;

@@ -4,7 +4,7 @@ import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
 import { Answer, attempt, Button, Empty, findAgent, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
-import { ask, go, show, useKeptQuery, useNavigation, useQuery, useTickets } from '../../state';
+import { ask, go, openContext, show, useKeptQuery, useNavigation, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
@@ -125,11 +125,7 @@ export function Start({ event, here = false, children }: StartProps) {
           {children}
           {event.known && (
             <>
-              <Button
-                small
-                icon={BookOpen}
-                onClick={() => go({ view: 'context', commit: event.contextId as ContextId, entry: undefined, stop: undefined })}
-              >
+              <Button small icon={BookOpen} onClick={() => openContext(event.contextId as ContextId)}>
                 Open
               </Button>
               <Button small icon={Play} onClick={attempt(() => resume(event.contextId as ContextId))}>

@@ -18,7 +18,7 @@ import {
 } from 'lucide-react';
 import type { ContextId, Ticket, TicketRow, TicketStatus, Verdict } from '../../../core/contract/index.js';
 import { type Icon, LinkButton, say, statusNames } from '../../parts';
-import { go } from '../../state';
+import { go, openContext } from '../../state';
 import { typeName, verdictNames } from './words';
 
 export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
@@ -86,11 +86,7 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
       </span>
     );
   return (
-    <LinkButton
-      className="mono"
-      title={`${id}\nOpen the context of that moment`}
-      onClick={() => go({ view: 'context', commit: id as ContextId, entry: undefined, stop: undefined })}
-    >
+    <LinkButton className="mono" title={`${id}\nOpen the context of that moment`} onClick={() => openContext(id as ContextId)}>
       {say.shortId(id)}
     </LinkButton>
   );

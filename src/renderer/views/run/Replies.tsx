@@ -1,7 +1,7 @@
 import { Columns3, GitBranch, GitCompare, RotateCcw, Square } from 'lucide-react';
 import type { ContextId, Turn } from '../../../core/contract/index.js';
 import { Button, describeProblem, ProblemLine, say } from '../../parts';
-import { go, type RunJob, startRun } from '../../state';
+import { go, openComparison, type RunJob, startRun } from '../../state';
 import { Reply } from './Reply';
 
 /** One run: its samples side by side, as they arrive. */
@@ -41,7 +41,7 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
           </Button>
         )}
         {commits.length === 1 && (
-          <Button small icon={GitCompare} onClick={() => go({ view: 'compare', commit: commits[0], against: turn.turnId, entry: undefined })}>
+          <Button small icon={GitCompare} onClick={() => openComparison(commits[0], turn.turnId)}>
             Compare with recorded reply
           </Button>
         )}

@@ -2,7 +2,7 @@ import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircle
 import { useEffect, useState } from 'react';
 import type { ContextId, Entry } from '../../../core/contract/index.js';
 import { Button, Checkbox, Code, EntryView, notifyProblem, ProblemLine, say, sending, TextArea, ToolView } from '../../parts';
-import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
+import { answerQuestion, openComparison, openContext, type Sample, type SamplePart } from '../../state';
 
 const stateNames: Record<Sample['state'], string> = {
   waiting: 'waiting',
@@ -54,10 +54,10 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
       </div>
       {commit && (
         <footer className="reply-foot row wrap small">
-          <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
+          <Button small icon={BookOpen} onClick={() => openContext(commit)}>
             Open branch
           </Button>
-          <Button small icon={GitCompare} onClick={() => go({ view: 'compare', commit, against: turnId, entry: undefined })}>
+          <Button small icon={GitCompare} onClick={() => openComparison(commit, turnId)}>
             Compare
           </Button>
         </footer>

@@ -1,6 +1,6 @@
 import { ArrowRight, GitCompare, Split, Square } from 'lucide-react';
 import { Button, describeProblem, ProblemLine, say } from '../../parts';
-import { go, startWhatIf, type WhatIfJob, type WhatIfTurn } from '../../state';
+import { openComparison, startWhatIf, type WhatIfJob, type WhatIfTurn } from '../../state';
 import { Reply } from './Reply';
 
 const endings = {
@@ -27,7 +27,7 @@ export function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) 
           </Button>
         )}
         {result && result.commits.length > 0 && (
-          <Button small icon={GitCompare} onClick={() => go({ view: 'compare', commit: result.tip, against: input.original, entry: undefined })}>
+          <Button small icon={GitCompare} onClick={() => openComparison(result.tip, input.original)}>
             Compare with the original
           </Button>
         )}

@@ -4,7 +4,7 @@ import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
 import { Answer, attempt, Button, IconButton, JobLinks, LinkButton, Select, say, useWorkedOn } from '../../parts';
-import { ask, go, useKeptQuery } from '../../state';
+import { ask, openContext, useKeptQuery } from '../../state';
 import { waitText } from './space';
 
 interface AgentMindProps {
@@ -169,9 +169,7 @@ function Runs({ project, runs, name }: { project: string; runs: readonly Run[]; 
               <span className="grow">
                 {say.when(run.createdAt)} <span className="muted">{runWords[run.status]}</span>
               </span>
-              {contextId && (
-                <LinkButton onClick={() => go({ view: 'context', commit: contextId, entry: undefined, stop: undefined })}>Context</LinkButton>
-              )}
+              {contextId && <LinkButton onClick={() => openContext(contextId)}>Context</LinkButton>}
               {run.status === 'running' && !isWorkedOn((what) => 'runId' in what && what.runId === run.runId) && (
                 <Button small icon={Play} onClick={() => ask(runForm({ runId: run.runId }, `Run ${name}`))}>
                   Run here…
