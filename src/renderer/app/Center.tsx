@@ -113,15 +113,11 @@ function NoProject({ view }: { view: ViewName }) {
   return (
     <Empty
       title={`${title}: no project is open`}
-      picture={<Glyph size={48} strokeWidth={1} />}
-      actions={
-        <>
-          <Button look="primary" onClick={() => go({ view: 'sessions' })}>
-            Go to Sessions
-          </Button>
-          <Button onClick={() => void openSample()}>Open the sample project</Button>
-        </>
-      }
+      picture={Glyph}
+      acts={[
+        { name: 'Go to Sessions', look: 'primary', act: () => go({ view: 'sessions' }) },
+        { name: 'Open the sample project', act: () => void openSample() },
+      ]}
     >
       {contents[view]} Import an agent's history or open a project first.
     </Empty>

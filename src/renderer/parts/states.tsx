@@ -1,22 +1,46 @@
 import { CircleAlert, Copy, RotateCcw, ShieldCheck } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ComponentProps, isValidElement, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
 import { copy, go, type Query, useOpenDir } from '../state';
-import { Button } from './buttons';
+import { Button, type Icon } from './buttons';
 import { describeProblem, isAway } from './problem';
 
+interface EmptyProps {
+  readonly title: string;
+  readonly children?: ReactNode;
+  /** An icon, or another picture. */
+  readonly picture?: ReactElement | Icon;
+  readonly actions?: ReactNode;
+  /** Actions that are buttons. */
+  readonly acts?: readonly (
+    | (Pick<ComponentProps<typeof Button>, 'icon' | 'look'> & { readonly name: string; readonly act: () => void })
+    | undefined
+  )[];
+}
+
 /** An empty state: one sentence, one action, and a faint picture of the future content. */
-export function Empty({ title, children, picture, actions }: { title: string; children?: ReactNode; picture?: ReactNode; actions?: ReactNode }) {
+export function Empty({ title, children, picture: Picture, acts, actions }: EmptyProps) {
   return (
     <div className="state stack muted">
-      {picture && (
+      {Picture && (
         <div className="picture" aria-hidden>
-          {picture}
+          {isValidElement(Picture) ? Picture : <Picture size={48} strokeWidth={1} />}
         </div>
       )}
       <h2>{title}</h2>
       {children && <p>{children}</p>}
-      {actions && <div className="actions">{actions}</div>}
+      {(acts || actions) && (
+        <div className="actions">
+          {acts
+            ?.filter((one) => one !== undefined)
+            .map(({ name, act, ...look }) => (
+              <Button key={name} {...look} onClick={act}>
+                {name}
+              </Button>
+            ))}
+          {actions}
+        </div>
+      )}
     </div>
   );
 }
@@ -101,7 +125,7 @@ export function Answer<T>(props: {
       return <Failure what={what} error={query.error} onRetry={query.retry} actions={actions} {...(stillWorks && { stillWorks })} />;
     case 'canceled':
       return (
-        <Empty title="Canceled" actions={<Button onClick={query.retry}>Load again</Button>}>
+        <Empty title="Canceled" acts={[{ name: 'Load again', act: query.retry }]}>
           {loading} was stopped.
         </Empty>
       );

@@ -21,7 +21,7 @@ export function ToCommit({ children }: { children?: ReactNode }) {
 export function NoCommit({ title, icon: Glyph, children }: { title: string; icon: Icon; children: ReactNode }) {
   return (
     <div className="no-commit">
-      <Empty title={title} picture={<Glyph size={48} strokeWidth={1} />} actions={<ToCommit />}>
+      <Empty title={title} picture={Glyph} actions={<ToCommit />}>
         {children}
       </Empty>
     </div>

@@ -43,7 +43,7 @@ export function BoxesView({ project }: { project: string }) {
         ) : shownBox ? (
           <BoxPane key={`${project} ${shownBox}`} project={project} boxId={shownBox} />
         ) : (
-          <Empty title={shown === 'boxes' ? 'No box selected' : 'No card selected'} picture={<BoxesIcon size={48} strokeWidth={1} />}>
+          <Empty title={shown === 'boxes' ? 'No box selected' : 'No card selected'} picture={BoxesIcon}>
             {shown === 'boxes'
               ? 'The conversation of a box appears here. Select a box in the list.'
               : 'The content, boxes and history of a card appear here. Select a card in the list.'}
@@ -79,19 +79,11 @@ function NothingYet() {
   return (
     <Empty
       title="No cards yet"
-      picture={<BoxesIcon size={48} strokeWidth={1} />}
-      actions={
-        <>
-          <Button look="primary" icon={FilePlus} onClick={open(newCardForm())}>
-            Write a card
-          </Button>
-          {commit && (
-            <Button icon={PackagePlus} onClick={attempt(() => createBox(commit))}>
-              Create box from commit
-            </Button>
-          )}
-        </>
-      }
+      picture={BoxesIcon}
+      acts={[
+        { name: 'Write a card', icon: FilePlus, look: 'primary', act: open(newCardForm()) },
+        commit && { name: 'Create box from commit', icon: PackagePlus, act: attempt(() => createBox(commit)) },
+      ]}
     >
       Cards and boxes appear here. A card is one piece of content; a box is an ordered list of cards that one agent hands to another.
     </Empty>

@@ -27,7 +27,7 @@ export function NoCommits({ filtered }: { filtered: boolean }) {
 
 /** The empty state if no row contains the filter's words. */
 export const NoMatches = ({ onClear }: { onClear: () => void }) => (
-  <Empty title="No matching commits" actions={<Button onClick={onClear}>Clear the filter</Button>}>
+  <Empty title="No matching commits" acts={[{ name: 'Clear the filter', act: onClear }]}>
     Commits whose title, branch, id, agent, author, type or tags contain the words appear here. To search the contents, press Ctrl K.
   </Empty>
 );

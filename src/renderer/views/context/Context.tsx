@@ -48,7 +48,7 @@ export function ContextView({ project }: { project: string }) {
     >
       {(outline) =>
         outline.total === 0 ? (
-          <Empty title="This context is empty" picture={<BookOpen size={48} strokeWidth={1} />}>
+          <Empty title="This context is empty" picture={BookOpen}>
             The commit contains nothing that was sent to a model.
           </Empty>
         ) : (

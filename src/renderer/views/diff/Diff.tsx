@@ -34,7 +34,7 @@ export function DiffView({ project }: { project: string }) {
     return (
       <Empty
         title="No commits to compare"
-        picture={<GitCompare size={48} strokeWidth={1} />}
+        picture={GitCompare}
         actions={
           <>
             <ToCommit>Select commits in the chain</ToCommit>

@@ -2,7 +2,7 @@ import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import type { ExperimentRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, DamagedMark, Empty, SearchField, say, When } from '../../parts';
+import { Answer, DamagedMark, Empty, SearchField, say, When } from '../../parts';
 import { go, useExperiments, useKeptQuery, useNavigation } from '../../state';
 import { ExperimentPage } from './ExperimentPage';
 
@@ -23,15 +23,7 @@ function List({ project }: { project: string }) {
 }
 
 const NoExperiments = () => (
-  <Empty
-    title="No experiments yet"
-    picture={<FlaskConical size={48} strokeWidth={1} />}
-    actions={
-      <Button look="primary" onClick={() => go({ view: 'run' })}>
-        Run a turn again
-      </Button>
-    }
-  >
+  <Empty title="No experiments yet" picture={FlaskConical} acts={[{ name: 'Run a turn again', look: 'primary', act: () => go({ view: 'run' }) }]}>
     Experiments appear here. Run a turn again with another model, setting or prompt, add each variant as a case, and compare the replies in a table.
   </Empty>
 );

@@ -67,15 +67,11 @@ export function HandoverView({ project }: { project: string }) {
               return (
                 <Empty
                   title="No handovers yet"
-                  picture={<ArrowRightLeft size={48} strokeWidth={1} />}
-                  actions={
-                    <>
-                      <Button look="primary" icon={Play} onClick={() => void askToLaunch()}>
-                        Launch an agent
-                      </Button>
-                      <Button onClick={() => setShown('pack')}>Pack a box</Button>
-                    </>
-                  }
+                  picture={ArrowRightLeft}
+                  acts={[
+                    { name: 'Launch an agent', icon: Play, look: 'primary', act: () => void askToLaunch() },
+                    { name: 'Pack a box', act: () => setShown('pack') },
+                  ]}
                 >
                   Handovers between agents appear here, with the cards that each passed on.
                 </Empty>

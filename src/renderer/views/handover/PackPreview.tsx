@@ -17,7 +17,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
   if ('problem' in input)
     return (
       <div className="stack shrinks">
-        <Empty title="No preview yet" picture={<Package size={48} strokeWidth={1} />}>
+        <Empty title="No preview yet" picture={Package}>
           The cards of the box appear here. {input.problem}
         </Empty>
       </div>

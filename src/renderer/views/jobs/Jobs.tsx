@@ -1,6 +1,6 @@
 import { Play, ShieldCheck } from 'lucide-react';
 import { askToLaunch, ruleForm } from '../../forms';
-import { Answer, Button, Empty, Switch } from '../../parts';
+import { Answer, Empty, Switch } from '../../parts';
 import { ask, go, useNavigation } from '../../state';
 import { JobFacts } from './JobFacts';
 import { JobStream } from './JobStream';
@@ -53,17 +53,11 @@ function NoJobs() {
   return (
     <Empty
       title="No jobs yet"
-      picture={<Play size={48} strokeWidth={1} />}
-      actions={
-        <>
-          <Button look="primary" onClick={() => void askToLaunch()}>
-            Start a run
-          </Button>
-          <Button icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, () => go({ kinds: 'rules' })))}>
-            Allow something to start
-          </Button>
-        </>
-      }
+      picture={Play}
+      acts={[
+        { name: 'Start a run', look: 'primary', act: () => void askToLaunch() },
+        { name: 'Allow something to start', icon: ShieldCheck, act: () => ask(ruleForm({ kind: 'agent', name: '' }, () => go({ kinds: 'rules' }))) },
+      ]}
     >
       Jobs appear here: turns, runs, tickets and contexts that a model or an agent carries out.
     </Empty>

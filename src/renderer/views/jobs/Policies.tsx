@@ -30,7 +30,7 @@ export function Policies({ project }: { project: string }) {
     <Answer query={query} what="Cannot load the rules" loading="Loading the rules">
       {({ rules }) =>
         rules.length === 0 ? (
-          <Empty title="Nothing starts by itself" picture={<ShieldCheck size={48} strokeWidth={1} />} actions={allow}>
+          <Empty title="Nothing starts by itself" picture={ShieldCheck} actions={allow}>
             Rules appear here. Without a rule, a job starts only when you press “Run here”.
           </Empty>
         ) : (

@@ -41,15 +41,7 @@ function ProfileList({ project }: { project: string }) {
         const profile = profiles.find(({ name }) => name === chosen) ?? profiles[0];
         if (!profile)
           return (
-            <Empty
-              title="No profiles yet"
-              picture={<IdCard size={48} strokeWidth={1} />}
-              actions={
-                <Button look="primary" onClick={() => ask(profileForm())}>
-                  New profile
-                </Button>
-              }
-            >
+            <Empty title="No profiles yet" picture={IdCard} acts={[{ name: 'New profile', look: 'primary', act: () => ask(profileForm()) }]}>
               Profiles appear here. A profile describes a kind of agent: its system prompt, its model and what it may do.
             </Empty>
           );

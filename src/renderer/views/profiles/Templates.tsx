@@ -17,15 +17,7 @@ export function Templates({ project }: { project: string }) {
         const template = templates.find((one) => one.template === chosen) ?? templates.at(-1);
         if (!template)
           return (
-            <Empty
-              title="No templates yet"
-              picture={<FileText size={48} strokeWidth={1} />}
-              actions={
-                <Button look="primary" onClick={() => ask(templateForm())}>
-                  New template
-                </Button>
-              }
-            >
+            <Empty title="No templates yet" picture={FileText} acts={[{ name: 'New template', look: 'primary', act: () => ask(templateForm()) }]}>
               Templates appear here. A template is the text that a kind of agent starts with, in versions.
             </Empty>
           );

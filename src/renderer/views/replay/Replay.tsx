@@ -61,7 +61,7 @@ export function ReplayView({ project }: { project: string }) {
     >
       {({ total, steps, turns }) =>
         steps.length === 0 ? (
-          <Empty title="No steps to replay" picture={<CirclePlay size={48} strokeWidth={1} />} actions={<ToCommit>Select another commit</ToCommit>}>
+          <Empty title="No steps to replay" picture={CirclePlay} actions={<ToCommit>Select another commit</ToCommit>}>
             A session plays here step by step. The chain up to this commit contains no entry that a model received.
           </Empty>
         ) : (

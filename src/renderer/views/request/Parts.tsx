@@ -22,12 +22,8 @@ export function Parts({ project }: { project: string }) {
         ) : (
           <Empty
             title="No recorded system prompts"
-            picture={<ScrollText size={48} strokeWidth={1} />}
-            actions={
-              <Button look="primary" onClick={() => go({ view: 'sessions' })}>
-                Import sessions
-              </Button>
-            }
+            picture={ScrollText}
+            acts={[{ name: 'Import sessions', look: 'primary', act: () => go({ view: 'sessions' }) }]}
           >
             System prompts and tool sets appear here after you import sessions that record them, such as those of Claude Code 2.1.282 or later.
           </Empty>

@@ -99,11 +99,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
       >
         {({ total, calls }) =>
           calls.length === 0 ? (
-            <Empty
-              title="No model calls"
-              picture={<Radio size={48} strokeWidth={1} />}
-              actions={<Button onClick={() => go({ view: 'context' })}>Open the context</Button>}
-            >
+            <Empty title="No model calls" picture={Radio} acts={[{ name: 'Open the context', act: () => go({ view: 'context' }) }]}>
               The calls of a context appear here. This one contains no reply from a model yet.
             </Empty>
           ) : (
@@ -227,7 +223,7 @@ const TokenChart = ({ series, marks, call, onChoose }: TokenChartProps) => (
 );
 
 const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
-  <Empty title="No matching calls" actions={<Button onClick={onShowAll}>Show all calls</Button>}>
+  <Empty title="No matching calls" acts={[{ name: 'Show all calls', act: onShowAll }]}>
     Calls whose prompt, tool, model or cause of a miss matches appear here.
   </Empty>
 );

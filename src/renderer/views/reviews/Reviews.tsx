@@ -180,17 +180,11 @@ function Choice(props: {
 const NoTickets = ({ onNew, onImport }: { onNew: () => void; onImport: () => void }) => (
   <Empty
     title="No tickets yet"
-    picture={<ListChecks size={48} strokeWidth={1} />}
-    actions={
-      <>
-        <Button look="primary" icon={Plus} onClick={onNew}>
-          New ticket
-        </Button>
-        <Button icon={FileInput} onClick={onImport}>
-          Import from GitHub or a task list…
-        </Button>
-      </>
-    }
+    picture={ListChecks}
+    acts={[
+      { name: 'New ticket', icon: Plus, look: 'primary', act: onNew },
+      { name: 'Import from GitHub or a task list…', icon: FileInput, act: onImport },
+    ]}
   >
     A ticket stores, with every change, the context of its author at that moment. You can discuss a finding with the reviewer as they were then, even
     weeks later.

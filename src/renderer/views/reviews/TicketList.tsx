@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, say, When } from '../../parts';
+import { DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, say, When } from '../../parts';
 import { createRanges, type Ranges, useRanges } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
@@ -37,7 +37,7 @@ export function TicketList({ project, revision, filter, onClear }: { project: st
 }
 
 const NoMatches = ({ onClear }: { onClear: () => void }) => (
-  <Empty title="No matching tickets" actions={<Button onClick={onClear}>Clear the filters</Button>}>
+  <Empty title="No matching tickets" acts={[{ name: 'Clear the filters', act: onClear }]}>
     Tickets that match the filters appear here.
   </Empty>
 );

@@ -64,11 +64,7 @@ export function Waiting({ revision }: { revision: string }) {
 }
 
 const NothingWaits = () => (
-  <Empty
-    title="Nothing is waiting"
-    picture={<Inbox size={48} strokeWidth={1} />}
-    actions={<Button onClick={() => go({ tickets: undefined })}>Go to the board</Button>}
-  >
+  <Empty title="Nothing is waiting" picture={Inbox} acts={[{ name: 'Go to the board', act: () => go({ tickets: undefined }) }]}>
     When a ticket is moved, this list shows who should start next and from which context. Nothing runs by itself.
   </Empty>
 );

@@ -2,7 +2,7 @@ import { Split } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty } from '../../parts';
+import { Answer, Empty } from '../../parts';
 import { go, startWhatIf, useProjectQuery, useWhatIfs } from '../../state';
 import type { ReplySource } from './providers';
 import { WhatIfForm } from './WhatIfForm';
@@ -37,12 +37,8 @@ export function WhatIf({ project, id, model, providers }: WhatIfProps) {
           following.original === null ? (
             <Empty
               title="No original to follow"
-              picture={<Split size={48} strokeWidth={1} />}
-              actions={
-                <Button look="primary" onClick={() => go({ view: 'chain' })}>
-                  Select a fork in the chain
-                </Button>
-              }
+              picture={Split}
+              acts={[{ name: 'Select a fork in the chain', look: 'primary', act: () => go({ view: 'chain' }) }]}
             >
               The later turns of the original appear here when the selected branch is a fork. Fork an earlier turn to send its later prompts again.
             </Empty>

@@ -111,7 +111,7 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
         searching || !isWhole ? (
           <Loading what={isWhole ? 'Searching the contents' : 'Loading older sessions'} />
         ) : (
-          <Empty title="No matching sessions" actions={<Button onClick={clear}>Clear the filters</Button>}>
+          <Empty title="No matching sessions" acts={[{ name: 'Clear the filters', act: clear }]}>
             Sessions whose title, repository, file or content matches appear here.
           </Empty>
         )

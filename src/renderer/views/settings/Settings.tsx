@@ -1,6 +1,6 @@
 import { CloudUpload, Coins, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Button, Empty, type Icon } from '../../parts';
+import { Empty, type Icon } from '../../parts';
 import { go, nextAddress, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
 import { Appearance } from './Appearance';
 import { Prices } from './Prices';
@@ -86,15 +86,7 @@ function OfProject({ children }: { children: (dir: string) => ReactNode }) {
   const dir = useOpenDir();
   if (dir) return children(dir);
   return (
-    <Empty
-      title="No project is open"
-      picture={<FolderOpen size={48} strokeWidth={1} />}
-      actions={
-        <Button look="primary" onClick={() => go({ view: 'sessions' })}>
-          Go to Sessions
-        </Button>
-      }
-    >
+    <Empty title="No project is open" picture={FolderOpen} acts={[{ name: 'Go to Sessions', look: 'primary', act: () => go({ view: 'sessions' }) }]}>
       The settings of the open project appear here. Import a history in Sessions, or open a project from the menu at the top left.
     </Empty>
   );

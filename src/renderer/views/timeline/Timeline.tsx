@@ -26,7 +26,7 @@ export function TimelineView({ project }: { project: string }) {
             ) : (
               <Empty
                 title="No space or commit selected"
-                picture={<MessageSquare size={48} strokeWidth={1} />}
+                picture={MessageSquare}
                 actions={
                   <>
                     <ToCommit />

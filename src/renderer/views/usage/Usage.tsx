@@ -49,7 +49,7 @@ const Uncounted = ({ left }: { left: number }) => (
 );
 
 const NothingCounted = () => (
-  <Empty title="No calls yet" actions={<Button onClick={() => go({ view: 'sessions' })}>Go to Sessions</Button>}>
+  <Empty title="No calls yet" acts={[{ name: 'Go to Sessions', act: () => go({ view: 'sessions' }) }]}>
     Tokens, cost, cache misses and errors of all sessions appear here, once a session with calls to a model is imported.
   </Empty>
 );
@@ -173,7 +173,7 @@ function Counted({ project, sums: given }: { project: string; sums: AnalysisSums
 }
 
 const NothingMatches = ({ range }: { range: Range }) => (
-  <Empty title="No calls here" actions={<Button onClick={() => go({ only: undefined, range: 'all', bar: undefined })}>Show all calls</Button>}>
+  <Empty title="No calls here" acts={[{ name: 'Show all calls', act: () => go({ only: undefined, range: 'all', bar: undefined }) }]}>
     No call of {rangeWords(range)} matches the filters.
   </Empty>
 );
