@@ -1,5 +1,5 @@
 import { ClipboardCopy, ExternalLink } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Button, ConfirmWrite, FormSheet, Sheet } from '../parts';
 import { copy, dismiss, type FormSpec, type TextSheet, textIn, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
@@ -13,55 +13,34 @@ const ProvidersSheet = lazy(() => import('../views/settings').then(({ ProvidersS
 
 const CaseSheet = lazy(() => import('../views/experiments').then(({ CaseSheet: sheet }) => ({ default: sheet })));
 
+type OpenSheet = NonNullable<ReturnType<typeof useUi.getState>['sheet']>;
+
+const sheets: { readonly [Kind in OpenSheet['kind']]: (sheet: Extract<OpenSheet, { readonly kind: Kind }>) => ReactNode } = {
+  palette: () => <Palette />,
+  keys: () => <KeySheet />,
+  words: () => <WordSheet />,
+  imports: () => <ImportsSheet />,
+  fork: ({ commit, at, stop }) => <ForkSheet commit={commit} at={at} stop={stop} />,
+  export: ({ commit, stop }) => <ExportSheet commit={commit} stop={stop} />,
+  resume: ({ commit, agent }) => <ResumeSheet commit={commit} agent={agent} />,
+  newProject: () => <NewProjectSheet />,
+  session: ({ session, what }) => <SessionSheet session={session} what={what} />,
+  repair: ({ session }) => <RepairSheet session={session} />,
+  text: (sheet) => <FormSheet form={formOfText(sheet)} onClose={dismiss} />,
+  form: ({ form }) => <FormSheet key={form.title} form={form} onClose={dismiss} />,
+  mapping: () => <MappingSheet />,
+  openPath: () => <OpenPathSheet />,
+  providers: () => <ProvidersSheet />,
+  case: ({ input }) => <CaseSheet input={input} />,
+  link: ({ href }) => <LinkSheet href={href} />,
+};
+
 /** The sheet or dialog that is open. */
 export function Sheets() {
   const sheet = useUi((ui) => ui.sheet);
   // An open sheet contains the question itself.
   if (!sheet) return <ConfirmWrite />;
-  switch (sheet.kind) {
-    case 'palette':
-      return <Palette />;
-    case 'keys':
-      return <KeySheet />;
-    case 'words':
-      return <WordSheet />;
-    case 'imports':
-      return <ImportsSheet />;
-    case 'fork':
-      return <ForkSheet commit={sheet.commit} at={sheet.at} stop={sheet.stop} />;
-    case 'export':
-      return <ExportSheet commit={sheet.commit} stop={sheet.stop} />;
-    case 'resume':
-      return <ResumeSheet commit={sheet.commit} agent={sheet.agent} />;
-    case 'newProject':
-      return <NewProjectSheet />;
-    case 'session':
-      return <SessionSheet session={sheet.session} what={sheet.what} />;
-    case 'repair':
-      return <RepairSheet session={sheet.session} />;
-    case 'text':
-      return <FormSheet form={formOfText(sheet)} onClose={dismiss} />;
-    case 'form':
-      return <FormSheet key={sheet.form.title} form={sheet.form} onClose={dismiss} />;
-    case 'mapping':
-      return <MappingSheet />;
-    case 'openPath':
-      return <OpenPathSheet />;
-    case 'providers':
-      return (
-        <Suspense>
-          <ProvidersSheet />
-        </Suspense>
-      );
-    case 'case':
-      return (
-        <Suspense>
-          <CaseSheet input={sheet.input} />
-        </Suspense>
-      );
-    case 'link':
-      return <LinkSheet href={sheet.href} />;
-  }
+  return <Suspense>{(sheets[sheet.kind] as (sheet: OpenSheet) => ReactNode)(sheet)}</Suspense>;
 }
 
 /** A sheet that asks for one text, as a form. */

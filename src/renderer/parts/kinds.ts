@@ -41,32 +41,17 @@ export const shareOfPart: Readonly<Record<PartKind, Share>> = {
   tool_result: 'result',
 };
 
+const families: Readonly<Record<Exclude<Kind, 'text' | 'image'>, KindFamily>> = {
+  thinking: 'thinking',
+  tool_call: 'tool',
+  tool_result: 'tool',
+  summary: 'summary',
+  event: 'system',
+};
+
 /** The family of an entry. */
-export function kindFamily({ role, kind }: { readonly role: Role; readonly kind: Kind }): KindFamily {
-  switch (kind) {
-    case 'thinking':
-      return 'thinking';
-    case 'tool_call':
-    case 'tool_result':
-      return 'tool';
-    case 'summary':
-      return 'summary';
-    case 'event':
-      return 'system';
-    case 'text':
-    case 'image':
-      switch (role) {
-        case 'user':
-          return 'user';
-        case 'assistant':
-          return 'assistant';
-        case 'tool':
-          return 'tool';
-        case 'system':
-          return 'system';
-      }
-  }
-}
+export const kindFamily = ({ role, kind }: { readonly role: Role; readonly kind: Kind }): KindFamily =>
+  kind === 'text' || kind === 'image' ? role : families[kind];
 
 export const kindNames: Record<Kind, string> = {
   text: 'Text',
@@ -88,22 +73,11 @@ export const familyIcons: Record<KindFamily, typeof ImageIcon> = {
 };
 export const kindIcons: Partial<Record<Kind, typeof ImageIcon>> = { image: Image, tool_result: CornerDownRight, event: Info };
 
+const roleNames: Readonly<Record<Role, string>> = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' };
+
 /** The speaker of an entry. */
-export function speaker(entry: { readonly role: Role; readonly kind: Kind }): string {
-  if (entry.kind === 'summary') return 'Summary';
-  if (entry.kind === 'event') return 'Event';
-  if (entry.kind === 'thinking') return 'Thinking';
-  switch (entry.role) {
-    case 'user':
-      return 'User';
-    case 'assistant':
-      return 'Assistant';
-    case 'system':
-      return 'System';
-    case 'tool':
-      return 'Tool';
-  }
-}
+export const speaker = ({ role, kind }: { readonly role: Role; readonly kind: Kind }): string =>
+  kind === 'summary' || kind === 'event' || kind === 'thinking' ? kindNames[kind] : roleNames[role];
 
 /** Names of marks. Other marks without a value are shown as they are. */
 const markNames: Record<string, string> = {

@@ -16,7 +16,9 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
     <section aria-label="Turn console" className="stack gap-8">
       {isOpen && (
         <>
-          <p className="muted">{stateText(turn)}</p>
+          <p className="muted">
+            {turn.status === 'suspended' ? `The turn waits for ${say.plural(turn.waiting?.length ?? 0, 'result')}.` : stateTexts[turn.status]}
+          </p>
           <div className="turn-ways">
             {turn.status === 'dispatched' && (
               <Button small look="primary" icon={SquareTerminal} onClick={attempt(() => beginTurn(turn))}>
@@ -43,20 +45,11 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
   );
 }
 
-function stateText({ status, waiting }: AgentTurn): string {
-  switch (status) {
-    case 'queued':
-      return 'The agent works on an earlier turn. This one waits.';
-    case 'dispatched':
-      return 'Nobody works on this turn yet. Begin it by hand, or let a model or an agent run it.';
-    case 'running':
-      return 'The turn is open: cards can be written into its output box.';
-    case 'suspended':
-      return `The turn waits for ${say.plural(waiting?.length ?? 0, 'result')}.`;
-    default:
-      return '';
-  }
-}
+const stateTexts: Readonly<Partial<Record<AgentTurn['status'], string>>> = {
+  queued: 'The agent works on an earlier turn. This one waits.',
+  dispatched: 'Nobody works on this turn yet. Begin it by hand, or let a model or an agent run it.',
+  running: 'The turn is open: cards can be written into its output box.',
+};
 
 /** The results of a fork-join in the order of its tasks. */
 function BatchResults({ project, batchId }: { project: string; batchId: string }) {

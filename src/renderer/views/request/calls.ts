@@ -104,25 +104,19 @@ export function totalsOf(calls: readonly UsageCall[]): ListTotals {
   };
 }
 
+const missTitles: Readonly<Record<Exclude<NonNullable<UsageCall['cache']['cause']>, 'first'>, string>> = {
+  expired: 'The cache expired',
+  system: 'The system prompt changed',
+  tools: 'The tools changed',
+  message: 'A message was edited or removed',
+  model: 'Another model was called',
+  parameters: 'A parameter changed',
+  unknown: 'The prefix changed; why is not recorded',
+};
+
 /** The sentence for a miss. */
-export function missTitle({ cache }: UsageCall, isFirst = false): string {
-  switch (cache.cause) {
-    case 'first':
-      return isFirst ? 'First call of the conversation' : 'First call after a compaction';
-    case 'expired':
-      return cache.idleMs === undefined ? 'The cache expired' : `The cache expired after ${say.duration(Math.round(cache.idleMs / 60_000) * 60_000)}`;
-    case 'system':
-      return 'The system prompt changed';
-    case 'tools':
-      return 'The tools changed';
-    case 'message':
-      return 'A message was edited or removed';
-    case 'model':
-      return 'Another model was called';
-    case 'parameters':
-      return 'A parameter changed';
-    case 'unknown':
-    case undefined:
-      return 'The prefix changed; why is not recorded';
-  }
+export function missTitle({ cache: { cause = 'unknown', idleMs } }: UsageCall, isFirst = false): string {
+  if (cause === 'first') return isFirst ? 'First call of the conversation' : 'First call after a compaction';
+  if (cause === 'expired' && idleMs !== undefined) return `${missTitles.expired} after ${say.duration(Math.round(idleMs / 60_000) * 60_000)}`;
+  return missTitles[cause];
 }

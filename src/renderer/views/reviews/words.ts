@@ -18,22 +18,19 @@ export const taskNames: Readonly<Record<TicketTask, string>> = {
   verify_resolution: 'verify the resolution of',
 };
 
+const moveNames: Readonly<Record<TicketStatus, string>> = {
+  open: 'Back to open',
+  in_progress: 'Start work',
+  review: 'Send to review',
+  blocked: 'Block',
+  deferred: 'Defer',
+  closed: 'Close',
+};
+
 /** The name of a move on its button. */
 export function moveName(from: TicketStatus, to: TicketStatus): string {
-  switch (to) {
-    case 'open':
-      return from === 'closed' ? 'Open again' : 'Back to open';
-    case 'in_progress':
-      return from === 'review' ? 'Back to work' : 'Start work';
-    case 'review':
-      return 'Send to review';
-    case 'blocked':
-      return 'Block';
-    case 'deferred':
-      return 'Defer';
-    case 'closed':
-      return 'Close';
-  }
+  if (from === 'closed' && to === 'open') return 'Open again';
+  return from === 'review' && to === 'in_progress' ? 'Back to work' : moveNames[to];
 }
 
 /** The type of a ticket as the window names it. */

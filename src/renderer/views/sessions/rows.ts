@@ -104,14 +104,9 @@ export function countValues(listed: readonly Listed[], facet: SessionFacet): rea
 }
 
 function valuesIn({ agent, repository, session }: Listed, facet: SessionFacet): readonly string[] {
-  switch (facet) {
-    case 'agent':
-      return [agent];
-    case 'repository':
-      return repository === null ? [] : [repository];
-    case 'model':
-      return session?.models ?? [];
-  }
+  if (facet === 'agent') return [agent];
+  if (facet === 'model') return session?.models ?? [];
+  return repository === null ? [] : [repository];
 }
 
 const dayMs = 86_400_000;
@@ -142,27 +137,18 @@ export function narrow(listed: readonly Listed[], { text, chosen, days, archived
   );
 }
 
-/** The value of a column to sort by. Unknown values are undefined and come last. */
-function columnOf({ title, agent, repository, lastAt, session }: Listed, sort: SessionSort): string | number | undefined {
-  switch (sort) {
-    case 'title':
-      return title.toLowerCase();
-    case 'agent':
-      return agent;
-    case 'repository':
-      return repository ?? undefined;
-    case 'lastAt':
-      return lastAt;
-    case 'turns':
-    case 'branches':
-    case 'errors':
-      return session?.[sort];
-    case 'peakTokens':
-      return session?.peakTokens == null ? undefined : session.peakTokens / (session.limit ?? Number.POSITIVE_INFINITY);
-    case 'cost':
-      return session?.cost?.amount;
-  }
-}
+/** The values of the columns to sort by. Unknown values are undefined and come last. */
+const columns: Readonly<Record<SessionSort, (row: Listed) => string | number | undefined>> = {
+  title: ({ title }) => title.toLowerCase(),
+  agent: ({ agent }) => agent,
+  repository: ({ repository }) => repository ?? undefined,
+  lastAt: ({ lastAt }) => lastAt,
+  turns: ({ session }) => session?.turns,
+  branches: ({ session }) => session?.branches,
+  errors: ({ session }) => session?.errors,
+  peakTokens: ({ session }) => (session?.peakTokens == null ? undefined : session.peakTokens / (session.limit ?? Number.POSITIVE_INFINITY)),
+  cost: ({ session }) => session?.cost?.amount,
+};
 
 export interface Order {
   readonly by: SessionSort;
@@ -173,7 +159,7 @@ export interface Order {
 export function sorted(listed: readonly Listed[], { by, ascending }: Order): readonly Listed[] {
   const order = (a: Listed, b: Listed): number => {
     const pinned = Number(b.session?.pinned ?? false) - Number(a.session?.pinned ?? false);
-    const [x, y] = [columnOf(a, by), columnOf(b, by)];
+    const [x, y] = [columns[by](a), columns[by](b)];
     const known = Number(x === undefined) - Number(y === undefined);
     const value = x === undefined || y === undefined || x === y ? 0 : (ascending ? 1 : -1) * (x < y ? -1 : 1);
     return pinned || known || value || (a.lastAt < b.lastAt ? 1 : a.lastAt > b.lastAt ? -1 : 0);

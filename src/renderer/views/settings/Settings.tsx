@@ -48,38 +48,26 @@ export function SettingsView() {
           );
         })}
       </nav>
-      <div className="settings-page">
-        <Page page={page} />
-      </div>
+      <div className="settings-page">{pages[page]()}</div>
     </section>
   );
 }
 
-function Page({ page }: { page: SettingsPage }): ReactNode {
-  switch (page) {
-    case 'appearance':
-      return <Appearance />;
-    case 'providers':
-      return (
-        <section aria-label="Providers">
-          <h2>Providers</h2>
-          <Providers />
-        </section>
-      );
-    case 'summaries':
-      return <OfProject>{(dir) => <Summaries key={dir} project={dir} />}</OfProject>;
-    case 'prices':
-      return <Prices />;
-    case 'storage':
-      return <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>;
-    case 'replicas':
-      return <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>;
-    case 'team':
-      return <OfProject>{(dir) => <Team key={dir} onPulled={() => void refreshProject()} />}</OfProject>;
-    case 'updates':
-      return <Updates />;
-  }
-}
+const pages: Readonly<Record<SettingsPage, () => ReactNode>> = {
+  appearance: () => <Appearance />,
+  providers: () => (
+    <section aria-label="Providers">
+      <h2>Providers</h2>
+      <Providers />
+    </section>
+  ),
+  summaries: () => <OfProject>{(dir) => <Summaries key={dir} project={dir} />}</OfProject>,
+  prices: () => <Prices />,
+  storage: () => <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>,
+  replicas: () => <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>,
+  team: () => <OfProject>{(dir) => <Team key={dir} onPulled={() => void refreshProject()} />}</OfProject>,
+  updates: () => <Updates />,
+};
 
 /** A page about the open project. */
 function OfProject({ children }: { children: (dir: string) => ReactNode }) {

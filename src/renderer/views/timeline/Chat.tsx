@@ -148,7 +148,7 @@ function ChatMessage(props: {
         </CutText>
         {note?.wait && (
           <p className="chat-wait row muted small" data-open={note.wait.endedAt === null}>
-            <Hourglass size={11} aria-hidden /> {waitText(note.wait, nameOf, clock)}
+            <Hourglass size={11} aria-hidden /> {waitText(note.wait, nameOf, say.when)}
           </p>
         )}
         {note?.resumed && <p className="chat-wait row muted small">Resumed {note.resumed}</p>}
@@ -156,8 +156,6 @@ function ChatMessage(props: {
     </article>
   );
 }
-
-const clock = (at: string): string => say.when(at);
 
 function originText(origin: NonNullable<TimelineMessage['origin']>): string {
   switch (origin.type) {

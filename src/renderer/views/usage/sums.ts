@@ -119,14 +119,8 @@ export function hitShare({ input, cacheRead, cacheWrite }: Sums): number | undef
 
 /** The counts that make the height of a bar. Of tools, the time is that of the tools. */
 const countsOf = (measure: ShownMeasure, isTool: boolean): readonly CountName[] => {
-  switch (measure) {
-    case 'tokens':
-      return ['input', 'cacheRead', 'cacheWrite', 'output'];
-    case 'time':
-      return [isTool ? 'toolMs' : 'waitMs'];
-    default:
-      return [measure];
-  }
+  if (measure === 'tokens') return ['input', 'cacheRead', 'cacheWrite', 'output'];
+  return [measure !== 'time' ? measure : isTool ? 'toolMs' : 'waitMs'];
 };
 
 /** The height of a bar. */

@@ -50,18 +50,10 @@ function namesIn(sessions: ReadonlyMap<string, SessionFact>): ReadonlyMap<string
 export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<string, SessionFact>): string {
   if (key === rest) return 'All others';
   if (key === '') return unknownNames[by];
-  switch (by) {
-    case 'agent':
-      return agentName(key);
-    case 'repository':
-      return namesIn(sessions).get(key) ?? repositoryName(key);
-    case 'session':
-      return say.firstLine(sessions.get(key)?.title ?? key, 120);
-    case 'day':
-      return rangeWords({ from: key, to: key });
-    default:
-      return key;
-  }
+  if (by === 'agent') return agentName(key);
+  if (by === 'repository') return namesIn(sessions).get(key) ?? repositoryName(key);
+  if (by === 'session') return say.firstLine(sessions.get(key)?.title ?? key, 120);
+  return by === 'day' ? rangeWords({ from: key, to: key }) : key;
 }
 
 /** Dollars. The list of prices has no other currency. */
@@ -88,18 +80,10 @@ function isUnknown(sums: Sums, measure: ShownMeasure): boolean {
 
 /** A value of a measure in its unit. */
 export function measured(value: number, measure: ShownMeasure, atLeast = false): string {
-  switch (measure) {
-    case 'cost':
-      return dollars(value, atLeast);
-    case 'loss':
-      return dollars(value);
-    case 'tokens':
-      return million(value, atLeast);
-    case 'errors':
-      return say.exact(value);
-    case 'time':
-      return value === 0 ? '0 s' : say.duration(value);
-  }
+  if (measure === 'tokens') return million(value, atLeast);
+  if (measure === 'errors') return say.exact(value);
+  if (measure === 'time') return value === 0 ? '0 s' : say.duration(value);
+  return dollars(value, atLeast && measure === 'cost');
 }
 
 /** The value of sums in words. A cost without every price and count is a lower bound, and so are tokens without every count. */
