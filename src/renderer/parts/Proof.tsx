@@ -7,11 +7,11 @@ const proofs = {
 } as const satisfies Record<RequestRow['proof'], { sign: string; name: string; hint: string }>;
 
 /** The proof of a request (how certain it is that the model received it), as a symbol and a word. */
-export function Proof({ proof, wordless = false }: { proof: RequestRow['proof']; wordless?: boolean }) {
+export function Proof({ proof }: { proof: RequestRow['proof'] }) {
   const { sign, name, hint } = proofs[proof];
   return (
     <span className={`proof ${proof}`} title={hint}>
-      <span aria-hidden>{sign}</span> <span className={wordless ? 'unseen' : undefined}>{name}</span>
+      <span aria-hidden>{sign}</span> <span>{name}</span>
     </span>
   );
 }

@@ -21,8 +21,8 @@ export const notMentioned = (totals: CompactionLosses): string =>
     .join(', ');
 
 /** The counted sizes before and after a compaction, and the content that its summary does not mention. Each loss links to its entry. */
-export function CompactionLoss({ project, commit, open: isOpenFirst = false }: { project: string; commit: ContextId; open?: boolean }) {
-  const [open, setOpen] = useState(isOpenFirst);
+export function CompactionLoss({ project, commit }: { project: string; commit: ContextId }) {
+  const [open, setOpen] = useState(false);
   const [judged, setJudged] = useState<UsageCompaction>();
   const query = useQuery(`${project} ${commit} compaction`, (signal) => api.usage.compaction({ id: commit }, { signal }));
   if (query.status === 'failed') return <p className="notice-line error">Cannot compare the summary with what it replaced.</p>;

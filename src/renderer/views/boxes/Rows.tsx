@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 import { placeByKey, rowsOnPage } from '../../parts';
 
 /** A virtual list with keyboard navigation (arrows, j and k). */
@@ -11,18 +11,12 @@ export function Rows<T>(props: {
   chosen: string | undefined;
   onChoose: (row: T) => void;
   children: (row: T) => ReactNode;
-  onEnd?: () => void;
 }) {
-  const { label, rows, height, idOf, chosen, onChoose, children, onEnd } = props;
+  const { label, rows, height, idOf, chosen, onChoose, children } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 10 });
   const at = rows.findIndex((row) => idOf(row) === chosen);
-  const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - 1) onEnd?.();
-  }, [last, rows.length, onEnd]);
-  const onKeyDown = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
     const to = placeByKey(event, at, rows.length, rowsOnPage(scroller.current, height));
     if (to === undefined) return;
     event.preventDefault();
@@ -41,7 +35,7 @@ export function Rows<T>(props: {
       aria-activedescendant={at < 0 ? undefined : `row-${at}`}
     >
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        {items.map((item) => {
+        {virtual.getVirtualItems().map((item) => {
           const row = rows[item.index];
           if (row === undefined) return null;
           return (
