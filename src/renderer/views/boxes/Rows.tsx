@@ -16,7 +16,7 @@ export function Rows<T>(props: {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 10 });
   const at = rows.findIndex((row) => idOf(row) === chosen);
-    const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const to = placeByKey(event, at, rows.length, rowsOnPage(scroller.current, height));
     if (to === undefined) return;
     event.preventDefault();
