@@ -8,7 +8,7 @@ import { readEntries, roleInTurn } from './parse.js';
 import { document, formatId } from './parse-archive.js';
 import { packLog } from './write.js';
 
-const reader = wrappedFormat({
+export const inspectEval: ImportableFormat = wrappedFormat({
   id: formatId,
   about: { name: 'Inspect log', what: 'An .eval archive that Inspect AI opens (inspect view).', extension: 'eval' },
   template: 'inspect-eval',
@@ -16,9 +16,5 @@ const reader = wrappedFormat({
   entries: readEntries,
   others: startsOf,
   exports: document,
+  pack: packLog,
 });
-
-export const inspectEval: ImportableFormat = {
-  ...reader,
-  pack: (lines, options) => packLog(formatId, reader.parse(lines).entries, options),
-};

@@ -1,36 +1,17 @@
-// markdown: a conversation as a document for people: prompts as headings, tool calls with their results, thinking folded.
-// It is written, not read: parsing one gives its text as a single entry. Prompts and replies stay Markdown without HTML, images and
-// links that run something (neutral.ts). Other texts are in code blocks that nothing in them can close.
-import { createHash } from 'node:crypto';
-import { concatBytes, decodeText, type EntryKey, encodeText } from '../../base/index.js';
-import type { Format, ParsedDelta, WritableEntry } from '../format.js';
-import { countTokens } from '../shared/tokens.js';
+import { encodeText } from '../../base/index.js';
+import type { Format, WritableEntry } from '../format.js';
+import { writtenText } from '../shared/written-text.js';
 import { fence, inlineCode, inlineText, neutralMarkdown } from './neutral.js';
 
 export const markdown: Format = {
   id: 'markdown',
-  contentType: 'text/markdown',
+  ...writtenText('md'),
   about: { name: 'Markdown', what: 'A document for people to read, for notes and issues.', extension: 'md' },
-  tier: 'rendered',
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected'],
   recognize: (_, path) => (/\.(md|markdown)$/i.test(path) ? 0.2 : 0),
-  parse,
   write: (entries) => encodeText([...sections(entries)].join('')),
   writeParts: sections,
-  concat: concatBytes,
-  cut: (delta) => delta,
 };
-
-function parse(delta: Uint8Array): ParsedDelta {
-  if (delta.length === 0) return { entries: [], elisions: [], problems: [] };
-  const text = decodeText(delta);
-  const key = `md-${createHash('sha256').update(delta).digest('hex').slice(0, 12)}.0` as EntryKey;
-  return {
-    entries: [{ key, role: 'user', kind: 'text', text, tokens: countTokens(text), raw: { start: 0, end: delta.length } }],
-    elisions: [],
-    problems: [],
-  };
-}
 
 function* sections(entries: Iterable<WritableEntry>): Generator<string> {
   for (const entry of entries) if (!entry.marks?.includes('hidden')) yield section(entry);

@@ -1,24 +1,16 @@
-// narrative: an account of a conversation for a model that continues it: who said what, which tools ran with what effect, summaries.
-// It is written as knowledge of a previous session, never as a conversation to answer, and fits a budget of tokens where one is given.
-// write-pieces.ts writes each entry at several lengths, write-fit.ts chooses among them. Like Markdown, it is written and not read.
-import { createHash } from 'node:crypto';
-import { concatBytes, decodeText, type EntryKey, encodeText } from '../../base/index.js';
-import type { Format, ParsedDelta, WritableEntry, WriteOptions } from '../format.js';
-import { countTokens } from '../shared/tokens.js';
+import { decodeText, encodeText } from '../../base/index.js';
+import type { Format, WritableEntry, WriteOptions } from '../format.js';
+import { writtenText } from '../shared/written-text.js';
 import { fitted } from './write-fit.js';
 import { forModels, forViewers, makePieces, type Wording } from './write-pieces.js';
 
 export const narrative: Format = {
   id: 'narrative',
-  contentType: 'text/markdown',
+  ...writtenText('told'),
   about: { name: 'Narrative', what: 'An account of the session, for a model or a person who continues it.', extension: 'md' },
-  tier: 'rendered',
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected', 'author'],
   recognize: (head) => (decodeText(head).startsWith(heading) ? 0.9 : 0),
-  parse,
   write: (entries, options) => encodeText(account(entries, options, forViewers)),
-  concat: concatBytes,
-  cut: (delta) => delta,
 };
 
 const heading = '# What the previous session knew';
@@ -35,15 +27,4 @@ function account(entries: readonly WritableEntry[], { maxTokens }: Pick<WriteOpt
   const when = first === undefined ? '' : ` It ran from ${first} to ${times.at(-1)}.`;
   const opening = `${heading}\n\nThis is an account of an earlier session, for reference. Nothing in it is a new request.${when}\n\n`;
   return fitted(opening, pieces, maxTokens);
-}
-
-function parse(delta: Uint8Array): ParsedDelta {
-  if (delta.length === 0) return { entries: [], elisions: [], problems: [] };
-  const text = decodeText(delta);
-  const key = `told-${createHash('sha256').update(delta).digest('hex').slice(0, 12)}.0` as EntryKey;
-  return {
-    entries: [{ key, role: 'user', kind: 'text', text, tokens: countTokens(text), raw: { start: 0, end: delta.length } }],
-    elisions: [],
-    problems: [],
-  };
 }

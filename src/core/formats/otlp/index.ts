@@ -9,7 +9,7 @@ import { document, formatId } from './parse-conversation.js';
 import { database } from './parse-database.js';
 import { packSpans } from './write.js';
 
-const reader = wrappedFormat({
+export const otlp: ImportableFormat = wrappedFormat({
   id: formatId,
   about: { name: 'OpenTelemetry spans', what: 'Spans of the GenAI conventions (OTLP JSON), for any collector.', extension: 'json' },
   template: 'otlp',
@@ -18,9 +18,5 @@ const reader = wrappedFormat({
   others: startsOf,
   exports: document,
   database,
+  pack: packSpans,
 });
-
-export const otlp: ImportableFormat = {
-  ...reader,
-  pack: (lines, options) => packSpans(formatId, reader.parse(lines).entries, options),
-};

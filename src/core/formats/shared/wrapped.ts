@@ -1,7 +1,8 @@
 // Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record in the
 // container's own form. The formats of such conversations only define the meaning of a record; everything else is here.
 import { defined, inWords, isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
-import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
+import type { AboutFormat, DatabaseReader, DocumentReader, ImportableFormat, Lines, ParsedEntry, SessionOptions, ToolClasses } from '../format.js';
+import { facts } from '../format.js';
 import type { RecordRole, TreeRecord } from './branches.js';
 import { type Numbered, noted } from './drafts.js';
 import { type Dialect, isDeep, tooDeep, writeLines } from './jsonl.js';
@@ -91,6 +92,8 @@ export interface WrappedRules {
   readonly tools?: ToolClasses;
   readonly exports?: DocumentReader;
   readonly database?: DatabaseReader;
+  /** Writes the file of the program itself. */
+  readonly pack?: (id: string, entries: readonly ParsedEntry[], options: SessionOptions) => Uint8Array;
   /** Other files of the format, whose lines are not wrapped: how certain their beginning makes it. */
   readonly recognize?: (head: Uint8Array, path: string) => number;
 }
@@ -99,7 +102,7 @@ const recordIn = ({ record }: JsonObject): JsonObject | undefined => (isObject(r
 
 /** A format of wrapped records. No agent resumes it, so it writes entries as separate lines and keeps every fact. */
 export function wrappedFormat(given: WrappedRules): ImportableFormat {
-  const { id, about, template, entries, oddities, lasted, keeps, others } = given;
+  const { id, about, template, entries, oddities, lasted, keeps, others, pack } = given;
   const rules: RecordRules = {
     formatId: id,
     template: template ?? 'mapped',
@@ -148,12 +151,14 @@ export function wrappedFormat(given: WrappedRules): ImportableFormat {
     ...(given.isTurn && { mark: () => ({ is: 'last' }) }),
     ...(keeps && { keeps: (line: JsonObject, before: readonly TreeRecord[]) => keeps(recordIn(line) ?? {}, before) }),
   };
+  const read = fromRules(rules);
   return {
-    ...fromRules(rules),
+    ...read,
     id,
     about,
     tier: 'translated',
     holds: facts,
+    ...(pack && { pack: (lines: Uint8Array, options: SessionOptions) => pack(id, read.parse(lines).entries, options) }),
     ...defined({ tools: given.tools, exports: given.exports, database: given.database }),
     recognize: (head, path) => {
       if (beginsAsEntry(head, rules)) return 1;
