@@ -14,11 +14,7 @@ import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { factColumns, type Gone, isStoredSql, type ObjectRow, type ReadShelf, type Shelf } from './shelf.js';
 
-export interface ArtifactStat {
-  readonly no: ArtifactNo;
-  readonly ref: ArtifactRef;
-  readonly size: number;
-  readonly storedSize: number;
+export interface ArtifactStat extends Omit<Put, 'existed'> {
   readonly contentType: string;
   readonly policy: Policy;
   readonly labels: readonly string[];
@@ -122,35 +118,24 @@ type Place = Pick<ReadableDb['place'], 'isSame' | 'require'>;
 /** The place of the database now: another connection may replace it. */
 const placeNow = (db: ReadableDb): Place => ({ isSame: () => db.place.isSame(), require: () => db.place.require() });
 
+const shelfWith = (packs: ReadShelf['packs'], { db, project, folder, behind, clock, newName, blocks, remake }: ReadArtifactsOptions): ReadShelf => ({
+  ...{ db, project, clock, remake, blocks, packs },
+  caches: openCaches(folder, newName, placeNow(db), behind),
+  used: undefined,
+  onGone: () => {},
+});
+
 /** Opens the object store of a project for reading. */
-export function openReadArtifacts({ db, project, folder, behind, clock, newName, blocks, remake }: ReadArtifactsOptions): ReadArtifacts {
-  const shelf: ReadShelf = {
-    db,
-    project,
-    clock,
-    remake,
-    caches: openCaches(folder, newName, placeNow(db), behind),
-    packs: openPackFiles(db, folder, behind),
-    blocks,
-    used: undefined,
-    onGone: () => {},
-  };
+export function openReadArtifacts(options: ReadArtifactsOptions): ReadArtifacts {
+  const shelf = shelfWith(openPackFiles(options.db, options.folder, options.behind), options);
   return { ...readsOf(shelf), copies: copiesToRead(shelf), close: () => shelf.packs.close() };
 }
 
 /** Opens the object store of a project. */
-export function openArtifacts({ db, project, folder, behind, clock, newName, blocks, remake, onGone }: ArtifactsOptions): Artifacts {
-  const shelf: Shelf = {
-    db,
-    project,
-    clock,
-    remake,
-    caches: openCaches(folder, newName, placeNow(db), behind),
-    packs: openPacks(db, folder, newName, clock, behind),
-    blocks,
-    used: undefined,
-    onGone: onGone ?? (() => {}),
-  };
+export function openArtifacts(options: ArtifactsOptions): Artifacts {
+  const { db, project, onGone = () => {} } = options;
+  const packs = openPacks(db, options.folder, options.newName, options.clock, options.behind);
+  const shelf: Shelf = { ...shelfWith(packs, options), db, packs, onGone };
   // Large objects are on disk before the commit that names them.
   db.beforeCommit(() => shelf.packs.sync());
   db.onRollback(() => shelf.blocks.clear());

@@ -47,18 +47,12 @@ export interface ContentRow {
 export const contentColumns = 'no, hash, size, storedSize, pack, packStart, data, block, blockStart, chunks, expiresAt, gone';
 
 /** A row without its content. */
-export interface ObjectRow {
-  readonly no: ArtifactNo;
-  readonly hash: Buffer;
-  readonly size: number;
-  readonly storedSize: number;
+export interface ObjectRow extends Pick<ContentRow, 'no' | 'hash' | 'size' | 'storedSize' | 'expiresAt' | 'gone'> {
   readonly contentType: string;
   readonly policy: Policy;
   readonly labels: string | null;
   readonly createdAt: number;
   readonly touchedAt: number | null;
-  readonly expiresAt: number | null;
-  readonly gone: Gone | null;
   readonly isStored: number;
 }
 
