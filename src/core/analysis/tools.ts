@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type ArtifactNo, type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
-import { outlineVersion, type ReadChain, readParsed, type WriteChain } from '../chain/index.js';
+import { type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
+import { type ContextRow, outlineVersion, type ReadChain, readParsed, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, parsedNumbers, recordOfKey, toolClassOf } from '../formats/index.js';
 import { forgetClustersOf } from '../sessions/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
@@ -25,15 +25,9 @@ const maxPath = 1_024;
 /** A result that is not in the commit of its call is looked for in this many earlier commits. */
 const maxPassed = 12;
 
-interface Row {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-  readonly artifact: ArtifactNo;
-  readonly format: string;
-  readonly template: string;
+interface Row extends Pick<ContextRow, 'seq' | 'parent' | 'artifact' | 'format' | 'template' | 'createdAt'> {
   readonly type: string;
   readonly session: string;
-  readonly createdAt: number;
   readonly size: number | null;
 }
 

@@ -1,4 +1,4 @@
-import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, type Recent, type Timestamp, toTimestamp } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, notFound, type Timestamp, toTimestamp } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
@@ -92,19 +92,12 @@ export interface Artifacts extends ReadArtifacts {
   transaction<T>(work: () => T): T;
 }
 
-export interface ReadArtifactsOptions {
-  readonly db: ReadableDb;
-  readonly project: number;
+export interface ReadArtifactsOptions extends Pick<ReadShelf, 'db' | 'project' | 'clock' | 'blocks' | 'remake'> {
   /** The project's `objects` folder. */
   readonly folder: string;
   /** For a read-only project, its own `objects` folder. `folder` then belongs to the copy of its database. */
   readonly behind?: string | undefined;
-  readonly clock: Clock;
   readonly newName: () => string;
-  /** Keeps recently read blocks in memory, decompressed, by number. */
-  readonly blocks: Recent<number, Uint8Array>;
-  /** Rebuilds the bytes of a dropped cache; undefined if it cannot. */
-  readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
 }
 
 export interface ArtifactsOptions extends ReadArtifactsOptions {

@@ -32,19 +32,11 @@ export const whereIds = 'WHERE cardId IN (SELECT value FROM json_each(?)) AND +p
 export type NewCard = CardInput & { readonly entryKey?: EntryKey };
 
 /** A checked card before it is written. Two cards are equal if these fields are equal. */
-export interface CardDraft {
-  readonly cardId: string;
-  readonly type: string;
+export interface CardDraft extends Pick<CardRow, 'cardId' | 'type' | 'toolCallId' | 'ttlSeconds' | 'expiresAt' | 'authorId' | 'entryKey'> {
   readonly content: CardContent;
   readonly toolCalls: readonly JsonObject[] | null;
-  readonly toolCallId: string | null;
-  readonly ttlSeconds: number | null;
-  /** An absolute time in milliseconds since 1970. `ttlSeconds` is the relative form. */
-  readonly expiresAt: number | null;
   readonly metadata: JsonObject & { readonly type: string; readonly role: Role };
-  readonly authorId: string;
   readonly createdAt: number | null;
-  readonly entryKey: string | null;
 }
 
 /** The project's id. Other systems call it the tenant. */

@@ -1,16 +1,12 @@
 import { badRequest, inWords } from '../base/index.js';
-import type { AboutFormat, Fact, Format } from '../formats/index.js';
+import type { Format } from '../formats/index.js';
 import { findFormat, formats } from '../formats/index.js';
 import type { DocumentContent } from './content.js';
 import { html } from './html/index.js';
 
 /** A kind of file for people. It is written in parts and cannot be imported. */
-export interface DocumentKind {
-  readonly id: string;
-  readonly contentType: string;
-  readonly about: AboutFormat;
+export interface DocumentKind extends Pick<Format, 'id' | 'contentType' | 'about' | 'holds'> {
   readonly tier: 'rendered';
-  readonly holds: readonly Fact[];
   parts(content: DocumentContent): Iterable<string>;
 }
 

@@ -1,24 +1,14 @@
-import type { CommitSeq } from '../base/index.js';
 import { holdBox, newCardId, releaseBox } from '../cards/index.js';
 import type { WriteChain } from '../chain/index.js';
-import { type AgentTurn, type BatchResult, type EndStatus, endStatuses, type Strategy } from '../contract/index.js';
+import { type AgentTurn, type BatchResult, type EndStatus, endStatuses } from '../contract/index.js';
 import { type AgentRow, agentAt } from './agents.js';
 import { commitInput, commitOutput } from './commits.js';
 import { type AgentTurnRow, toTurn, turnAt, turnsOfBatch } from './turn-rows.js';
 
-export interface NewTurn {
-  readonly depth: number;
-  readonly context: number;
-  readonly output: number;
-  readonly profile: number | null;
-  readonly source: string | null;
-  readonly tool: string;
-  readonly strategy: Strategy;
-  readonly parentTurn: number | null;
-  readonly batch: number | null;
-  readonly taskIndex: number | null;
-  readonly fromCommit: CommitSeq | null;
-}
+export type NewTurn = Pick<
+  AgentTurnRow,
+  'depth' | 'context' | 'output' | 'profile' | 'source' | 'tool' | 'strategy' | 'parentTurn' | 'batch' | 'taskIndex' | 'fromCommit'
+>;
 
 /** Gives a turn to an agent. It starts now if the agent is idle, else it is queued (H11). Call it inside a transaction. */
 export function dispatchTurn(chain: WriteChain, agent: AgentRow, turn: NewTurn): AgentTurnRow {

@@ -1,16 +1,8 @@
 import type { ContextId } from '../base/index.js';
+import type { Start } from './work-kind.js';
 
 /** The work of an agent: the context that it continues, and the functions that store its commits. */
-export interface AgentWork {
-  /** The context that the agent continues. It ends with a message. */
-  readonly from: ContextId;
-  /** Metadata of the commits. */
-  readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
-  /** The agent or entity for whom Stemma's tools act. It is no person (U6). */
-  readonly who: string;
-  readonly runId: string | null;
-  /** The tools of Stemma's MCP server that the profile of the agent permits; undefined if the work has no profile. */
-  readonly permitted: readonly string[] | undefined;
+export interface AgentWork extends Omit<Start, 'moved'> {
   /** True if a job whose process died has worked on the context. It may then end anywhere. */
   readonly isTakenOver: boolean;
   /** Stores the newest commit. Called in the transaction that makes the commit. */

@@ -3,7 +3,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
 
-interface JobRow {
+interface JobRow extends Pick<JobTarget, 'title' | 'who' | 'space' | 'ticketId'> {
   readonly no: number;
   readonly jobId: string;
   readonly what: string;
@@ -15,11 +15,7 @@ interface JobRow {
   readonly cost: number | null;
   readonly error: string | null;
   readonly commits: string;
-  readonly title: string;
-  readonly who: string | null;
   readonly whoName: string | null;
-  readonly space: string | null;
-  readonly ticketId: string | null;
   readonly rule: string | null;
   readonly startedAt: number;
   readonly endedAt: number | null;

@@ -1,3 +1,6 @@
+// markdown: a conversation as a document for people: prompts as headings, tool calls with their results, thinking folded.
+// It is written, not read: parsing one gives its text as a single entry. Prompts and replies stay Markdown without HTML, images and
+// links that run something (neutral.ts). Other texts are in code blocks that nothing in them can close.
 import { encodeText } from '../../base/index.js';
 import type { Format, WritableEntry } from '../format.js';
 import { writtenText } from '../shared/written-text.js';

@@ -1,3 +1,6 @@
+// narrative: an account of a conversation for a model that continues it: who said what, which tools ran with what effect, summaries.
+// It is written as knowledge of a previous session, never as a conversation to answer, and fits a budget of tokens where one is given.
+// write-pieces.ts writes each entry at several lengths, write-fit.ts chooses among them. Like Markdown, it is written and not read.
 import { decodeText, encodeText } from '../../base/index.js';
 import type { Format, WritableEntry, WriteOptions } from '../format.js';
 import { writtenText } from '../shared/written-text.js';

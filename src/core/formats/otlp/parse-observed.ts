@@ -62,19 +62,15 @@ function readUsage(counts: JsonObject): JsonObject {
   };
 }
 
-interface Observed {
+interface Observed extends Pick<ReadSpan, 'name' | 'start' | 'end' | 'failed'> {
   readonly id: string;
   readonly parent: string | undefined;
   readonly trace: string;
   /** The conversation that joins traces. */
   readonly session: string;
   readonly kind: 'call' | 'tool' | 'other';
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
   readonly model: string | undefined;
   readonly content: () => { readonly input: Json | undefined; readonly output: Json | undefined; readonly usage: JsonObject };
-  readonly failed: string | undefined;
   readonly tool: string;
 }
 

@@ -4,6 +4,7 @@ import type { ParsedEntry, SessionOptions, TokenUsage } from '../format.js';
 import { writeLine } from '../shared/entry-lines.js';
 import { base64Of } from '../shared/groups.js';
 import { outlastsSummary } from '../shared/kept.js';
+import type { ReadSpan } from './parse-spans.js';
 
 const hex = (text: string, bytes: number): string =>
   createHash('sha256')
@@ -163,15 +164,11 @@ function writePart({ kind, role, text = '', toolName = '', toolCallId = '', argu
   }
 }
 
-interface Drawn {
-  readonly traceId: string;
-  readonly spanId: string;
+interface Drawn extends Pick<ReadSpan, 'traceId' | 'spanId' | 'name' | 'attributes'> {
   readonly parentSpanId: string;
-  readonly name: string;
   readonly kind: number;
   readonly start: Timestamp;
   readonly end: Timestamp;
-  readonly attributes: JsonObject;
   readonly failed?: boolean;
 }
 

@@ -6,11 +6,7 @@ import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
 import type { CallCount, CallPart } from './calls.js';
 import { recordOfKey } from './keys.js';
 
-export interface OutlineEntry {
-  readonly key: EntryKey;
-  readonly role: Role;
-  readonly kind: Kind;
-  readonly tokens: number;
+export interface OutlineEntry extends Pick<ParsedEntry, 'key' | 'role' | 'kind' | 'tokens'> {
   readonly hidden: boolean;
   readonly isError: boolean;
   readonly head: string | undefined;

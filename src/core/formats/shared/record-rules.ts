@@ -1,20 +1,17 @@
 import type { JsonObject, Timestamp } from '../../base/index.js';
 import type { PlanContext, PlannedCommit } from '../format.js';
-import type { RecordRole, TreeRecord } from './branches.js';
+import type { TreeRecord } from './branches.js';
 import type { Numbered } from './drafts.js';
 import type { Dialect } from './jsonl.js';
 import type { RecordMark } from './progress.js';
 
-export interface RecordPlace {
+export interface RecordPlace extends Pick<TreeRecord, 'part' | 'others' | 'startedBy'> {
   /** The project finds the record by this name, and its entries' keys begin with it. */
   readonly name: string;
-  readonly part: RecordRole;
   /** The parent's name, or null for a root. Without it, the record follows the record before it in its lane. */
   readonly parent?: string | null;
   /** The lane of a subagent whose records lie between those of the main conversation. */
   readonly lane?: string;
-  readonly others?: readonly string[];
-  readonly startedBy?: PlannedCommit['startedBy'];
 }
 
 export interface About {

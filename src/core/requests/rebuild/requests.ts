@@ -10,7 +10,8 @@ import {
   toTimestamp,
 } from '../../base/index.js';
 import { findCommit, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
-import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow } from '../../contract/index.js';
+import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow, type RequestTokens } from '../../contract/index.js';
+import type { TravelingCall } from '../record/travel.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } from './answers.js';
 import { cardRows, getCardCall, parseCardId } from './cards.js';
@@ -20,26 +21,17 @@ import { rowsOfStored, type StoredAnswer, storedAnswers } from './stored-answers
 
 export type RequestFilter = InputOf<'request.series'>;
 
-export interface ListedCall extends StoredCall {
-  readonly requestId: string;
-  readonly at: number;
-  readonly model: string | null;
+type SharedFields = 'requestId' | 'sessionId' | 'at' | 'model' | keyof RequestTokens | 'context' | 'replyKey' | 'replyRecord';
+
+export interface ListedCall extends StoredCall, Pick<TravelingCall, SharedFields> {
   readonly messageCount: number;
-  readonly replyRecord: string | null;
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cacheRead: number | null;
-  readonly cacheWrite: number | null;
   readonly proved: number | null;
   readonly finding: string | null;
-  readonly sessionId: string;
   readonly agentId: string;
   readonly source: number;
-  readonly context: CommitSeq | null;
   readonly commitId: ContextId | null;
   /** Set for a captured call; null for a call that its runtime recorded. */
   readonly provider: Provider | null;
-  readonly replyKey: EntryKey | null;
   /** 1 for a call that the agent itself wrote into files. */
   readonly fromBody: number;
 }

@@ -1,7 +1,7 @@
 import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../../base/index.js';
 import type { ContextRow } from '../../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider, RequestTokens } from '../../contract/index.js';
-import type { CallCount, FileBytes, OutlineEntry, ParsedEntry } from '../../formats/index.js';
+import type { CallCount, FileBytes, OutlineEntry, ParsedEntry, TokenUsage } from '../../formats/index.js';
 
 /** How calls are found in a chain, by their answers. Listing counts in outlines and reads each delta once; bodies are built on demand. */
 export interface CallReader {
@@ -72,17 +72,9 @@ export interface EarlierDeltas {
 }
 
 /** Tokens as the provider counted them; null if the runtime recorded none. */
-export interface Usage {
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cacheRead: number | null;
-  readonly cacheWrite: number | null;
+export interface Usage extends Omit<TokenUsage, 'isCopy'> {
   /** The part of `cacheWrite` that lives for an hour. */
   readonly cacheWrite1h?: number | null;
-  /** The part of `output` that is thinking. */
-  readonly reasoning?: number | null;
-  /** Why a recorded count is not shown. */
-  readonly countFlaw?: string;
   /** The input of the last step, where the provider counts several steps together. */
   readonly windowTokens?: number | null;
 }
