@@ -65,10 +65,7 @@ const callFields: Readonly<Record<string, CallField>> = {
   edits: ['edits', readInput],
 };
 
-/**
- * Adds a command that passes its words and options to a procedure, as the fields of the same names or as `fields` says. `--json` prints the answer as it
- * is, else `show` prints it.
- */
+/** Adds a command that passes words and options to a procedure, by their names or by `fields`. `show` prints the answer without `--json`. */
 export function addCall<Name extends ProcedureName>(
   parent: Command,
   usage: string,

@@ -2,7 +2,6 @@ import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import { type ContractClient, type EngineOptions, engineOptions, hearDamage, startWorker } from '../launch/index.js';
 
-/** The contract, answered by an engine in this process. */
 export interface CliConnection {
   client: ContractClient;
   /** Whether opening a project converts it, for an engine on this thread: it then says nothing until it is done. */
@@ -22,10 +21,7 @@ export async function connect(): Promise<CliConnection> {
   return engineHere(options());
 }
 
-/**
- * Starts an engine on its own thread, so that this thread receives signals even while the engine is busy. The caller closes it. With `performs`, the
- * engine carries out due work and starts the jobs that policies allow.
- */
+/** Starts an engine on a thread of its own, so that this one hears signals. With `performs`, it also carries out due work. The caller closes it. */
 export async function connectThread(performs = false): Promise<CliConnection> {
   const engine = await startWorker(options(performs));
   const port = engine.connect('script');

@@ -74,10 +74,7 @@ interface OpenOptions extends ProjectOptions {
   readonly repair?: boolean;
 }
 
-/**
- * Opens the project of a command, runs the command, and closes everything. A signal ends the process at once.
- * @throws UsageError when there is no project to open.
- */
+/** Opens the project, runs the command and closes everything. A signal ends the process at once. @throws UsageError without a project. */
 export function withProject<T>(options: OpenOptions, work: (connection: CliConnection) => Promise<T>): Promise<T> {
   return withEngine(opening(options, work));
 }
@@ -132,10 +129,7 @@ async function withWarning<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * As {@link withEngine}, with the engine on its own thread. SIGINT, SIGTERM and SIGHUP abort the command's abort signal. If the command then fails,
- * or does not end in time, the process ends by the received signal.
- */
+/** As {@link withEngine}, on a thread. Signals abort the command; if it then fails or does not end in time, the process ends by the signal. */
 export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Promise<T>, performs = false): Promise<T> {
   const stopper = new AbortController();
   const signals = onEndSignal(() => stopper.abort());

@@ -3,13 +3,9 @@ import type { ContractClient } from '../launch/index.js';
 import { endProgress, isWatched, line, say, showProgress } from '../terminal/index.js';
 import { connectThread } from './client.js';
 
-/** Between two looks at a conversion, in milliseconds. */
 const lookMs = 300;
 
-/**
- * Converts a project of an earlier format on another thread, and says so on standard error: on a terminal how far it is, else in one sentence. `open`
- * opens the project with a client of that thread.
- */
+/** Converts a project of an earlier format on another thread, where `open` opens it, and says so on standard error. */
 export async function convertFirst(open: (client: ContractClient) => Promise<unknown>, dir: string): Promise<void> {
   const begun = line`Converting ${dir} from an earlier format. A copy of it stays until the first check.`;
   if (isWatched()) showProgress(begun);

@@ -1,7 +1,6 @@
 import { ORPCError } from '@orpc/client';
 import { StemmaError } from '../../core/base/index.js';
 
-/** A refused call as JSON for programs. */
 export interface PrintedError {
   code: string;
   message: string;

@@ -21,7 +21,6 @@ interface ExportOptions extends ProjectOptions {
 
 const spanFormat = 'otlp-v1';
 
-/** The export format for the extension of the output file. */
 const formatsByExtension: Readonly<Record<string, string>> = { '.html': 'html', '.md': 'markdown' };
 
 /** Adds `stemma export`. */

@@ -5,10 +5,7 @@ import { logQuery, printGraph } from './log.js';
 
 const options = { project: { type: 'string', short: 'p' }, limit: { type: 'string', short: 'n' }, json: { type: 'boolean' } } as const;
 
-/**
- * Runs `stemma log` without loading the other commands. Returns false, and has printed nothing, if the words or the project need more than that, or if
- * something is wrong: the whole program then runs the command and explains what it is.
- */
+/** Runs `stemma log` without loading the other commands. False, with nothing printed, if the whole program must run it or say what is wrong. */
 export function logAtAGlance(words: readonly string[]): boolean {
   const found = graphFor(words);
   if (found) printGraph(found.graph, found.json);

@@ -3,18 +3,13 @@ import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseE
 /** The events of Claude Code after which the transcript has new content. */
 export const hookEvents = ['Stop', 'SubagentStop', 'PreCompact', 'SessionEnd'] as const;
 
-/**
- * Seconds after which the agent abandons a hook. A hook usually takes less than a second, but it waits while another process writes to the project.
- */
+/** Seconds after which the agent abandons a hook: most take less than one, but one waits while another process writes to the project. */
 const timeout = 10;
 
 /** Whether `stemma hook --install` wrote this command, for any program path and project. */
 const isOurs = (command: unknown): boolean => typeof command === 'string' && /(^|[\s/\\])stemma(\.js)?['"]?\s+hook(\s|$)/.test(command);
 
-/**
- * Adds hooks that run the command to an agent's settings, and removes hooks of an earlier installation. All other bytes stay the same. @throws Error
- * that names the place where the settings are not what the agent reads.
- */
+/** Adds hooks that run the command, in place of earlier ones. All other bytes stay. @throws Error that names the place of a mistake. */
 export function withHooks(settings: string, command: string): string {
   let text = withoutHooks(settings.trim() === '' ? '{}\n' : settings);
   if (!at(text, ['hooks'])) text = added(text, [], '"hooks": {}');

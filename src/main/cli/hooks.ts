@@ -19,9 +19,7 @@ interface HookOptions extends SignedOptions {
   readonly yes?: boolean;
 }
 
-/**
- * Adds `stemma hook --install` and `--uninstall`. Without these options, `stemma hook` answers an event, which stemma.ts handles before it gets here.
- */
+/** Adds `stemma hook --install` and `--uninstall`. Without them, it answers an event, which stemma.ts handles before it gets here. */
 export function addHookCommand(program: Command): void {
   program
     .command('hook')
@@ -68,10 +66,7 @@ async function changeSettings({ install, uninstall, project, settings, yes, ...s
   printText('Removed.');
 }
 
-/**
- * The settings without the hooks: the exact earlier bytes if nothing else was edited since, else the current settings without the hooks. Undefined
- * when no settings existed.
- */
+/** The settings without the hooks: the exact earlier bytes if nothing else was edited since. Undefined when no settings existed. */
 function restored(now: string | undefined, backup: string): string | undefined {
   if (now === undefined) return undefined;
   const then = existsSync(backup) ? readFileSync(backup, 'utf8') : '';
@@ -101,7 +96,6 @@ function commandFor(project: string | undefined, { principal, ticket, machine }:
   return all.map((word) => quoted(word, 'sh')).join(' ');
 }
 
-/** The options of the command line of a hook. */
 const named = (options: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 

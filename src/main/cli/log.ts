@@ -38,10 +38,7 @@ export function printGraph(graph: { readonly total: number; readonly rows: reado
 
 const marks: Record<CommitType, string> = { delta: '●', compaction: '✂', snapshot: '◆' };
 
-/**
- * Draws the graph of commits, newest first, with one line per commit and one more line where a lane bends. A continuing lane is `│`; an edge to
- * another lane starts at `╯` or `╮`.
- */
+/** Draws the graph of commits, newest first, a line each and one more where a lane bends: `│` continues, `╯` and `╮` go to another lane. */
 export function drawGraph(rows: readonly GraphRow[], columns = 120, now = new Date()): Text[] {
   return rows.flatMap((row, place) => {
     const open = lanesAbove(rows[place - 1]);
@@ -57,14 +54,12 @@ export function drawGraph(rows: readonly GraphRow[], columns = 120, now = new Da
   });
 }
 
-/** The lanes that continue from the row above. */
 const lanesAbove = (row: GraphRow | undefined): Set<number> => new Set(row?.edges.map((edge) => edge.toLane) ?? []);
 
 /** Box characters by the sides that their lines reach: up, down, left and right are the bits 1, 2, 4 and 8. */
 const corners = [' ', '╵', '╷', '│', '╴', '╯', '╮', '┤', '╶', '╰', '╭', '├', '─', '┴', '┬', '┼'] as const;
 const [up, down, left, right] = [1, 2, 4, 8] as const;
 
-/** The line between two rows in which lanes change places. */
 function bendLine(edges: GraphRow['edges']): Text {
   const columns: number[] = [];
   const add = (column: number, sides: number): void => {

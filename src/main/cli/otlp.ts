@@ -46,5 +46,4 @@ async function receive({ client, signal }: Stoppable, options: OtlpOptions): Pro
   file?.remove();
 }
 
-/** The folder for received spans of the open project. */
 const receivedFolder = async (client: ContractClient): Promise<string> => join(findDataDir(), 'received', (await client.project.info({})).projectId);

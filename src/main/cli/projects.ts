@@ -133,7 +133,6 @@ function printPreview(path: string, { sessions, entries, unread, broken, problem
 const lineNumbers = (numbers: readonly number[]): string =>
   `line ${numbers.slice(0, REMARKS_PER_FILE).join(', ')}${numbers.length > REMARKS_PER_FILE ? ` and ${numbers.length - REMARKS_PER_FILE} more` : ''}`;
 
-/** The number of entries that a preview prints. `--json` prints more. */
 const PREVIEWED = 20;
 
 const REMARKS_PER_FILE = 3;

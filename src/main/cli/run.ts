@@ -18,10 +18,7 @@ export interface CliRunOptions extends ProjectChoice, SignedOptions {
   readonly record?: boolean;
 }
 
-/**
- * Runs an agent's command unchanged, and records the sessions that it writes in this directory. When the command ends, its sessions end too. A failed
- * recording is reported and does not affect the command.
- */
+/** Runs an agent's command unchanged, and records the sessions that it writes here. A failed recording does not affect the command. */
 export async function runRecorded(command: readonly string[], options: CliRunOptions): Promise<Ended> {
   const recording = await beginRecording(command, options).catch((error: Error) => void sayNotRecorded(error));
   const ended = await runThrough(command, { ...process.env, ...recording?.env }, recording?.onOutput);

@@ -8,10 +8,7 @@ import { exitWhenOutputCloses, printText, say, sayUncaughtErrors } from '../term
 /** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node starts the Node that the project depends on. */
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= 22;
 const [, , command, ...words] = process.argv;
-/**
- * True if this process answers an event of an agent. A hook loads little and exits with 0 even when it fails, because exit code 2 would stop the
- * agent.
- */
+/** True if this process answers an event of an agent. It then loads little and always exits with 0, because 2 would stop the agent. */
 const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
 sayUncaughtErrors(isEvent ? 0 : 1);

@@ -141,7 +141,6 @@ function parseAddress(text: string): HubPlace {
 
 const tokenOf = ({ token }: HubOptions): string | undefined => token ?? process.env.STEMMA_TOKEN;
 
-/** Connects the project if the command line contains a hub or a token. */
 async function connectTo(client: ContractClient, options: HubOptions): Promise<void> {
   const token = tokenOf(options);
   if (options.hub === undefined && token === undefined) return;
@@ -160,7 +159,6 @@ async function connectTo(client: ContractClient, options: HubOptions): Promise<v
   await client.team.connect({ ...place, token });
 }
 
-/** Names for people, for the kinds of items whose own names are technical. */
 const kindWords: Readonly<Record<string, string>> = { context: 'commit', started: 'start of a subagent', source: 'imported file' };
 
 const wordOf = (kind: string): string => kindWords[kind] ?? kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

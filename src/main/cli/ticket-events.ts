@@ -8,10 +8,7 @@ import { wholeNumber } from './option-values.js';
 import { byOption, choice, ticketFields, ticketName } from './ticket-options.js';
 import { startLine } from './ticket-text.js';
 
-/**
- * Adds `stemma ticket start`, `events` and `acknowledge`, which show who should start on which ticket and from which context. None of them starts an
- * agent.
- */
+/** Adds `stemma ticket start`, `events` and `acknowledge`: who should start on which ticket, from which context. None starts an agent. */
 export function addTicketEventCommands(ticket: Command): void {
   addCall(
     ticket,

@@ -120,7 +120,6 @@ function notesOf({ cost, unknownInputs, unknownOutputs, calls }: UsageSums): str
   ];
 }
 
-/** The reasons why some calls have no counts, each reason once. */
 function flawsIn(calls: readonly UsageCall[]): Text[] {
   const flaws = [...Map.groupBy(calls, ({ flaw }) => flaw)].flatMap(([flaw, of]) => (flaw === undefined ? [] : [[flaw, of] as const]));
   return [
@@ -140,7 +139,6 @@ interface ToolSum {
   readonly duplicates: number;
 }
 
-/** The number of branches to sum without a session, newest first. */
 const maxBranches = 200;
 
 /** Prints the tokens that each tool added to the windows of a commit, of a session, or of the project. */
@@ -161,7 +159,6 @@ async function showTools(client: ContractClient, session: string | undefined, op
   if (all.length > maxBranches) printText(dim(`${counted(all.length - maxBranches, 'older branch', 'older branches')} left out.`));
 }
 
-/** The fillers of a page: as many as an answer holds. */
 const fillersAtOnce = 100_000;
 
 async function* fillersOf(client: ContractClient, id: ContextId): AsyncGenerator<UsageFiller> {
@@ -172,7 +169,6 @@ async function* fillersOf(client: ContractClient, id: ContextId): AsyncGenerator
   }
 }
 
-/** The tokens that each tool added to the window, largest first. */
 function byTool(fillers: Iterable<UsageFiller>): ToolSum[] {
   const sums = new Map<string, ToolSum>();
   for (const { tool, kind, tokens, tokenCalls, duplicateOf } of fillers) {
@@ -234,7 +230,6 @@ function lossOf(calls: readonly UsageCall[]): string {
   return `, ${number(tokens)} tokens paid again, ${priceOf(cost)} more than a cache read`;
 }
 
-/** A call that missed the cache, in columns, and the changed text on a separate line. */
 function describeMiss({ at, requestId, model, cache, trigger }: UsageCall): Text {
   const { cause = 'unknown', idleMs, brokenAt, brokenText, lostTokens = 0, lostCost } = cache;
   const why = cause === 'expired' && idleMs !== undefined ? `expired after ${minutes(idleMs)}` : words[cause];

@@ -51,10 +51,7 @@ export function startUtility(options: EngineOptions): EngineHost {
   };
 }
 
-/**
- * Starts the engine in a separate Node process, for debugging and for an Electron whose Node is too old for better-sqlite3. A Node
- * process cannot receive ports, so each frame travels with the number of its connection.
- */
+/** Starts the engine in a Node process, for debugging and old Electrons. It cannot get ports, so each frame has the number of its connection. */
 export function startNode(node: string, options: EngineOptions): EngineHost {
   const child = spawn(node, [outsideArchive(entry)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -27,7 +27,6 @@ export function lead(window: BrowserWindow | undefined, hash: string): void {
 /** The part of a window's address after `?`: the project and what is selected. */
 const queryOf = (window: BrowserWindow | undefined): string => window?.webContents.getURL().split('?')[1] ?? '';
 
-/** Shows a view. The project and the selection stay. */
 function goTo(view: string): void {
   const window = frontWindow();
   lead(window, `#/${view}?${queryOf(window)}`);
@@ -53,7 +52,6 @@ async function importHistories(kind: 'open' | 'folder'): Promise<void> {
   if (paths.length > 0) tellPage(window, 'command', { name: 'import', paths });
 }
 
-/** Shows the folder of the open project in the file manager. */
 function reveal(): void {
   const project = new URLSearchParams(queryOf(frontWindow())).get('project');
   if (project) shell.showItemInFolder(project);
@@ -74,7 +72,6 @@ export function setMenu(openWindow: () => void, recent: readonly MenuProject[] =
   }
 }
 
-/** The menus of the desktop app: the main commands of the window, with their keys. */
 function applicationMenu(openWindow: () => void, recent: readonly MenuProject[]): Menu {
   const mac: MenuItemConstructorOptions[] = thisSystem === 'macos' ? [{ role: 'appMenu' }] : [];
   return Menu.buildFromTemplate([

@@ -14,7 +14,6 @@ export interface News {
   readonly place: string;
 }
 
-/** A project that was opened before. */
 export interface MenuProject {
   readonly dir: string;
   readonly name: string;
@@ -29,7 +28,6 @@ export interface PageState {
   readonly recent: readonly MenuProject[];
 }
 
-/** The longest wait for an answer of a page, in milliseconds. */
 const answerMs = 2_000;
 
 /** The current state of the page; undefined if the page does not answer. */

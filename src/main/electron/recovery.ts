@@ -10,10 +10,7 @@ const minuteMs = 60_000;
 const lookMs = 200;
 const maxLooks = 100;
 
-/**
- * Loads the page of a window again after it crashed, at the same place, and says so in the page. Drafts are in the engine, so they are kept. A page
- * that does not respond is reloaded when a person wants it.
- */
+/** Loads a crashed page again at the same place, and says so in it. A page that does not respond is reloaded when a person wants it. */
 export function recoverPage(window: BrowserWindow, load: (place: string) => Promise<void>): void {
   const { webContents } = window;
   let crashes: number[] = [];

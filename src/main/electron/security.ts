@@ -24,10 +24,7 @@ export function secureSession(): void {
   defaultSession.webRequest.onBeforeRequest((details, answer) => answer({ cancel: !/^(https|devtools|data|blob):/.test(details.url) }));
 }
 
-/**
- * Keeps every window on its page: no navigation, no new windows, no embedded pages. `answer` handles the addresses by which the page requests dialogs
- * and links.
- */
+/** Keeps every window on its page: no navigation, windows or embedded pages. `answer` handles addresses that ask for dialogs and links. */
 export function secureContents(answer: (contents: WebContents, url: string) => boolean): void {
   app.on('web-contents-created', (_event, contents) => {
     contents.on('will-navigate', (event) => event.preventDefault());

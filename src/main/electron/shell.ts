@@ -119,10 +119,7 @@ function openWindow(): void {
   void opened.loadURL(`${origin}/${namesAny(startup) ? '' : place}`);
 }
 
-/**
- * Shows what a later start, a file manager or a browser names. A link goes to the window in front, which asks the engine what it means. Files and
- * projects get a window of their own. Without either, the window comes to the front.
- */
+/** Shows what a later start names: links in the front window, files and projects in a window of their own, else the front window itself. */
 function showNamed(named: Named): void {
   if (!app.isReady()) {
     startup = named;

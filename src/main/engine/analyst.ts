@@ -89,7 +89,6 @@ function waitingProcess(start: () => Piped): { readonly expect: () => void; read
   };
 }
 
-/** Whether a process keeps its starter running. */
 function hold({ child }: Piped, isHeld: boolean): void {
   for (const handle of [child, ...child.stdio] as { ref?(): void; unref?(): void }[]) isHeld ? handle.ref?.() : handle.unref?.();
 }

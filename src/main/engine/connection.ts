@@ -11,10 +11,7 @@ export type Port = SupportedMessagePort & { start?: () => void; close?: () => vo
 
 const handler = new RPCHandler(router, { plugins: [new ResponseHeadersPlugin()] });
 
-/**
- * Serves one connection with its own session while its port is open. A frame that is not a readable call closes this port and affects no other
- * connection.
- */
+/** Serves one connection with its own session while its port is open. A frame that is not a readable call closes this port only. */
 export function serveConnection(engine: Engine, port: Port, caller: ClientKind, used?: (project: Project) => void): Session {
   const session = createSession(engine, caller, used);
   const context = contextOf(session);

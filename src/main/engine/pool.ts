@@ -49,7 +49,6 @@ export type FromWriter =
   /** Asks what the threads that read keep in memory. */
   | { readonly kind: 'caches'; readonly number: number };
 
-/** What a thread that reads starts with. */
 export interface ReaderOrder {
   readonly kind: 'reader';
   readonly dataDir: string;

@@ -18,7 +18,6 @@ import { router } from '../../core/router/index.js';
 import type { Frame } from '../launch/index.js';
 import { type AidQuestion, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
-/** An open project and the number of calls that read it. */
 interface Held extends OpenedForReading {
   calls: number;
 }

@@ -4,12 +4,8 @@ import { built, type Frame } from '../launch/index.js';
 import { answeredBy, beginsStream, brokenStream, type CallFrame, continued, eventIn, stoppedBy } from './frames.js';
 import { type Aid, type AidAnswer, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
-/** The threads that read one project. */
 export interface Readers {
-  /**
-   * Passes a call to a free thread. If none becomes free for a moment, another one starts. Once `mostReaders` run, the one with the fewest calls
-   * takes it.
-   */
+  /** Passes a call to a free thread. If none is free for a moment, another starts; at `mostReaders`, the one with the fewest calls takes it. */
   call(connection: number, call: CallFrame, frame: Frame): void;
   /** Passes on a message that belongs to an earlier call. */
   continue(connection: number, frame: Frame): void;
@@ -59,13 +55,10 @@ interface Open {
 interface Reader {
   readonly number: number;
   readonly worker: Worker;
-  /** The calls without an answer, by connection and number. */
   readonly open: Map<string, Open>;
-  /** The streams that it sends, in the same way. */
   readonly streams: Map<string, Open & Required<Pick<Open, 'stream'>>>;
   isReady: boolean;
   left: PromiseWithResolvers<void> | undefined;
-  /** What it keeps in memory, as it said last. */
   cache: CacheSize | undefined;
   idle: NodeJS.Timeout | undefined;
 }
@@ -146,7 +139,6 @@ export function openReaders(options: ReadersOptions): Readers {
     else if (found) found.stream.latest = frame;
   }
 
-  /** Ends a further thread after an idle time. */
   function rest(reader: Reader): void {
     clearTimeout(reader.idle);
     if (reader === readers[0]) return;
@@ -197,7 +189,6 @@ export function openReaders(options: ReadersOptions): Readers {
     return readers.reduce((least, reader) => (reader.open.size < least.open.size ? reader : least));
   }
 
-  /** Starts another thread for calls that have waited, unless one is starting. */
   function startAnother(): void {
     patience = undefined;
     if (waiting.length > 0 && readers.every(({ isReady }) => isReady)) start();

@@ -14,10 +14,7 @@ export interface PoolSide extends ReadingThreads {
   ended(connection: number): void;
 }
 
-/**
- * Answers the messages of a host. `say` sends messages back. `ended` is called once, after the engine has closed its projects; then the process may
- * end.
- */
+/** Answers the messages of a host with `say`. `ended` is called once, after the engine has closed its projects: the process may then end. */
 export function engineBehind(say: (message: FromEngine) => void, ended: () => void, pool?: PoolSide): (message: ToEngine, port?: Port) => void {
   let engine: Engine | undefined;
   let options: { startup: EngineOptions['startup'] } | undefined;

@@ -12,7 +12,6 @@ import { openAnalyst } from './analyst.js';
 import { sendSpans } from './collector.js';
 import { openUpdates } from './updates.js';
 
-/** What the desktop app does for its engine. */
 export interface Desktop {
   /** Runs `stemma` from this installation: agents start Stemma's tools with it. */
   readonly command: readonly [program: string, ...args: string[]];
@@ -20,10 +19,7 @@ export interface Desktop {
   readonly checkForUpdates: () => Promise<UpdateCheck>;
 }
 
-/**
- * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys stay in the
- * process that sends them.
- */
+/** Starts the engine in this process. It creates the providers, so that keys stay in the process that sends them. */
 export function startEngine(options: EngineOptions, desktop?: Desktop): Engine {
   protectFiles();
   const { command = ownCommand(), vault, checkForUpdates } = desktop ?? {};

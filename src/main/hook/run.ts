@@ -13,10 +13,7 @@ import { escapeLine, line, say } from '../terminal/index.js';
 const waitMs = 1_000;
 const lookMs = 15;
 
-/**
- * Handles one event of an agent, which arrives as JSON on standard input. `words` are the arguments of `stemma hook`: `--project DIR`. Never throws
- * and never prints to standard output.
- */
+/** Handles an event of an agent: JSON on standard input. `words` are the arguments of `stemma hook`. Never throws, never prints to stdout. */
 export async function runHook(words: readonly string[]): Promise<void> {
   const problem = (text: string): void => {
     say(line`stemma hook: ${text}`);

@@ -4,7 +4,6 @@ import type { HubRole } from '../../core/sync/index.js';
 import type { HubDatabase } from './database.js';
 import { isJwt, type Oidc } from './oidc.js';
 
-/** A role in one project, or in all projects. */
 interface Grant {
   readonly no: number;
   readonly name: string;
@@ -39,7 +38,6 @@ const allowed: Readonly<Record<HubRole, readonly Action[]>> = {
   pusher: ['write'],
 };
 
-/** Each action in words for error messages. */
 const words: Readonly<Record<Action, string>> = { read: 'pull', review: 'send tickets', write: 'push', administer: 'manage the project' };
 
 const tokenPrefix = 'stm_';
@@ -126,7 +124,6 @@ export function requireAction({ role }: Pick<Grant, 'role'>, action: Action): vo
 /** Whether a role allows an action. */
 export const allows = ({ role }: Pick<Grant, 'role'>, action: Action): boolean => allowed[role].includes(action);
 
-/** A project of the hub that a call works on. */
 export interface OpenProject {
   readonly no: number;
   readonly id: string;
@@ -134,10 +131,7 @@ export interface OpenProject {
   readonly retention: number | null;
 }
 
-/**
- * The number and id of a project that a token may use for an action. A project that the token does not open looks like a project that does not exist.
- * @throws NOT_FOUND, UNAUTHORIZED.
- */
+/** The project that a token may use for an action. One that it does not open looks missing. @throws NOT_FOUND, UNAUTHORIZED */
 export async function projectFor({ all }: HubDatabase, holder: GrantHolder, name: string, action?: Action): Promise<OpenProject> {
   const row =
     holder.project === null

@@ -20,7 +20,6 @@ const most = {
 
 /** Bytes of bodies that have arrived and are not answered yet. */
 let held = 0;
-/** Those of each token. */
 const heldBy = new Map<string, number>();
 const hold = (token: string, bytes: number): void => {
   held += bytes;
@@ -37,10 +36,7 @@ export interface Body {
   release(): void;
 }
 
-/**
- * Reads the body of a call. Its length must be announced, so that a body that is too long is refused before it is read.
- * @throws BAD_REQUEST, with the HTTP status in `status`; UNAVAILABLE if the hub reads too many bodies at the moment.
- */
+/** Reads the body of a call, whose length must be announced. @throws BAD_REQUEST with a `status`; UNAVAILABLE if too many are being read */
 export async function readBody(request: IncomingMessage, hasParcel: boolean, token: string): Promise<Body> {
   const limit = hasParcel ? most.parcel : most.other;
   const announced = request.headers['content-length'];
@@ -85,10 +81,7 @@ const refused = (status: number, field: string, message: string): StemmaError =>
 /** Bytes of unpacked parcels that are not stored yet. */
 let unpacked = 0;
 
-/**
- * Counts a parcel that was unpacked, until the returned function is called. One parcel alone always fits.
- * @throws UNAVAILABLE if those of other calls take too much memory at the moment.
- */
+/** Counts an unpacked parcel until the returned function is called. One alone always fits. @throws UNAVAILABLE if others take the memory */
 export function holdUnpacked(bytes: number): () => void {
   if (unpacked > 0 && unpacked + bytes > most.unpacked)
     throw new StemmaError('UNAVAILABLE', 'The hub stores too many parcels at the moment. Try again.', { retryAfterMs: 1_000 });

@@ -1,7 +1,6 @@
 import { StemmaError } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
 
-/** Limits of the calls to a bucket. */
 export interface BucketLimits {
   /** Milliseconds until a call must have ended, the wait for its turn included. */
   readonly answerMs: number;

@@ -8,14 +8,12 @@ import type { InProject } from './database.js';
 import { hashName } from './names.js';
 import { wholesAmong } from './wholes.js';
 
-/** An item that the hub did not store, with the reason. */
 export interface UnstoredItem {
   readonly kind: string;
   readonly key: string;
   readonly reason: string;
 }
 
-/** An item with its name as the database stores it. */
 export interface NamedItem {
   readonly item: SentItem;
   readonly name: Buffer;
@@ -84,7 +82,6 @@ export async function checkItems(tx: InProject, holder: GrantHolder, items: read
   return { accepted, refused };
 }
 
-/** What the hub holds, and what this parcel brings. */
 interface Present {
   /** The token that first sent each row, by the row's name in hexadecimal. */
   readonly held: ReadonlyMap<string, number | null>;
@@ -146,7 +143,6 @@ function isDigestOf({ digest, parent, artifact, createdAt, template }: JsonObjec
 
 const allOf = (values: readonly Buffer[]) => sql.val([...values]);
 
-/** The first stored version of each item, by name in hexadecimal. */
 async function firstVersions(tx: InProject, items: readonly NamedItem[]): Promise<Map<string, Version>> {
   if (items.length === 0) return new Map();
   const rows = await tx

@@ -80,7 +80,6 @@ export interface HubDatabase {
   close(): Promise<void>;
 }
 
-/** The limits of the database, which tests lower. */
 export interface DatabaseLimits {
   readonly connections: number;
   readonly connectMs: number;
@@ -91,10 +90,7 @@ export interface DatabaseLimits {
 
 const usual: DatabaseLimits = { connections: 10, connectMs: 10_000, statementMs: 30_000, graceMs: 5_000 };
 
-/**
- * Connects and brings the schema up to date. Several hubs may start at once. A lost connection ends the call that used it, and nothing else.
- * @throws UNAVAILABLE if the database does not answer.
- */
+/** Connects and updates the schema. A lost connection ends only the call that used it. @throws UNAVAILABLE if the database does not answer */
 export async function openHubDatabase(url: string, given: Partial<DatabaseLimits> = {}): Promise<HubDatabase> {
   const limits = { ...usual, ...given };
   const pool = poolOf({

@@ -11,7 +11,6 @@ import { comparable, machineFolder, thisSystem } from '../../core/system/index.j
 import { endProcess, isRoot } from '../system/index.js';
 import { loadEmbedded } from './load-embedded.js';
 
-/** A PostgreSQL server that belongs to this process. */
 export interface Embedded {
   /** The database for the hub. Its user owns the database and is no superuser. */
   readonly url: string;
@@ -21,7 +20,6 @@ export interface Embedded {
 }
 
 const databaseName = 'stemma';
-/** The superuser of the server, and the user of the hub. */
 const users = { superuser: 'stemma', hub: 'stemma_hub' };
 /** A server that ends is started again this many times within `withinMs`; the first attempt waits `waitMs`, and each further one twice as long. */
 const restarts = { max: 6, withinMs: 120_000, waitMs: 250 };
@@ -199,10 +197,7 @@ async function isServing(url: string, databaseDir: string): Promise<boolean> {
   }
 }
 
-/**
- * The folder of the database, in `dir`. If the hub runs as root, the server runs as another user. If that user cannot reach `dir` because a folder
- * above is private, the database is below `/var/lib`.
- */
+/** The folder of the database: in `dir`, or below `/var/lib` if the user that the server runs as, when the hub is root, cannot reach `dir`. */
 function databaseIn(dir: string): string {
   if (!isRoot()) return join(dir, 'postgres');
   const above: string[] = [];
@@ -217,7 +212,6 @@ function databaseIn(dir: string): string {
   return join(dir, 'postgres');
 }
 
-/** The passwords of the server's users, from the file or made now. */
 function passwordsIn(file: string): Readonly<Record<keyof typeof users, string>> {
   const known = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
   const [superuser, hub] = ['password', 'hubPassword'].map((field) => stringAt(known, field) ?? randomBytes(24).toString('base64url')) as [

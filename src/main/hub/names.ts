@@ -36,9 +36,6 @@ export function namesOfObjects(hashes: readonly string[]): string | undefined {
   return `${named.join(' ')}${hashes.length > namedObjects ? ` and ${hashes.length - namedObjects} more` : ''}`;
 }
 
-/**
- * The number of objects that a line of the audit log names, and the digits of each hash. A clone reads thousands of objects; its line about items
- * records what it copied.
- */
+/** The objects that a line of the audit log names, and the digits of each hash: a clone reads thousands. Its line about items names the rest. */
 const namedObjects = 8;
 const namedDigits = 16;

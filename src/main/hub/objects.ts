@@ -13,9 +13,7 @@ import type { InProject } from './database.js';
  * bucket is never called inside a transaction: while it hangs, no connection to the database waits for it.
  */
 export interface HubObjects {
-  /**
-   * Writes the objects to the bucket. Call it before the transaction that records them: an unreferenced file does no harm, but a missing file would.
-   */
+  /** Writes the objects to the bucket, before the transaction that records them: a file that nothing refers to does no harm. */
   write(objects: readonly SentObject[]): Promise<Written | undefined>;
   /** Records written objects in the database. Objects that the hub already has stay in their files. */
   record(tx: InProject, project: number, written: Written): Promise<void>;
@@ -25,7 +23,6 @@ export interface HubObjects {
   read(located: readonly BucketObject[]): Promise<SentObject[]>;
 }
 
-/** An object and its place in a file of the bucket. */
 export interface BucketObject {
   readonly hash: string;
   readonly type: string;

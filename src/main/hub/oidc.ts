@@ -1,7 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { badRequest, isObject, StemmaError, stringAt } from '../../core/base/index.js';
 
-/** The issuer that signs people in. */
 export interface OidcOptions {
   /** The address of the issuer, exactly as its tokens name it. */
   readonly issuer: string;
@@ -13,12 +12,8 @@ export interface OidcOptions {
 
 /** Verifies tokens of an OpenID Connect issuer. */
 export interface Oidc {
-  /** The facts that a client needs to sign in. */
   readonly about: { readonly issuer: string; readonly audience: string; readonly client: string };
-  /**
-   * The names of the person to whom a token was issued: the verified e-mail address in lower case, and the subject. @throws UNAUTHORIZED for a token
-   * that does not hold; UNAVAILABLE if the issuer does not answer.
-   */
+  /** The verified e-mail address and the subject of a token. @throws UNAUTHORIZED; UNAVAILABLE if the issuer does not answer */
   identities(token: string): Promise<readonly string[]>;
 }
 
@@ -55,9 +50,7 @@ export function openOidc({ issuer, audience, client = audience }: OidcOptions): 
   };
 }
 
-/**
- * A name with `@` is an e-mail address and counts only if the issuer verified it. Otherwise a subject could imitate the address of another person.
- */
+/** A name with `@` counts only if the issuer verified it: otherwise, a subject could imitate the address of another person. */
 function identitiesIn({ email, email_verified: isVerified, sub }: JWTPayload): string[] {
   const names = [];
   if (typeof email === 'string' && isVerified === true) names.push(email.toLowerCase());

@@ -5,10 +5,7 @@ import type { InProject } from './database.js';
 /** A person who called `hello` within this time counts as present. Windows call it several times within this time. */
 const stays = sql`interval '90 seconds'`;
 
-/**
- * Records that a person is present, and returns the names of the other present people. Machines and readers of a link are not recorded and see
- * nobody.
- */
+/** Records that a person is present, and returns the other people. Machines and readers of a link are not recorded and see nobody. */
 export async function peopleAt(tx: InProject, project: number, { no, name, role, shared }: GrantHolder): Promise<string[]> {
   if (shared !== null || role === 'pusher') return [];
   await tx

@@ -11,7 +11,6 @@ import type { Oidc } from './oidc.js';
 import type { Refusals } from './refusals.js';
 import { requireOpen, type ShareViews } from './shares.js';
 
-/** The services of the hub and the credentials of a call. */
 export interface HubContext {
   readonly database: HubDatabase;
   readonly objects: HubObjects;

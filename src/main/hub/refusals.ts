@@ -15,7 +15,6 @@ interface RefusedCall {
 /** Notes refused calls in the audit log. Equal refusals of one caller within a minute are two lines: the first, and the number of the others. */
 export interface Refusals {
   note(call: RefusedCall): Promise<void>;
-  /** Writes the lines that wait. */
   close(): Promise<void>;
 }
 

@@ -5,10 +5,7 @@ import type { HubDatabase } from './database.js';
 /** The advisory lock that lets only one of several hub processes remove contents. */
 const lock = 7_362_001;
 
-/**
- * Removes contents whose retention has ended. Commits, cards and tickets stay, with the hashes of their contents. Does nothing while another hub
- * process does the same. Returns the number of removed objects.
- */
+/** Removes contents whose retention has ended, but no records. Nothing while another hub does it. Returns the number of removed objects. */
 export async function removeExpired({ all }: HubDatabase, store: Pick<BackingStore, 'remove'>): Promise<number> {
   const projects = await all.selectFrom('project').select(['no', 'retention']).where('retention', 'is not', null).execute();
   let removed = 0;

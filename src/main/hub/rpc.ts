@@ -15,7 +15,6 @@ import type { Refusals } from './refusals.js';
 import { hubRouter } from './service.js';
 import { requireOpen } from './shares.js';
 
-/** The limits of what tokens and addresses may cost. */
 export interface CallLimits {
   readonly token: GateLimits;
   /** Many people may share an address. */
@@ -193,9 +192,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: ORP
   });
 }
 
-/**
- * The address of a caller. A proxy on this machine or in its network adds the address that it serves; from elsewhere the header could be invented.
- */
+/** The address of a caller, as a proxy on this machine or in its network names it. From elsewhere, that header could be invented. */
 function callerAddress({ socket, headers }: IncomingMessage): string {
   const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   const isNear = /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1$|f[cd])/.test(peer);

@@ -58,10 +58,7 @@ function requireKinds(items: readonly SentItem[]): void {
     throw badRequest('parcel', `This hub does not know items of the kind ${items[0]?.kind.slice(0, 64)}. Update the hub.`);
 }
 
-/**
- * @throws BAD_REQUEST for formats that neither this version knows nor a commit of the project has, because each format of a content would be parsed
- * and stored.
- */
+/** @throws BAD_REQUEST for a format that neither this version nor a commit of the project has: each one would be parsed and stored. */
 async function requireFormats(tx: InProject, project: number, { formats }: Called, contents: readonly WantedOutline[]): Promise<void> {
   const unusual = contents.filter(([, format]) => !findFormat(format));
   const names = [...new Set(unusual.map(([, format]) => format))];
@@ -269,5 +266,4 @@ const audit = {
   ),
 };
 
-/** Every procedure of the hub. */
 export const hubRouter = os.router({ sync, projects, members, audit });

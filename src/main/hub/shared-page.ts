@@ -77,7 +77,6 @@ pre code { padding: 0; background: none; }
 </html>
 `;
 
-/** The facts in the bar above a shared page. */
 export interface SharedPageFacts {
   readonly project: string;
   /** The address of the link in the reader's browser. */

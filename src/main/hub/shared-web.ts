@@ -13,10 +13,7 @@ const route = /^\/share\/([^/]+)\/([^/]+)(\/page)?$/;
 /** The HTTP status of each refusal. Any other error is a fault of the hub. */
 const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUND: 404, BAD_REQUEST: 400, UNAVAILABLE: 503 };
 
-/**
- * Serves `/share/PROJECT/TOKEN` (the page of a link) and `/share/PROJECT/TOKEN/page` (the session in its frame). The handler returns false for other
- * paths.
- */
+/** Serves `/share/PROJECT/TOKEN`, the page of a link, and `…/page`, the session in its frame. False for other paths. */
 export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<HubDoor, 'admit'>) {
   const pages = openSharedPages();
   const answer = async (caller: HubCaller, request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {

@@ -94,7 +94,6 @@ async function addedSince(tx: InProject, { line, upTo }: HeldView): Promise<numb
     .map(({ seq }) => Number(seq));
 }
 
-/** Items whose contents are read at once. */
 const itemsAtOnce = 5_000;
 
 async function objectsAmong(tx: InProject, seqs: readonly number[]): Promise<string[]> {

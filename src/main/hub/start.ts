@@ -27,9 +27,7 @@ export interface StartedHub {
   readonly ended: Promise<void>;
 }
 
-/**
- * Starts a hub with its database and objects. @throws UNAVAILABLE if the database or the objects do not answer; BAD_REQUEST for an invalid address.
- */
+/** Starts a hub. @throws UNAVAILABLE if the database or the objects do not answer; BAD_REQUEST for an invalid address. */
 export async function startHub({ data, database: given, objects, oidc: issuer, ...serving }: StartOptions): Promise<StartedHub> {
   const { host, tls, onProblem } = serving;
   const oidc = issuer && openOidc(issuer);

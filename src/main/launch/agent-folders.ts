@@ -8,7 +8,6 @@ export interface Home extends FolderOwner {
   readonly paths: PlatformPath;
 }
 
-/** A home folder with what is needed to name folders in it. */
 interface Around {
   /** A path below the home folder. */
   home(...below: string[]): string;
@@ -16,7 +15,6 @@ interface Around {
   named(variable: string, ...below: string[]): string | undefined;
   /** The folder in which an editor of the VS Code family stores a person's data. */
   editor(name: string): string;
-  /** The folder of an application's data. */
   data(name: string): string;
   readonly isWindows: boolean;
   readonly isLinux: boolean;

@@ -12,10 +12,7 @@ export const commandSwitch = '--stemma-command';
  */
 export const commandSwitches: readonly string[] = [commandSwitch, '--no-sandbox', '--no-zygote', '--log-level=3', '--'];
 
-/**
- * The words of the command that the packaged app was started with, or undefined if it was started to open a window. A first argument such as `mcp`
- * is a command, too; paths and links are not.
- */
+/** The words of a command that the packaged app was started with; undefined if it is to open a window. Paths and links are no commands. */
 export function commandIn([, ...words]: readonly string[], exists: (path: string) => boolean = existsSync): readonly string[] | undefined {
   const end = words.indexOf('--');
   if (end >= 0 && words.slice(0, end).includes(commandSwitch)) return words.slice(end + 1);
@@ -31,10 +28,7 @@ interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * The program and first arguments that run `stemma` from this installation: Node with the built script, or the packaged app with its switches. An
- * AppImage is named by its file, because its mounted folder disappears when the app ends.
- */
+/** The program and arguments that run `stemma` from here. An AppImage is named by its file: its mounted folder goes when the app ends. */
 export function ownCommand({ execPath, versions, env }: Place = process): readonly [program: string, ...args: string[]] {
   if (versions.electron === undefined) return [execPath, built('cli', 'stemma.js')];
   const image = env.APPIMAGE && env.APPDIR && execPath.startsWith(env.APPDIR) ? env.APPIMAGE : undefined;
@@ -45,10 +39,7 @@ export function ownCommand({ execPath, versions, env }: Place = process): readon
 export const shellCommand = (isPackaged: boolean, execPath: string): readonly [program: string, ...args: string[]] =>
   isPackaged ? ownCommand({ execPath, versions: process.versions, env: process.env }) : [projectNode() ?? 'node', built('cli', 'stemma.js')];
 
-/**
- * A newer Node for processes whose own Node cannot load better-sqlite3: the one that the package itself names, which only packages for tests do,
- * else the one in node_modules.
- */
+/** A newer Node, for processes whose own cannot load better-sqlite3: that of packages for tests, else the one in node_modules. */
 export function projectNode(): string | undefined {
   try {
     const system = { linux: 'linux', macos: 'darwin', windows: 'win' }[thisSystem];

@@ -4,10 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 /** Milliseconds to wait before an empty pipe is read again. */
 const pauseMs = 5;
 
-/**
- * Reads standard input to its end. If a program that shares the pipe made it non-blocking, a read of an empty pipe fails with EAGAIN although the
- * writer has not finished.
- */
+/** Reads standard input to its end, also where a program that shares the pipe made it non-blocking: an empty pipe then fails with EAGAIN. */
 export async function readStandardInput(): Promise<string> {
   const parts: Buffer[] = [];
   const room = Buffer.allocUnsafe(65_536);

@@ -12,7 +12,6 @@ export const logLimit = 256 * 1024;
 /** The number of lines of the log in the diagnostics. */
 const shownLines = 200;
 
-/** The events of the desktop app that its log names. */
 export type LogEvent =
   | 'app-start'
   | 'app-end'

@@ -21,10 +21,7 @@ export function findDataDir(env: Environment = process.env, system: System = thi
   return named ? resolve(named) : join(foldersOf({ env, home: home ?? homeFolder(), system }).data, system === 'linux' ? 'stemma' : 'Stemma');
 }
 
-/**
- * The folders where agents store their histories on this machine, installed or not. On Windows also those in the Linux systems that run inside it,
- * whose home folders `linuxHomes` names.
- */
+/** The folders where agents store histories on this machine, installed or not; on Windows also those of the Linux systems inside it. */
 export function agentRootsOf(
   env: Environment = process.env,
   home: string = homeFolder(),
@@ -39,10 +36,7 @@ export function agentRootsOf(
 
 const isProject = (path: string): boolean => path.endsWith('.stemma');
 
-/**
- * The facts about this machine that the engine needs. `paths` come from the command line, relative to `cwd`: the first project folder is opened, all
- * other paths are offered for import.
- */
+/** What the engine needs to know of this machine. Of `paths`, relative to `cwd`, the first project is opened and the rest offered for import. */
 export function engineOptions(paths: readonly string[] = [], cwd: string = process.cwd(), env: Environment = process.env): EngineOptions {
   const named = paths.map((path) => resolve(cwd, path));
   return {

@@ -7,7 +7,6 @@ import { sharedFolders, thisSystem } from '../../core/system/index.js';
 import { openTrustedProjects, projectIdIn, untrusted } from '../../core/trust/index.js';
 import { findDataDir } from './places.js';
 
-/** How the project of a command was chosen. */
 export interface ChosenProject {
   readonly dir: string;
   /** False if a person named the project with `--project` or `STEMMA_PROJECT`. True if Stemma found it in or above the working folder. */
@@ -46,7 +45,6 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
   return { dir, isFound: true };
 }
 
-/** The projects in the nearest folder that contains a project. */
 function nearestProjects({
   cwd = process.cwd(),
   home = homeFolder(),
@@ -60,10 +58,7 @@ function nearestProjects({
   return [];
 }
 
-/**
- * The working folder and the folders above it, up to the home folder, or to the root of the file system if the working folder is outside of the home
- * folder. Folders for temporary files above it are skipped, because every user can write there.
- */
+/** The working folder and those above it, up to the home folder or the root. Folders for temporary files are skipped: anyone can write there. */
 export function searchedFolders(cwd: string, home: string, temporary: readonly string[]): string[] {
   const end = realPathOf(home);
   const left = new Set(temporary.map(realPathOf));

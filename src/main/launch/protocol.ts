@@ -2,7 +2,6 @@ import type { ContractRouterClient } from '@orpc/contract';
 import type { Contract, UpdateCheck } from '../../core/contract/index.js';
 import type { ClientKind, EngineOptions } from '../../core/project/index.js';
 
-/** A client of the contract, over any carrier. */
 export type ContractClient = ContractRouterClient<Contract>;
 
 /**
@@ -33,8 +32,5 @@ export type FromEngine =
 
 export type Frame = string | Uint8Array;
 
-/**
- * The largest frame that an engine reads, in bytes. Parsing blocks the engine for all windows, so the limit also bounds how long one window can delay
- * the others.
- */
+/** The largest frame that an engine reads, in bytes. Parsing blocks all windows, so this bounds how long one window delays the others. */
 export const maxFrameBytes = 64 * 1024 * 1024;

@@ -8,7 +8,6 @@ export interface WorkerEngine {
   connect(caller: ClientKind): MessagePort;
   /** Resolves when the thread has ended, with the error if it ended unexpectedly. */
   ended: Promise<Error | undefined>;
-  /** Closes the projects and ends the thread. */
   close(): Promise<void>;
 }
 

@@ -10,10 +10,7 @@ const pollMs = 30;
 /** The number of last entries to search for the open call. It is small, because an agent calls few tools at once. */
 const lastEntries = 20;
 
-/**
- * Waits until the chain of a caller that works in a job contains this call, so that a ticket or message gets the whole context of the agent (K4). An
- * agent writes its history a moment after the call. The wait ends after 5 seconds.
- */
+/** Waits up to 5 seconds until the chain of a caller in a job contains this call, so that what it writes gets the whole context (K4). */
 export async function untilCommitted(client: ContractClient, { as }: McpCaller, toolName: string, input: object): Promise<void> {
   if (as === undefined) return;
   for (const end = Date.now() + maxWaitMs; Date.now() < end; await wait(pollMs)) {

@@ -34,7 +34,6 @@ const reading = z.strictObject({
 
 const defaultMessages = 50;
 
-/** Checks the run of a call that names one. */
 const ownRunIfAny = async (client: ContractClient, input: Record<string, unknown>, caller: McpCaller): Promise<void> => {
   if (input.runId !== undefined) await ownRun(client, input, caller);
 };

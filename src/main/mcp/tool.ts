@@ -82,7 +82,6 @@ function namesAt(value: unknown, path: readonly string[] | undefined): readonly 
   return namesAt((value as Given | null | undefined)?.[first], rest);
 }
 
-/** The member of the contract, or of a client, that a procedure names. */
 function findMember<Member>(parts: object, procedure: ProcedureName): Member {
   const [namespace = '', name = ''] = procedure.split('.');
   return (parts as Record<string, Record<string, Member>>)[namespace]?.[name] as Member;
@@ -132,10 +131,7 @@ export async function ownTurn(client: ContractClient, { agentTurnId }: Given, { 
 /** The people who are members of spaces. */
 export const peopleOf = async (client: ContractClient): Promise<Entity[]> => (await client.space.entities({})).filter(({ type }) => type === 'human');
 
-/**
- * Refuses to write over profiles, which say what an agent may do, over cards of people, and for a named caller over all cards of others.
- * @throws NotYours
- */
+/** Refuses to write over profiles, over cards of people, and for a named caller over cards of others. @throws NotYours */
 export async function ownCards(client: ContractClient, given: unknown, { as }: McpCaller): Promise<void> {
   const cards = (Array.isArray(given) ? given : []).filter((card): card is Given => typeof card === 'object' && card !== null);
   const cardIds = cards.flatMap(({ cardId }) => (typeof cardId === 'string' ? [cardId] : []));

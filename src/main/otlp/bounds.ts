@@ -8,10 +8,7 @@ const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 const [varint, delimited] = [0, 2] as const;
 const longestVarint = 10;
 
-/**
- * Looks through an encoded message without decoding it.
- * @throws Error if decoding it could cost too much stack or memory, or if its lengths do not fit.
- */
+/** Looks through an encoded message. @throws Error if decoding it could cost too much stack or memory, or if its lengths do not fit. */
 export function requireBounded(type: protobuf.Type, bytes: Uint8Array): void {
   let at = 0;
   let [messages, fields] = [0, 0];

@@ -16,9 +16,7 @@ export interface ReceiverOptions {
 export interface Receiver {
   /** Takes an export of this many bytes. @throws Refused if too much of earlier exports is not stored yet. */
   take(signal: Signal, received: readonly ReceivedItem[], bytes: number): void;
-  /** Stores everything now. */
   flush(): Promise<void>;
-  /** Stores everything and stops. */
   close(): Promise<void>;
 }
 
@@ -59,7 +57,6 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
   /** The conversation of each stored trace, for spans that arrive later. */
   const conversations = new Map<string, string>();
   const waiting = { items: 0, bytes: 0 };
-  /** Bytes of traces that are being stored. */
   let storing = 0;
   let work: Promise<unknown> = Promise.resolve();
 
@@ -126,7 +123,6 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
   };
 }
 
-/** The number of stored traces to remember for late spans. */
 const rememberedTraces = 10_000;
 
 function remember(map: Map<string, string>, id: string, name: string): void {

@@ -8,7 +8,6 @@ import { responsesProvider } from './responses.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A provider from the environment or on this machine. */
 interface Found {
   readonly account: ProviderAccount;
   readonly provider: ModelProvider;

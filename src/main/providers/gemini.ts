@@ -8,7 +8,6 @@ interface Part {
   readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown };
 }
 
-/** The fields that Stemma reads of an event. */
 interface Piece {
   readonly responseId?: string;
   readonly error?: { readonly message?: string };

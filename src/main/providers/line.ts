@@ -10,7 +10,6 @@ export interface Endpoint {
   readonly name: string;
 }
 
-/** A key, or a function that returns it. */
 export type Key = string | (() => Promise<string | undefined>);
 
 /** The server of a provider, with its key if it needs one. */
@@ -94,10 +93,7 @@ async function send(endpoint: Endpoint, path: string, body: unknown, signal: Abo
   }
 }
 
-/**
- * True if the server closed the connection before it answered. Many servers close idle connections, sometimes just when the next request arrives.
- * Such a request is sent once more on a new connection.
- */
+/** Whether the server closed the connection before it answered, as many close idle ones. The request is then sent once more on a new one. */
 function isHungUp(error: unknown): boolean {
   const code = error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET';

@@ -19,10 +19,7 @@ interface Call {
   json: string;
 }
 
-/**
- * A provider for any server with the chat completions API. `listTimeoutMs` is the time limit for listing models: a running local server answers at
- * once.
- */
+/** A provider with the chat completions API. `listTimeoutMs` limits the listing of models: a running local server answers at once. */
 export function openaiProvider({ url, id, title, key, listTimeoutMs }: Server & { readonly listTimeoutMs?: number }): ModelProvider {
   const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await requireKey(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };

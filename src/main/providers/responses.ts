@@ -6,7 +6,6 @@ interface TextPart {
   readonly refusal?: string;
 }
 
-/** The fields that Stemma reads of an item. */
 interface Item {
   readonly id?: string;
   readonly type?: string;
@@ -43,7 +42,6 @@ export function responsesProvider({ url, id, title, key }: Server): ModelProvide
     models: () => modelsOf(endpoint, '/models'),
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
-      /** The items whose text was streamed. */
       const streamed = new Set<unknown>();
       let isComplete = false;
       for await (const incoming of events(own, '/responses', { ...body, stream: true }, signal)) {

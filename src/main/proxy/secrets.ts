@@ -20,10 +20,7 @@ export function secretsOf(headers: IncomingHttpHeaders, query: URLSearchParams):
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, cutOut), text);
 
-/**
- * Removes secrets from a JSON document, regardless of the escapes in its strings. Undefined if the text is not JSON. `found` says whether a secret
- * was removed.
- */
+/** Removes secrets from a JSON document, however its strings escape them. `found`: whether one was removed. Undefined if it is not JSON. */
 export function jsonWithoutSecrets(text: string, secrets: readonly string[]): { readonly text: string; readonly found: boolean } | undefined {
   const value = parsed(text);
   if (value === undefined) return undefined;

@@ -16,13 +16,9 @@ export interface AcpSession {
   opened(sessionId: string): void;
 }
 
-/** Numbers of the requests to the agent. */
 const ids = { initialize: 1, session: 2, model: 3, prompt: 4 } as const;
 
-/**
- * One turn over the Agent Client Protocol, version 1: JSON-RPC, one message a line. The client offers neither files nor terminals, so the
- * agent uses its own tools in its folder and asks for permissions.
- */
+/** One turn over the Agent Client Protocol 1, a JSON message a line. No files or terminals are offered: the agent uses its own and asks. */
 export async function* runAcp({ title, program, order, mcp, load, opened }: AcpSession): AsyncGenerator<AgentPiece> {
   const send = (id: number, method: string, params: object): void => program.send({ jsonrpc: '2.0', id, method, params });
   const calls: Calls = new Map();

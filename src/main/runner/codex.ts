@@ -36,7 +36,6 @@ const threadSettings = (machine: Machine, { folder, permissions, model, rules, m
   ...(mcp && { config: { mcp_servers: { stemma: mcpServer(machine, mcp) } } }),
 });
 
-/** Numbers of the requests to Codex. */
 const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;
 
 async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {

@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError } from '../../core/base/index.js';
 import { startPiped } from '../system/index.js';
 
-/** A program that exchanges JSON messages, one per line. */
 export interface LineProgram {
   send(message: object): void;
   /** The messages until the program ends. @throws UNAVAILABLE if it ends with an error; the signal's reason if the signal aborts */
@@ -37,10 +36,7 @@ interface Start {
 /** The most characters of an error message that are kept. */
 const keptError = 2_000;
 
-/**
- * Starts a program. If the signal aborts or this process ends, the program is killed with every process that it started.
- * @throws UNAVAILABLE if the program cannot start
- */
+/** Starts a program, killed with all that it started when the signal aborts or this process ends. @throws UNAVAILABLE if it cannot start */
 export function startLines({ title, command, args, cwd, env }: Start, signal: AbortSignal): LineProgram {
   const { child, kill } = startOrRefuse(title, () => startPiped(command, args, { cwd, env }));
   let problem = '';

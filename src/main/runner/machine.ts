@@ -3,7 +3,6 @@ import type { Environment } from '../../core/system/index.js';
 import { findProgram } from '../system/index.js';
 import { allowedEnvironment, type Own } from './environment.js';
 
-/** The facts about this machine that an agent's program needs. */
 export interface Machine {
   readonly env: Environment;
   /** The command line that serves Stemma's tools: program and first arguments. */

@@ -52,9 +52,7 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
   };
 }
 
-/**
- * Runs a command of a person with the shell. Exit code 0 means passed. After ten minutes, the command and every process that it started are killed.
- */
+/** Runs a command of a person with the shell: exit code 0 passes. After ten minutes, it and all that it started are killed. */
 function runCheck(command: string, cwd: string, input: string, env: Record<string, string>): Promise<{ passed: boolean; output: string }> {
   return new Promise((resolve) => {
     const { child, kill } = runShell(command, { cwd, env });

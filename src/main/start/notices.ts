@@ -5,7 +5,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A package in the bill of materials that npm makes. */
 interface Component {
   readonly 'bom-ref': string;
   readonly name: string;
@@ -89,14 +88,12 @@ const fullName = ({ group, name }: Component): string => (group ? `${group}/${na
 const licenseOf = ({ licenses = [] }: Component): string =>
   licenses.map((each) => ('expression' in each ? each.expression : (each.license.id ?? each.license.name ?? ''))).join(' ');
 
-/** The folders of installed packages by name and version. */
 function packageFolders(): Map<string, string> {
   const { packages } = readJson('package-lock.json') as { packages: Record<string, { version?: string; name?: string }> };
   const installed = Object.entries(packages).filter(([path]) => path !== '' && existsSync(join(root, path)));
   return new Map(installed.map(([path, { name, version }]) => [`${name ?? path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`, path]));
 }
 
-/** The license and notice files that a package contains. */
 function ownText(folder: string | undefined): string {
   if (folder === undefined) return '';
   const names = readdirSync(join(root, folder)).filter((name) => /^(un)?licen[cs]e|^copying|^notice/i.test(name) && !/\.(js|ts)$/.test(name));
@@ -106,10 +103,7 @@ function ownText(folder: string | undefined): string {
     .join('\n\n');
 }
 
-/**
- * The notices of all packages. A package without a license file gets the license text of another package with the same license, with its own author
- * in place of the copyright lines.
- */
+/** The notices of all packages. One without a license file gets the text of another with the same license, with its own author in it. */
 function noticesOf(bill: Bill): string {
   const folders = packageFolders();
   const texts = new Map(bill.components.map((component) => [component, ownText(folders.get(`${fullName(component)}@${component.version}`))]));

@@ -10,10 +10,7 @@ const always = ['*S-1-5-18', '*S-1-5-32-544'];
 /** The time limit of a change of an access list, in milliseconds. */
 const changeMs = 10_000;
 
-/**
- * The program that gives a file or a folder to one person of Windows: inherited rights end, and the new list holds the person, the system and its
- * administrators. What is made in the folder later gets the same list.
- */
+/** The program that gives a file or folder to one person of Windows, the system and its administrators, without inherited rights. */
 export function accessList(path: string, isFolder: boolean, env: Environment): readonly [program: string, ...args: string[]] {
   const name = variableOf(env, 'USERNAME', 'windows') ?? '';
   const domain = variableOf(env, 'USERDOMAIN', 'windows');
@@ -25,10 +22,7 @@ export function accessList(path: string, isFolder: boolean, env: Environment): r
 /** Whether a place is private without a list of its own: Windows keeps a person's home folder from other users. */
 export const isPrivatePlace = (path: string, home: string, system: System): boolean => isWithin(path, home, system);
 
-/**
- * Makes the new files of this thread private where a mode does not: on Windows, outside of the home folder, by an access list. Each thread of a
- * program calls it once, before it writes. If the disk keeps no lists (FAT), nothing can be done.
- */
+/** Makes new files of this thread private on Windows, where a mode does not. Each thread calls it before it writes. FAT keeps no lists. */
 export function protectFiles(env: Environment = process.env, system: System = thisSystem, ownHome?: string): void {
   if (system !== 'windows') return;
   const home = ownHome ?? homeFolder();

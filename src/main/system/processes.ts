@@ -46,10 +46,7 @@ export const questionAbout = (id: number, system: 'macos' | 'windows', env: Envi
         `(Get-CimInstance Win32_Process -Filter 'ProcessId = ${id}').CommandLine`,
       ];
 
-/**
- * The command lines of this user's processes that work in a folder. Undefined if the system does not say: Windows has no such question, and on macOS
- * it takes seconds.
- */
+/** The command lines of this user's processes that work in a folder. Undefined where the system does not say, or takes seconds (macOS). */
 export function processesIn(folder: string, system: System = thisSystem): string[] | undefined {
   if (system !== 'linux') return undefined;
   let ids: string[];
@@ -100,10 +97,7 @@ export const treeEnder = (id: number, env: Environment): readonly [program: stri
   '/f',
 ];
 
-/**
- * Kills a process and every process that it started. On POSIX it must lead a process group, as `startPiped` and `runShell` make it. Does nothing if it
- * has ended.
- */
+/** Kills a process and all that it started. On POSIX it must lead a group, as `startPiped` and `runShell` make it. Nothing if it has ended. */
 export function endTree(id: number, system: System = thisSystem, env: Environment = process.env): void {
   if (system === 'windows') {
     const [program, ...args] = treeEnder(id, env);

@@ -9,7 +9,6 @@ export interface Disk {
   beginning(path: string): string | undefined;
 }
 
-/** The place of a program search. */
 export interface ProgramSearch {
   readonly env: Environment;
   readonly system?: System;

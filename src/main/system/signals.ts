@@ -10,7 +10,6 @@ type EndSignal = (typeof endSignals)[number];
 const graceMs = 3_000;
 
 export interface SignalWatch {
-  /** The received signal, if any. */
   came(): EndSignal | undefined;
   /** Removes the handlers, so that a signal ends the process at once again. */
   close(): void;

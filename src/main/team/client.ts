@@ -18,10 +18,7 @@ const maxAnswerBytes = 256 * 1024 * 1024;
 /** The most of an answer besides its parcels. */
 const answerBounds = { parts: 8, json: { levels: 32, members: 2_000_000 } } as const;
 
-/**
- * Calls a hub, with a token or as the person who signed in there. Refusals keep their code and message; if the hub does not answer, the call fails
- * with UNAVAILABLE.
- */
+/** Calls a hub, with a token or as the person who signed in. Refusals keep their code and message; no answer is UNAVAILABLE. */
 export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>, logins?: Logins): HubClient {
   const link = new RPCLink({
     url: `${hub.replace(/\/+$/, '')}/rpc`,
@@ -55,10 +52,7 @@ async function fetchPatiently(request: Request, init: RequestInit): Promise<Resp
   }
 }
 
-/**
- * The answer, read to its end. It fails as soon as it is too large, and before anything parses what would cost too much memory.
- * @throws UNAVAILABLE
- */
+/** The answer, read to its end: fails once it is too large, and before anything costly is parsed. @throws UNAVAILABLE */
 async function limited(hub: string, answer: Response): Promise<Response> {
   const refused = (what: string): StemmaError =>
     new StemmaError('UNAVAILABLE', `The hub ${hub} answers with ${what}. Its answer was not read.`, { hub, reason: 'bad answer' });
@@ -72,10 +66,7 @@ async function limited(hub: string, answer: Response): Promise<Response> {
   return new Response(bytes, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
 }
 
-/**
- * An answer, if its schema accepts it: whoever runs a hub can answer anything, and nothing of it may reach a list, a link or a file unchecked.
- * @throws UNAVAILABLE
- */
+/** An answer that its schema accepts: a hub can answer anything, and nothing unchecked may reach a list, a link or a file. @throws UNAVAILABLE */
 function checked(hub: string, path: readonly string[], answer: unknown): unknown {
   const at = path.reduce<unknown>((node, name) => (node as Readonly<Record<string, unknown>>)[name], hubContract);
   const { outputSchema } = (at as HubContract['sync']['hello'])['~orpc'];

@@ -9,7 +9,6 @@ import type { Vault } from '../../core/replicas/index.js';
 import type { PendingSignIn } from '../../core/sync/index.js';
 import { readWithin } from './bounded.js';
 
-/** The issuer of a hub, as the hub names it. */
 interface Issuer {
   readonly issuer: string;
   readonly client: string;

@@ -13,10 +13,7 @@ import { readInput } from './body.js';
 
 type Client = { readonly client: ContractClient };
 
-/**
- * A router with every procedure of the contract, each answered by the engine behind `client`. Nothing is checked here: the engine
- * checks inputs and outputs, and its errors pass unchanged.
- */
+/** A router of all procedures, answered by the engine behind `client`, which checks inputs and outputs. Its errors pass unchanged. */
 function mirror(node: object): AnyRouter {
   if (isContractProcedure(node))
     return os

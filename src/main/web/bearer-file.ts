@@ -1,16 +1,12 @@
 import { closeSync, fsyncSync, unlinkSync, writeSync } from 'node:fs';
 import { createPrivate } from '../../core/files/index.js';
 
-/** A file with the bearer token of this run of the host. */
 export interface BearerFile {
   /** Removes the file: its bearer stops working with the host. */
   remove(): void;
 }
 
-/**
- * Writes the bearer token into a new file that only its owner can read, without a newline. @throws Error when the file exists or its folder
- * cannot be written to.
- */
+/** Writes the bearer, without a newline, into a new file that only its owner can read. @throws Error if it exists or cannot be written */
 export function writeBearerFile(path: string, bearer: string): BearerFile {
   const file = openNew(path);
   writeSync(file, bearer);

@@ -6,10 +6,7 @@ import { maxFrameBytes } from '../launch/index.js';
 const refuse = (message: string, status = 400): ORPCError<'BAD_REQUEST', { field: string }> =>
   new ORPCError('BAD_REQUEST', { message, status, data: { field: 'input' } });
 
-/**
- * Reads the JSON input of a request; undefined if its body is empty. @throws ORPCError BAD_REQUEST for a body that is too large (status 413), of
- * another content type (415), or not JSON in UTF-8.
- */
+/** Reads the JSON input of a request; undefined if empty. @throws BAD_REQUEST: too large (413), another type (415), or not JSON in UTF-8 */
 export async function readInput(request: IncomingMessage): Promise<unknown> {
   const type = request.headers['content-type'];
   const bytes = await readBytes(request);

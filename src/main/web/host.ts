@@ -38,7 +38,6 @@ export const isLoopback = (address: string): boolean => address === 'localhost' 
 /** Connections that may be open at once: far more than windows need, and few enough for a machine to hold. */
 const maxConnections = 500;
 
-/** The state that the parts of one host share. */
 interface Context {
   readonly options: HostOptions;
   readonly door: DoorSecrets & { readonly sessions: Set<string> };
@@ -49,10 +48,7 @@ interface Context {
   linkUrl(code: string): string;
 }
 
-/**
- * Serves the window and the contract on loopback.
- * @throws Error for an address that is not loopback, a port that is taken, and an engine that does not start.
- */
+/** Serves the window and the contract on loopback. @throws Error for another address, a taken port, or an engine that does not start */
 export async function startHost(options: HostOptions): Promise<Host> {
   const { address = '127.0.0.1' } = options;
   if (!isLoopback(address)) throw new Error(`Stemma serves on loopback only. ${address} is not a loopback address (127.0.0.1, ::1, localhost).`);
@@ -193,10 +189,7 @@ function redirect(url: URL): FileAnswer {
   return { ...plain(303, ''), headers: { ...securityHeaders, location: `/${search}`, 'cache-control': 'no-store' } };
 }
 
-/**
- * Prints a new link in the terminal, where only its owner sees it. Anybody may request this, because a valid link is not replaced and repeated
- * requests do no harm.
- */
+/** Prints a new link in the terminal, which only its owner sees. Anybody may ask: a valid link is not replaced, so repeating does no harm. */
 function printNewLink({ links, options, linkUrl }: Context, accept: string | undefined): FileAnswer {
   if (links.current() === undefined) options.onNewLink?.(linkUrl(links.renew()));
   return signInAnswer('printed', accept);

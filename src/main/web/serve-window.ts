@@ -19,10 +19,7 @@ export interface ServeOptions {
   readonly bearerFile?: string | undefined;
 }
 
-/**
- * Serves the window until a signal ends the process, and prints the link to it. @throws Error when the host cannot start or the bearer's file cannot
- * be written.
- */
+/** Serves the window until a signal ends the process, and prints its link. @throws Error if the host or the bearer's file fails */
 export async function serveWindow({ paths, version, port, address, open, bearerFile }: ServeOptions): Promise<void> {
   const bearer = bearerFile === undefined ? undefined : newSecret();
   const file = bearerFile !== undefined && bearer !== undefined ? writeBearerFile(bearerFile, bearer) : undefined;

@@ -74,10 +74,7 @@ ${wasPrinted ? '' : form}
 </main>
 `;
 
-/**
- * The answer to a caller that is not signed in: a page that works without scripts for browsers, one line of text for others.
- * `accept` is the request's header of that name.
- */
+/** The answer to a caller that is not signed in: for browsers a page without scripts, for others one line of text. */
 export function signInAnswer(reason: SignInReason, accept: string | undefined): FileAnswer {
   const status = reason === 'printed' ? 200 : 401;
   const said = words[reason];

@@ -7,7 +7,6 @@ import { maxFrameBytes } from '../launch/index.js';
 /** The most bytes of answers that wait for a slow client. */
 const maxBacklog = 256 * 1024 * 1024;
 
-/** The WebSockets of windows and scripts. */
 export interface Sockets {
   /** Upgrades a request that was let in and carries its frames to the port of an engine. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, connect: () => Promise<MessagePort>): void;

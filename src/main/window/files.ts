@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import { securityHeaders } from './policy.js';
 
-/** An HTTP answer to a request for a file of the window. */
 export interface FileAnswer {
   status: number;
   headers: Record<string, string>;
@@ -23,10 +22,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/**
- * The file below `root` that the path of an address names. Undefined if the file must not be served: the path leaves the root, is hidden, has an
- * unknown type, or cannot be decoded.
- */
+/** The file below `root` that an address names. Undefined if it leaves the root, is hidden, has an unknown type or cannot be decoded. */
 export function fileAt(root: string, pathname: string): string | undefined {
   let decoded: string;
   try {

@@ -1,7 +1,4 @@
-/**
- * The window's content security policy. Transcripts are hostile: even if their text reached the page as markup, it could not use scripts, remote
- * addresses or forms.
- */
+/** The content policy: even if hostile text of a transcript reached the page as markup, it could use no script, address or form. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +15,6 @@ export const contentSecurityPolicy = [
   "object-src 'none'",
 ].join('; ');
 
-/** The headers of every answer to the window. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',

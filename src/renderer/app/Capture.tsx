@@ -15,10 +15,7 @@ import {
   useNotifyTurns,
 } from '../state';
 
-/**
- * Milliseconds between two loads of the state while the card is open. Polling is necessary because a running turn makes no commit and so reports no
- * change.
- */
+/** Milliseconds between two loads while the card is open: a running turn makes no commit, and so reports no change. */
 const lookMs = 1_500;
 const filesShown = 6;
 

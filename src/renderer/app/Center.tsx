@@ -37,7 +37,6 @@ export function Center() {
   );
 }
 
-/** A view of the open project, or the state of the project while it cannot be shown. */
 function InProject({ route }: { route: Route }) {
   const { state } = useProject();
   const { needs, View } = requireView(route.view);
@@ -87,7 +86,6 @@ function useNewestCommit(dir: string | undefined, session: string | undefined): 
   }, [dir, session]);
 }
 
-/** The content of each view, for the empty state without a project. */
 const contents: Readonly<Partial<Record<ViewName, string>>> = {
   chain: 'The turns of a session and its branches appear here.',
   context: 'Everything that a model saw at one turn appears here, in order.',

@@ -99,7 +99,6 @@ interface ChipsProps {
   readonly onChange: (narrowing: PaletteNarrowing) => void;
 }
 
-/** Chips that limit the found entries to an agent and a period. */
 function Chips({ sessions, narrowing, onChange }: ChipsProps) {
   const agents = [...new Set(sessions.map(({ agent }) => agent))];
   return (
@@ -190,7 +189,6 @@ interface EntriesProps extends Pick<Found, 'entries' | 'sessions'> {
   readonly onMore: (() => void) | undefined;
 }
 
-/** Entries that contain the words, by session. */
 function Entries({ entries, sessions, limit, onMore }: EntriesProps) {
   if (!entries) return null;
   const { hits, total, isExact } = entries;
@@ -267,7 +265,6 @@ const WindowActions = ({ matches }: { matches: Matches }) => (
   </Group>
 );
 
-/** A group of items under a heading; nothing if it has no items. */
 const Group = ({ name, children }: { name: string; children: ReactNode }) =>
   Children.toArray(children).length > 0 ? <Command.Group heading={name}>{children}</Command.Group> : null;
 

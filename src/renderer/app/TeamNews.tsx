@@ -6,7 +6,6 @@ import { go, refreshProject } from '../state';
 
 type News = Awaited<ReturnType<typeof api.team.news>>;
 
-/** Seconds between two requests to the hub. */
 const everySeconds = 15;
 
 /** The number of new items on the project's hub, and the other people who use it now. Hidden for a project without a hub. A click pulls the items. */

@@ -92,9 +92,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
   },
 ];
 
-/** The view that each key after `g` opens. */
 const viewKeys: ReadonlyMap<string, ViewName> = new Map(views.map(({ id, keys }) => [keys.slice(-1), id]));
-/** The view that each digit opens. */
 const digitViews: ReadonlyMap<string, ViewName> = new Map(
   places.flatMap(({ id, digit }) => {
     const view = viewsIn(id)[0]?.id;
@@ -105,14 +103,12 @@ const digitViews: ReadonlyMap<string, ViewName> = new Map(
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 
-/** What a key does together with Ctrl or Cmd. */
 const commandKeys: ReadonlyMap<string, () => void> = new Map([
   ['k', () => show({ kind: 'palette' })],
   ['j', toggleInspector],
   ['z', undoLast],
 ]);
 
-/** What a key does by itself. */
 function actionOf(key: string, rememberGo: () => void): (() => void) | undefined {
   const view = digitViews.get(key.toLowerCase());
   if (view) return () => go({ view });

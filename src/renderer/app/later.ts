@@ -32,10 +32,7 @@ export function later(load: () => Promise<{ readonly View: ViewComponent }>): Vi
   };
 }
 
-/**
- * Loads the remaining views shortly after the first page, so that they open at once, even while the engine does not answer. Returns a function that
- * cancels this.
- */
+/** Loads the other views shortly after the first page, so that they open at once. Returns a function that cancels this. */
 export function loadViews(): () => void {
   const soon = setTimeout(() => {
     for (const load of loads) void load().catch(() => {});

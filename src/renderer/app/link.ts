@@ -2,10 +2,7 @@ import { api } from '../client';
 import { hubForm } from '../forms';
 import { ask, go } from '../state';
 
-/**
- * Goes to what a `stemma:` link names. A link comes from anybody, so it only changes the place of the window: a share opens a form, and a person
- * decides whether to reach the hub.
- */
+/** Goes to what a `stemma:` link names. Anybody can make one, so it only changes the place, and a person decides to reach a hub. */
 export async function followLink(url: string): Promise<void> {
   const found = await api.desktop.link({ url });
   switch (found.kind) {

@@ -9,7 +9,6 @@ const maxTickets = 8;
 const searchAfterMs = 150;
 const askAgainMs = 300;
 
-/** The limits that the chips of the palette set. */
 export interface PaletteNarrowing {
   readonly agent: string | undefined;
   /** The number of days before now. */

@@ -1,9 +1,6 @@
 import { type ProjectState, type Route, route, toggleInspectorPane, useInspectorRoom, useNavigation, useProject, useUi } from '../state';
 
-/**
- * Whether a view has the inspector beside it: views of one commit and a ticket have it. Compare shows the facts of both commits itself, Calls shows
- * the facts of the selected call, and the views of Agents need the width.
- */
+/** Whether a view has the inspector beside it: those of one commit, and a ticket. Others show the facts themselves or need the width. */
 const inspects = ({ view, ticket }: Route): boolean =>
   ['chain', 'context', 'replay', 'run'].includes(view) || (view === 'reviews' && ticket !== undefined);
 

@@ -8,7 +8,6 @@ export interface Crumb {
   readonly kind: 'Project' | 'Place' | 'Repository' | 'Session' | 'Branch' | 'Turn' | 'Page';
   readonly name: string;
   readonly to: Partial<Route>;
-  /** The siblings of this part. */
   readonly items: readonly MenuEntry[];
 }
 

@@ -65,10 +65,7 @@ export interface ViewDefinition {
   readonly View: ViewComponent;
 }
 
-/**
- * The views, one line each. Sessions, chain and context are part of the first page; the other views are loaded later, because each needs its own
- * libraries.
- */
+/** The views, one line each. Sessions, chain and context come with the first page; the others bring libraries, and are loaded later. */
 export const views: readonly ViewDefinition[] = [
   { id: 'sessions', title: 'Sessions', icon: Rows3, keys: 'g s', place: 'sessions', needs: 'nothing', View: SessionsView },
   { id: 'chain', title: 'Chain', icon: GitFork, keys: 'g c', place: 'chain', needs: 'commit', View: ChainView },

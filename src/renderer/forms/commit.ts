@@ -97,7 +97,6 @@ export const summaryForm = (id: ContextId): FormSpec => ({
   },
 });
 
-/** Reads the progress of the summaries to its end and reports it. */
 async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>): Promise<void> {
   for (;;) {
     const step = await stream.next();
@@ -146,7 +145,6 @@ export async function materializeForm({ id }: Named): Promise<FormSpec> {
   };
 }
 
-/** The number of commits before a commit from which it can be materialized. */
 const shownAncestors = 200;
 
 /** Finds the newest commit of a principal at a moment. */
@@ -206,7 +204,6 @@ const localNow = (): string => new Date(Date.now() - new Date().getTimezoneOffse
 
 const newestRows = 1_000;
 
-/** The principals of the newest commits. */
 async function principalOptions() {
   const { rows } = await api.context.graph({ offset: 0, limit: newestRows });
   return [...new Set(rows.flatMap(({ commit }) => commit.principal ?? []))].map((value) => ({ value, name: value }));

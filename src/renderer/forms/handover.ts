@@ -62,7 +62,6 @@ const sender: FormField = {
   hint: 'Who hands over, and gets the result.',
 };
 
-/** The options for the target: profiles for a new agent, else agents. */
 const targetOptions = async (): Promise<readonly FormOption[]> => [
   ...(await profileOptions()).map(({ value, name }) => ({ value, name: `profile ${name}` })),
   ...(await agentOptions()).map(({ value, name }) => ({ value, name: `agent ${name}` })),

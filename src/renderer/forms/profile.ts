@@ -6,7 +6,6 @@ import { modelField } from './options';
 /** The words of a text that are separated by commas or spaces. */
 export const listed = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 
-/** The content of a profile card, for the window. */
 export interface ProfileData {
   readonly name: string;
   readonly displayName: string;

@@ -13,7 +13,6 @@ export async function programOptions(): Promise<readonly FormOption[]> {
   return all.filter(({ problem }) => problem === null).map(({ agent, title }) => ({ value: agent, name: title }));
 }
 
-/** The folders of earlier jobs and of the newest sessions, as suggestions. */
 async function folderOptions(): Promise<readonly FormOption[]> {
   const [jobs, { sessions }] = await Promise.all([api.runner.list({}), api.session.list({ limit: 200 })]);
   const folders = [

@@ -3,9 +3,7 @@ import { api } from '../client';
 import { type FormSpec, givenIn, notify, objectIn, refreshProject, textIn } from '../state';
 import { cardFields, cardIn, newCard } from './card';
 
-/**
- * The steps of a turn that a person does by hand. Each step names the epoch that the window shows, so that a step for an earlier epoch is refused.
- */
+/** The steps of a turn by hand. Each names the epoch that the window shows, so that one for an earlier epoch is refused. */
 export type TurnStep = 'write' | 'suspend' | 'answer' | 'submit' | 'finish';
 
 const of = ({ agentTurnId, turnEpoch }: AgentTurn) => ({ agentTurnId, ...(turnEpoch !== null && { turnEpoch }) });

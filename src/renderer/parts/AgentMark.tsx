@@ -34,9 +34,7 @@ export const AgentMark = ({ agent }: { agent: string }) => (
   </svg>
 );
 
-/**
- * Marks an agent as experimental if Stemma was never tested with files that the agent itself wrote, or if a mapping of the person reads them.
- */
+/** Marks an agent whose own files Stemma was never tested with, or that a mapping of the person reads. */
 export const ExperimentalMark = ({ agent, hasOwnMapping = false }: { agent: string; hasOwnMapping?: boolean | undefined }) => {
   const tested = Object.hasOwn(experimental, agent) ? experimental[agent] : undefined;
   if (tested === undefined && !hasOwnMapping) return null;

@@ -38,7 +38,6 @@ export function FileLines({ before, after }: { before: string; after: string }) 
 /** Files longer than this are shown as removed and added, because comparing them takes too long. */
 const effort = { scanLimit: 5_000, timeout: 200 };
 
-/** The lines of two texts; undefined until they are compared. */
 function useLines(before: string, after: string): readonly FileLine[] | undefined {
   const [lines, setLines] = useState<readonly FileLine[]>();
   useEffect(() => {

@@ -2,9 +2,7 @@ import { ChevronDown, ChevronUp } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import { bytes, plural } from './numbers';
 
-/** Number of lines shown before the fold. */
 const shownLines = 20;
-/** Characters of a single line shown before the fold. */
 const shownCharacters = 2_400;
 
 export interface Folded {

@@ -33,7 +33,6 @@ function problemIn(fields: readonly FormField[], error: unknown): FormProblem {
   return { place, message: plain };
 }
 
-/** The values of a form, kept as a draft if it has one. */
 function useValues({ start: given, draft, fields }: FormSpec) {
   const dir = useOpenDir();
   const key = draft === undefined ? undefined : `form\n${dir ?? ''}\n${draft}`;

@@ -166,7 +166,6 @@ interface PicksProps {
 
 const maxMatches = 40;
 
-/** A list of ordered ids that can be moved, removed and added. */
 function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
   const [words, setWords] = useState('');
   const names = new Map((options ?? []).map(({ value, name }) => [value, name]));

@@ -7,7 +7,6 @@ import { when } from './numbers';
 
 const maxShown = 5;
 
-/** The jobs of a project, newest first; empty while they load. */
 function useAllJobs(project: string): readonly Job[] {
   const query = useProjectQuery(project, `${project} jobs`, () => api.runner.list({}));
   return query.status === 'done' ? query.data : [];

@@ -179,7 +179,6 @@ function draw({ context, ratio, height, color }: Canvas, { rows, places, seams, 
   }
 }
 
-/** Draws stripes for unrecorded tokens, up to a width. */
 function hatch(context: CanvasRenderingContext2D, width: number, height: number, ground: string, stripe: string): void {
   if (width < 1) return;
   context.save();

@@ -7,10 +7,7 @@ export interface Titled extends Pick<GraphRow, 'fork' | 'continues'> {
   readonly commit: Pick<GraphRow['commit'], 'summary' | 'type' | 'damaged' | 'checkpoint' | 'messageCount'>;
 }
 
-/**
- * The name of a commit, the same in every part of the window, without line breaks. The answer to an edited prompt has the name of the edit,
- * because both are one turn.
- */
+/** The name of a commit in every part of the window, on one line. An answer to an edited prompt is named by the edit: both are one turn. */
 export function commitName({ commit, fork, continues }: Titled): string {
   const { summary, type, damaged, checkpoint, messageCount } = commit;
   if (continues) return continuedName;

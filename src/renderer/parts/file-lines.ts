@@ -12,7 +12,6 @@ export interface FileHunk {
   readonly lines: readonly FileLine[];
 }
 
-/** The number of equal lines shown around a difference. */
 const around = 3;
 
 type Ranges = readonly { readonly fromA: number; readonly toA: number; readonly fromB: number; readonly toB: number }[];

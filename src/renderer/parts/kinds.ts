@@ -27,7 +27,6 @@ export function shareOf(entry: { readonly role: Role; readonly kind: Kind }): Sh
   return family === 'tool' ? (entry.kind === 'tool_call' ? 'call' : 'result') : family;
 }
 
-/** The share that a part of a counted input belongs to. */
 export const shareOfPart: Readonly<Record<PartKind, Share>> = {
   system: 'system',
   tools: 'system',

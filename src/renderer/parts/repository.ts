@@ -5,9 +5,7 @@ export const inFolder = (text: string, folder: string | null | undefined): strin
 /** The name of a repository by its folder. A worktree in a folder of worktrees is named after its repository: `cli (2)`. */
 export const repositoryName = (folder: string): string => partsOf(folder).name;
 
-/**
- * The names of repositories by their folders. Folders of the same name get the parent folders that tell them apart: `work/cli` and `me/cli`.
- */
+/** The names of repositories by folder. Equal names get the parent folders that tell them apart: `work/cli` and `me/cli`. */
 export function repositoryNames(folders: Iterable<string>): ReadonlyMap<string, string> {
   const all = [...new Set(folders)].map((folder) => ({ folder, ...partsOf(folder) }));
   const names = new Map<string, string>();
@@ -25,7 +23,6 @@ export function repositoryNames(folders: Iterable<string>): ReadonlyMap<string, 
   return names;
 }
 
-/** The name of a repository, and the folders that contain it. */
 function partsOf(folder: string): { readonly name: string; readonly parents: readonly string[] } {
   const parts = folder.split(/[\\/]/).filter((part) => part !== '');
   const last = parts.at(-1) ?? folder;

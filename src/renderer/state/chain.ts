@@ -52,7 +52,6 @@ export function useChainMap(project: string, session: string | undefined, words:
   return query.status === 'done' ? query.data : undefined;
 }
 
-/** The tool call that started a subagent. */
 export interface Started {
   readonly commit: ContextId;
   readonly toolCallId: string;

@@ -1,10 +1,7 @@
 /** Milliseconds between the end of one load and the next one while changes keep coming. */
 const restMs = 250;
 
-/**
- * Returns a function that loads at once, and that loads once more after the current load if it is called meanwhile, however often. `ready` says when a
- * load makes sense, such as when the window is visible.
- */
+/** Loads at once, and once more after the current load if called meanwhile. `ready` says when a load makes sense: when the window is seen. */
 export function coalesced(load: () => Promise<unknown>, signal: AbortSignal, ready: (signal: AbortSignal) => Promise<void>): () => void {
   let isDue = false;
   let isRunning = false;

@@ -26,7 +26,6 @@ export interface ContextOutline {
   readonly read?: { readonly from: number; readonly entries: readonly Entry[] };
 }
 
-/** A commit with its children and its turn. */
 export type ShownCommit = OutputOf<'context.show'>;
 
 const commits = new AnswerMemory<ShownCommit>(60, 'never');
@@ -63,9 +62,7 @@ async function askOutline(query: Asked): Promise<ContextOutline> {
 
 const askedOf = (id: ContextId, stop: Stop, unsent: boolean): Asked => ({ id, stop, ...(unsent && { hidden: true }) });
 
-/**
- * The part of a context that can be shown at once: the whole outline, or for a long context the rows around the selected entry or the last prompt.
- */
+/** The part of a context to show at once: the whole outline, or of a long one the rows around the selected entry or the last prompt. */
 export const askBeginning = (project: string, id: ContextId, stop: Stop, unsent = false): Promise<ContextOutline> =>
   keep(beginnings, `${project}\n${id}\n${stop}\n${unsent}`, () =>
     askOutline({ ...askedOf(id, stop, unsent), near: (route().entry as EntryKey | undefined) ?? null }),

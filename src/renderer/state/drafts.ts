@@ -2,7 +2,6 @@ import { create } from 'zustand';
 import type { ContextId, EntryKey } from '../../core/contract/index.js';
 import { api } from '../client';
 
-/** An edited prompt that is not a fork yet. */
 export interface ForkDraft {
   readonly commit: ContextId;
   /** The prompt, and its text before the edit. */

@@ -8,10 +8,7 @@ import { go, route } from './navigation';
 export const draftOf = (commit: ContextId, { key, text = '' }: Pick<Entry, 'key' | 'text'>, kept: ForkDraft | undefined): ForkDraft =>
   kept?.key === key ? { ...kept, open: true } : { commit, key, original: text, text, name: '', open: true };
 
-/**
- * Shows the context of a commit with the prompt of its turn as an editor. Continues the stored draft of the commit, if there is one. Returns false if
- * the context contains no prompt.
- */
+/** Shows the prompt of a commit's turn as an editor, with the stored draft if there is one. False if the context has no prompt. */
 export async function editPrompt(commit: ContextId): Promise<boolean> {
   const { project } = route();
   if (project === undefined) return false;

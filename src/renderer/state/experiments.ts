@@ -3,7 +3,6 @@ import { api } from '../client';
 import { refreshProject } from './project';
 import { readStream } from './stream';
 
-/** An experiment that this window runs or has run. */
 export interface ExperimentJob {
   readonly project: string;
   readonly experimentId: string;

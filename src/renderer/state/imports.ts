@@ -4,7 +4,6 @@ import { api } from '../client';
 import { refreshProject, useProject } from './project';
 import { readStream } from './stream';
 
-/** One import of this window, with its progress or result. */
 export interface ImportJob {
   readonly id: number;
   readonly project: string;
@@ -17,7 +16,6 @@ export interface ImportJob {
   readonly cancel: () => void;
 }
 
-/** Imports of this window, the newest first. */
 export const useImports = create<{ readonly jobs: readonly ImportJob[] }>(() => ({ jobs: [] }));
 
 let nextId = 1;

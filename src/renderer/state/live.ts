@@ -22,10 +22,7 @@ const remembered = 5_000;
 
 let listening: AbortController | undefined;
 
-/**
- * Receives every change of the open project, whichever process made it, until the next call or until the connection
- * breaks. Lists reload in place: the scroll position stays.
- */
+/** Hears every change of the project, whichever process made it, until the next call or a broken connection. Lists reload in place. */
 export async function listen(): Promise<void> {
   listening?.abort();
   const { state } = useProject.getState();

@@ -1,7 +1,6 @@
 import isEqual from 'fast-deep-equal';
 import { Latest } from './latest';
 
-/** A cached answer to one question. */
 interface Known<T> {
   readonly data: T;
   /** The project revision at which the answer was loaded. */
@@ -66,10 +65,7 @@ export class AnswerMemory<T> {
     return data;
   }
 
-  /**
-   * Asks until an answer contains the newest change, and tells each answer. A change does not cancel a running call: a list that loads more slowly
-   * than its project changes would otherwise never appear.
-   */
+  /** Asks until an answer has the newest change, and tells each one. No change cancels a call: a slow list would otherwise never appear. */
   async follow(
     key: string,
     revision: () => number,

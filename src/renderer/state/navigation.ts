@@ -23,10 +23,7 @@ const follow = () => useNavigation.setState({ route: parseRoute(location.hash), 
 /** The current address. */
 export const route = (): Route => useNavigation.getState().route;
 
-/**
- * The address after a change. If one of the two main commits of a comparison changes, its further commits are dropped. A page keeps the view from
- * which it was opened.
- */
+/** The address after a change. Further commits of a comparison go when a main one changes. A page keeps the view that it was opened from. */
 export function nextAddress(change: Partial<Route>): string {
   const now = route();
   const view = change.view ?? now.view;

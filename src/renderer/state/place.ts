@@ -34,7 +34,6 @@ type Turns = CommitPlace['turns'];
 
 const turnLists = new AnswerMemory<Turns>(4);
 
-/** All turns of a branch, page by page. */
 async function turnsOf(tip: ContextId, session: string | undefined, signal: AbortSignal): Promise<Turns> {
   const all: Turns = [];
   for (;;) {

@@ -2,7 +2,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { AnswerMemory } from './memory';
 import { useProject } from './project';
 
-/** The state of one question to the engine. */
 export type Query<T> =
   | { readonly status: 'idle' }
   | { readonly status: 'loading'; readonly since: number; readonly cancel: () => void }
@@ -69,13 +68,10 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
   return state.key === key ? state.query : early;
 }
 
-/** Whether the state already shows this answer. */
 const isSame = <T>(state: { readonly key: string | null; readonly query: Query<T> }, key: string, query: Query<T>): boolean =>
   state.key === key && state.query.status === 'done' && query.status === 'done' && state.query.data === query.data;
 
-/**
- * Keeps the last answer while the next answer is loading, so that a reload does not flicker. The answer is kept only while `subject` stays the same.
- */
+/** Keeps the last answer while the next one loads, so that a reload does not flicker, as long as `subject` is the same. */
 export function useKept<T>(query: Query<T>, subject = ''): Query<T> {
   const last = useRef({ query, subject });
   if (query.status !== 'loading' || last.current.query.status !== 'done' || last.current.subject !== subject) last.current = { query, subject };

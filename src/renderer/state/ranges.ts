@@ -133,10 +133,7 @@ async function loadAll<T>(pageSize: number, load: Load<T>, known: readonly numbe
   return { pages: new Map([...pages, ...more.pages]), total: more.total ?? total };
 }
 
-/**
- * Runs work one call at a time. A call during a run causes one more run, after a pause as long as the run took. A failed
- * run is followed by a pause of a second.
- */
+/** Runs work one call at a time. A call meanwhile causes one more run, after a pause as long as the run took; a failed one waits a second. */
 function oneAtATime(work: () => Promise<void>): () => void {
   let state: 'idle' | 'running' | 'again' = 'idle';
   return function run(): void {

@@ -47,16 +47,11 @@ export type TicketsAs = 'list' | 'waiting';
 /** The current place. The address contains all of it, so back, forward, reload and a copied link lead to the same place. */
 export interface Route {
   readonly view: ViewName;
-  /** The view that a page such as Compare was opened from. */
   readonly from?: ViewName | undefined;
-  /** The page of the settings; undefined shows the first one. */
   readonly settings?: SettingsPage | undefined;
-  /** The folder of the open project. */
   readonly project?: string | undefined;
-  /** Limits the chain to the commits of this session. */
   readonly session?: string | undefined;
   readonly commit?: ContextId | undefined;
-  /** The other commit of a comparison. */
   readonly against?: ContextId | undefined;
   /** Further commits of a comparison, such as the other samples of a run: ids separated by commas. */
   readonly others?: string | undefined;

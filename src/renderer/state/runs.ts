@@ -5,7 +5,6 @@ import { refreshProject } from './project';
 import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
 import { readStream } from './stream';
 
-/** The input for running a turn again. */
 export interface RunInput {
   readonly turnId: ContextId;
   readonly provider: string;
@@ -18,7 +17,6 @@ export interface RunInput {
   readonly keep?: true | undefined;
 }
 
-/** One run of this window with the replies received so far. */
 export interface RunJob {
   readonly id: number;
   readonly project: string;

@@ -8,7 +8,6 @@ export interface SamplePart {
   readonly from?: 'recording' | 'person' | undefined;
 }
 
-/** The received part of one reply. */
 export interface Sample {
   readonly state: 'waiting' | 'streaming' | 'limited' | 'asking' | 'done' | 'failed' | 'stopped';
   readonly parts: readonly SamplePart[];

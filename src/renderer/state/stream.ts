@@ -1,7 +1,4 @@
-/**
- * Opens a stream of the engine and reads it to its end. An abort of `signal` also stops the work of the engine.
- * Returns the final value, or undefined if the reading was aborted.
- */
+/** Reads a stream of the engine to its end. An abort also stops the engine. Returns the final value, or undefined after an abort. */
 export async function readStream<Part, Result>(
   open: (signal: AbortSignal) => Promise<AsyncIterator<Part, Result>>,
   signal: AbortSignal,

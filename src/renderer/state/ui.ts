@@ -8,14 +8,12 @@ export type ThemeChoice = 'system' | 'light' | 'dark';
 /** `system` follows the contrast setting of the operating system. */
 export type ContrastChoice = 'system' | 'more';
 
-/** A sheet that asks for one text. */
 export interface TextSheet {
   readonly title: string;
   readonly label: string;
   readonly hint: string;
   readonly text: string;
   readonly action: string;
-  /** True for a field of several lines. */
   readonly isLong?: boolean;
   readonly save: (text: string) => Promise<unknown>;
 }

@@ -24,7 +24,6 @@ export interface WhatIfTurn {
   readonly divergence?: Divergence | null | undefined;
 }
 
-/** One what-if of this window. */
 export interface WhatIfJob {
   readonly id: number;
   readonly project: string;

@@ -90,7 +90,6 @@ function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {
   );
 }
 
-/** Lets a model say which losses matter. */
 function Judge({ commit, found, onJudged }: { commit: ContextId; found: UsageCompaction; onJudged: (judged: UsageCompaction) => void }) {
   const [isAsking, setAsking] = useState(false);
   const providers = useQuery('providers', () => api.turn.providers({}));

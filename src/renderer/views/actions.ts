@@ -152,7 +152,6 @@ const branchOf = (id: ContextId): Promise<ContextId | undefined> =>
     () => undefined,
   );
 
-/** Adds a compaction with a summary that a person writes. */
 const askSummary = (id: ContextId): void =>
   show({
     kind: 'text',

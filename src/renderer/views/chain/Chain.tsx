@@ -93,7 +93,6 @@ interface LoadedProps {
   readonly children: (focusList: () => void) => React.ReactNode;
 }
 
-/** The list of a chain that has commits. */
 function Loaded({ project, list, isFiltered, onOpen, onClear, children }: LoadedProps) {
   const { commit: selected, against } = useNavigation(({ route }) => route);
   const { rows, count, itemAt } = list;
@@ -196,7 +195,6 @@ function useNeededRows(list: List, first: number, last: number): void {
   }, [list, first, last]);
 }
 
-/** The ranges of chain rows between two positions of the list. */
 function spansOf({ count, itemAt }: List, from: number, to: number): [number, number][] {
   const spans: [number, number][] = [];
   for (let place = Math.max(0, from); place < Math.min(count || 1, to); place++) {

@@ -7,7 +7,6 @@ import type { List } from './useList';
 
 interface ChainRowsProps {
   readonly list: List;
-  /** Prefix of the rows' element ids. */
   readonly listId: string;
   readonly items: readonly VirtualItem[];
   readonly height: number;

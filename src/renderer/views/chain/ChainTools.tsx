@@ -17,7 +17,6 @@ interface ChainToolsProps {
   readonly fold: boolean;
   readonly canFold: boolean;
   readonly onFold: () => void;
-  /** Moves the focus from the filter to the list. */
   readonly onLeave: () => void;
 }
 

@@ -87,7 +87,6 @@ interface CommitRowProps {
   readonly onMenu: (row: GraphRow) => void;
 }
 
-/** One commit: its lanes, title, marks and tokens. */
 export const CommitRow = memo(
   function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu }: CommitRowProps) {
     const { commit } = row;

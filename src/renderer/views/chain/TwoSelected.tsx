@@ -17,7 +17,6 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
   );
 }
 
-/** The title of a commit, or its id while it loads. */
 function Title({ commit }: { commit: ContextId }) {
   const query = useCommit(useOpenDir(), commit);
   const name = query.status === 'done' ? commitName({ ...query.data, commit: query.data }) : undefined;

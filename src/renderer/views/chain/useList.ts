@@ -14,7 +14,6 @@ import {
   shapesOfMap,
 } from './rows';
 
-/** The filter and the folding of the list. */
 export interface ListQuery {
   readonly project: string;
   readonly session: string | undefined;

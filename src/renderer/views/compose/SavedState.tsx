@@ -8,10 +8,8 @@ import { layerName } from './layers';
 interface SavedStateProps {
   readonly project: string;
   readonly commit: ContextId;
-  /** The texts of the displayed layers. */
   readonly blocks: Readonly<Record<string, string>>;
   readonly onClose: () => void;
-  /** Called with the saved blocks to try them. */
   readonly onUse: (contexts: Readonly<Record<string, string>>) => void;
 }
 

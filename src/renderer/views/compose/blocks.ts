@@ -6,7 +6,6 @@ import { useProjectQuery } from '../../state';
 const blockType = 'context.block';
 const maxBlocks = 200;
 
-/** A text that a person saved to use in compositions. */
 export interface SavedBlock {
   readonly card: Card;
   readonly name: string;

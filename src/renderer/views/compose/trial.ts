@@ -9,7 +9,6 @@ export type TrialRow = Composition['rows'][number];
 export const pageSize = 50;
 export const maxTextLength = 4_000;
 
-/** The changes that a person tries out. */
 export interface Trial {
   readonly process: Process;
   /** Undefined means the setting of the project. */

@@ -4,7 +4,6 @@ import { api } from '../../client';
 import { refreshProject } from '../../state';
 import { draftEntries } from './send';
 
-/** A composition that is being sent to a model, and the reply so far. */
 export interface Sending {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly text: string;

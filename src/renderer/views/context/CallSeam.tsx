@@ -9,10 +9,7 @@ const maxCommits = 400;
 /** Milliseconds before calls are requested, so that commits that only scroll past are not requested. */
 const restMs = 120;
 
-/**
- * The model calls of the commits in view, by the first entry of each reply. Loaded only after the first entries (`isRead`), because
- * verifying calls must not delay the first screen.
- */
+/** The model calls of the commits in view, by the first entry of each reply; after the first entries (`isRead`), which they must not delay. */
 export function useCalls(project: string, commits: readonly ContextId[], isRead: boolean): ReadonlyMap<string, RequestRow> {
   const [calls, setCalls] = useState<ReadonlyMap<string, RequestRow>>(new Map());
   const asked = useRef({ project, commits: new Set<ContextId>() });

@@ -75,7 +75,6 @@ function useOutline(project: string, commit: ContextId | undefined, stop: Stop, 
   return whole.status === 'loading' && contains ? begun : whole;
 }
 
-/** Entries that fill the view when a context opens. */
 const firstEntries = 8;
 
 /** The entries that a context shows first: from the linked entry on, else from the prompt of the commit on. */
@@ -85,7 +84,6 @@ function firstInView(rows: ContextOutline['rows'], commit: ContextId, linked: st
   return { from, to: Math.min(rows.length, from + firstEntries) };
 }
 
-/** The notice of a damaged commit. */
 function IfDamaged({ project, commit }: Pick<ReaderContext, 'project' | 'commit'>) {
   const query = useCommit(project, commit);
   return query.status === 'done' && query.data.damaged ? <Damaged /> : null;
@@ -108,7 +106,6 @@ function useOpenedHit(scroller: React.RefObject<HTMLElement | null>, finding: bo
 
 const none: readonly string[] = [];
 
-/** A context that has entries. */
 function Reader(shown: ReaderContext) {
   const { project, commit, stop, unsent } = shown;
   const [finding, setFinding] = useState(false);

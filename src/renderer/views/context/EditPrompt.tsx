@@ -77,7 +77,6 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
   );
 }
 
-/** Drops a draft, and offers to restore it. */
 function discard(project: string, draft: ForkDraft): void {
   keepForkDraft(project, draft.commit, undefined);
   notify('Discarded the draft', { name: 'Undo', act: () => keepForkDraft(project, draft.commit, draft) });
@@ -98,7 +97,6 @@ const EditHead = ({ draft, onName }: { draft: ForkDraft; onName: (name: string) 
   </header>
 );
 
-/** Shows a fork in another view. */
 const openFork = (view: 'context' | 'run') => async (fork: Commit) => {
   go({ view, commit: fork.id, entry: undefined, stop: undefined });
   return undefined;

@@ -50,7 +50,6 @@ export function Find(props: FindProps) {
   );
 }
 
-/** The state of the search: the typed text, the hits, and the current hit. */
 function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: FindProps) {
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');

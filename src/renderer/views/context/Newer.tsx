@@ -3,10 +3,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { Button, say } from '../../parts';
 import { go, move, newest, useLive, useUi } from '../../state';
 
-/**
- * A notice of newer commits of this branch, with a link to them. With *Follow*, they are shown as they arrive while the end of the list is visible; a
- * list that is scrolled back does not move.
- */
+/** A notice of newer commits of this branch. With *Follow*, they are shown as they arrive while the end of the list is visible. */
 export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
   const latest = useLive((live) => live.next);
   const follows = useUi((ui) => ui.followsTurns);

@@ -76,10 +76,7 @@ function countTurns(rows: readonly OutlineRow[], blocks: readonly EntryBlock[]):
   });
 }
 
-/**
- * The title of a prompt. A slash command that its agent wrapped in tags is titled by its name; other wrappers are not
- * prompts and return undefined.
- */
+/** The title of a prompt. A slash command in tags is titled by its name; other wrappers are no prompts and return undefined. */
 export function promptOf(head: string | undefined): string | undefined {
   const command = head && /^<command-(?:name|message)>\s*([^<]+)/.exec(head)?.[1]?.trim();
   if (command) return command.startsWith('/') ? command : `/${command}`;

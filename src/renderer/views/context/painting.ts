@@ -1,4 +1,3 @@
-/** The most matches that are highlighted. */
 const limit = 4_000;
 
 /** Highlights each of the texts on the screen with the CSS Highlight API, which does not change the document. */

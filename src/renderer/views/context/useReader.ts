@@ -151,10 +151,7 @@ function afterFrames(count: number, act: () => void): () => void {
 const useKeys = (rows: ContextOutline['rows'], blocks: readonly EntryBlock[]): ((n: number) => string | number) =>
   useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
 
-/**
- * Detects that the rest of a long context has arrived above the visible rows. The list then keeps its position (`anchorTo`). If the person has not
- * acted yet (`hasMoved`), it lands again where reading begins.
- */
+/** Notices that the rest of a long context arrived above the rows. The list keeps its place, or lands again if the person has not moved. */
 function useArrival({ isPart }: ContextOutline) {
   const wasPart = useRef(isPart);
   const moved = useRef(false);
@@ -198,10 +195,7 @@ function findStart({ commit, outline: { rows } }: ReaderContext, linked: string 
   return { entry: (turns.findLast((turn) => turn.commit === commit) ?? turns.at(-1))?.promptEntry ?? 0, isLinked: false };
 }
 
-/**
- * Scrolls to the linked entry, else to the prompt of the commit, once per context and again when the rest of a long context arrives. Also scrolls to
- * entries that another part of the window jumps to.
- */
+/** Scrolls to the linked entry, else to the prompt, once per context and when the rest arrives; and to entries that others jump to. */
 function useStart(
   shown: ReaderContext,
   linked: string | undefined,

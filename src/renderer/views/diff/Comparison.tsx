@@ -118,7 +118,6 @@ function needRows(left: Ranges<Entry>, right: Ranges<Entry>, rows: readonly Diff
   }
 }
 
-/** Rows that fill the view when a comparison opens. */
 const firstRows = 8;
 
 /** Loads the entries that a comparison shows first. */

@@ -6,7 +6,6 @@ import { Changed } from './Changed';
 import { Fields } from './Fields';
 import { type DiffLayout, type DiffRow, placeElsewhere } from './parts';
 
-/** A link to the place of a moved entry on the other side. */
 function MovedLine({ row, onGo }: { row: DiffRow; onGo: () => void }) {
   const other = placeElsewhere(row);
   if (other === undefined) return null;

@@ -152,7 +152,6 @@ function Figures({
   );
 }
 
-/** One figure, and its difference to the other side. */
 function Figure(props: { name: string; value: number; from: number | null | undefined; words: (value: number) => string; how: string }) {
   const { name, value, from, words, how } = props;
   const change = from == null ? 0 : value - from;

@@ -121,7 +121,6 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
   );
 }
 
-/** The tokens of the context, as it is and as the fork will be. */
 const Size = ({ before, after }: { before: number; after: number }) => (
   <span className="grow">
     <b>

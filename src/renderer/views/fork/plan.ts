@@ -1,6 +1,5 @@
 import type { Edit, EntryDraft, EntryKey, OutlineRow } from '../../../core/contract/index.js';
 
-/** The changes of a fork that is not created yet. */
 export interface Changes {
   /** The place of the last entry that is kept. */
   readonly cut: number;

@@ -2,7 +2,6 @@ import type { PlannedCard } from '../../../core/contract/index.js';
 import { Fold, type KindFamily, LinkButton, say, textOfContent } from '../../parts';
 import { go, openBox } from '../../state';
 
-/** A card of a packed box, with its reason. */
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
 const cardFamily = ({ type, role }: PackedRow): KindFamily =>

@@ -51,7 +51,6 @@ const stateTexts: Readonly<Partial<Record<AgentTurn['status'], string>>> = {
   running: 'The turn is open: cards can be written into its output box.',
 };
 
-/** The results of a fork-join in the order of its tasks. */
 function BatchResults({ project, batchId }: { project: string; batchId: string }) {
   const query = useProjectQuery(batchId, `${project} ${batchId}`, () => api.handover.batch({ batchId }));
   return (

@@ -67,7 +67,6 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
   );
 }
 
-/** The other turns of the agent. */
 function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
   const query = useQuery(`${project} turns ${turn.agentId} ${turn.status}`, () => api.agent.turns({ agentId: turn.agentId }));
   const others = query.status === 'done' ? query.data.filter(({ agentTurnId }) => agentTurnId !== turn.agentTurnId) : [];

@@ -16,7 +16,6 @@ export interface RuleRow {
   readonly role: string;
 }
 
-/** The form for packing a box by hand. */
 export interface PackForm {
   /** The saved handover that it came from. */
   readonly name?: string | undefined;
@@ -24,7 +23,6 @@ export interface PackForm {
   readonly profile: string;
   readonly args: readonly ArgumentRow[];
   readonly rules: readonly RuleRow[];
-  /** Ids of the boxes to inherit. */
   readonly boxes: readonly string[];
   readonly parent: boolean;
 }

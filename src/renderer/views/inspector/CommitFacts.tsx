@@ -118,10 +118,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   );
 }
 
-/**
- * The keys that the menu of the inspector shows, wherever the focus is, unless the view has the key for something else. Enter belongs to what has the
- * focus, and a key without a focus to the list of the view.
- */
+/** The keys that the inspector's menu shows, wherever the focus is. Enter and keys that the view needs for itself stay with them. */
 function useShownKeys(actions: readonly MenuEntry[]): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -255,7 +252,6 @@ function Provenance({ commit }: { commit: ShownCommit }) {
 const Principal = ({ name }: { name: string }) =>
   say.isMachineName(name) ? <Id id={name} what="principal" /> : <span className="principal">{name}</span>;
 
-/** Links to the tickets that were written or discussed at a commit. */
 const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
   tickets.map(({ ticketId, title, how }) => (
     <LinkButton
@@ -268,7 +264,6 @@ const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
     </LinkButton>
   ));
 
-/** Links to the tool call that started a subagent. */
 const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: string } }) => (
   <LinkButton className="commit-link" onClick={() => openContext(started.commit)}>
     call in <span className="mono">{say.shortId(started.commit)}</span>

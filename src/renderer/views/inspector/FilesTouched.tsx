@@ -51,7 +51,6 @@ const linesWords = (added: number | undefined, removed: number | undefined): str
     .flat()
     .join(', ');
 
-/** A path as its name and its folder. */
 function split(path: string): readonly [name: string, folder: string] {
   const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
   return [path.slice(at + 1), path.slice(0, Math.max(0, at))];

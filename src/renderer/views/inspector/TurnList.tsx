@@ -5,7 +5,6 @@ import { jumpTo, loadOutline, move, useChainFacts, useNavigation, useQuery, useR
 import { type ShownTurn, turnsOf } from '../context';
 import type { ContextInView } from './shown';
 
-/** The height of a turn, as the style sheet has it. */
 const rowHeight = 24;
 
 /** The turns of the open context. Choosing one scrolls to it. */

@@ -1,6 +1,5 @@
 import type { ContextId, Stop } from '../../../core/contract/index.js';
 
-/** The context that the Context view shows. */
 export interface ContextInView {
   readonly project: string;
   readonly commit: ContextId;

@@ -74,7 +74,6 @@ function Limits({ job, now }: { job: Job; now: number }) {
   );
 }
 
-/** Links to the turn, the space, the ticket, the context and the result. */
 function BelongsTo({ job }: { job: Job }) {
   const tip = job.commits.at(-1);
   return (

@@ -136,7 +136,6 @@ async function deleteProfile(name: string): Promise<void> {
   notify(`Deleted the profile ${name}. Agents that have started keep it.`, { name: 'Undo', act: attempt(() => restore()) });
 }
 
-/** Makes an earlier version the current one again, as the next version. */
 async function restore(name: string, card: Card): Promise<void> {
   await api.profile.put({ name, card: { type: 'sys.profile', content: card.content } });
   await refreshProject();

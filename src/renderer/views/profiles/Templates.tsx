@@ -87,7 +87,6 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
   );
 }
 
-/** The context that an agent starts from, with a button to save it. */
 function Made({ made }: { made: Instance }) {
   const save = async (): Promise<void> => {
     const { data } = await api.artifact.get({ ref: made.artifactRef });

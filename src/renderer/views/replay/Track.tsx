@@ -78,7 +78,6 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   );
 }
 
-/** What the marks of the timeline mean, with their number. */
 function Legend({ steps, turns }: Pick<TrackProps, 'steps' | 'turns'>) {
   const marks = [
     ['prompt', 'var(--muted)', turns.filter(({ entries, trigger }) => entries > 0 && trigger.kind === 'prompt').length],

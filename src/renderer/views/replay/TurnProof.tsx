@@ -57,7 +57,6 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
   );
 }
 
-/** The result of the comparison in a sentence. */
 function Finding({ proof }: { proof: Reproduced }) {
   const { calls, identical, differences } = proof;
   if (calls === 0)

@@ -71,7 +71,6 @@ const shares: Record<Kind, Share> = {
 
 const fillOf = (kind: Kind): React.CSSProperties => ({ background: `var(${colorOf(shares[kind])})` });
 
-/** Tokens by kind, as a bar and as text. */
 function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; total: number }) {
   return (
     <>

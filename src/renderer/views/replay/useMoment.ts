@@ -2,10 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ContextId, MomentState } from '../../../core/contract/index.js';
 import { api } from '../../client';
 
-/**
- * Loads the state at a step: with `last`, from the last steps alone. One request runs at a time; during fast movement only the last wanted step is
- * loaded next.
- */
+/** Loads the state at a step: with `last`, from the last steps alone. During fast movement, only the last wanted step is loaded next. */
 export function useMoment(id: ContextId, step: number, last: number | undefined): { state: MomentState | undefined; error: unknown } {
   const [answer, setAnswer] = useState<{ state: MomentState | undefined; error: unknown }>({ state: undefined, error: undefined });
   const wanted = useRef({ step, last });

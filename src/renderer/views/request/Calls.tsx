@@ -105,10 +105,7 @@ function outside(list: HTMLElement, at: number): number {
   return top < 0 ? top : Math.max(0, top + rowHeight - list.getBoundingClientRect().height);
 }
 
-/**
- * Brings the selected row into view, and keeps it there when the list becomes smaller, unless a person scrolled it away: the chart above
- * loads after the list and takes room from it. Returns what the list does when it scrolls.
- */
+/** Keeps the selected row in view when the list becomes smaller, unless a person scrolled. Returns what the list does when it scrolls. */
 function useRowInView(scroller: React.RefObject<HTMLDivElement | null>, at: number): () => void {
   const isHeld = useRef(true);
   useEffect(() => {
@@ -221,7 +218,6 @@ function CallRow({
   );
 }
 
-/** What stands out at a call, beside a cache miss. */
 const Marks = ({ mark }: { mark: CallMark | undefined }) => (
   <>
     {mark?.cut && (

@@ -41,7 +41,6 @@ export function RequestView({ project }: { project: string }) {
   );
 }
 
-/** The choice between calls and parts, with a note beside it. */
 function Modes({ children }: { children?: ReactNode }) {
   const part = useNavigation(({ route }) => route.part);
   return (
@@ -239,7 +238,6 @@ interface CallsBarProps {
   readonly onCostliest: () => void;
 }
 
-/** The filter of the list, and buttons to the next notable call. */
 function CallsBar({ total, calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
   const counts = useMemo(() => ({ misses: calls.filter(isMiss).length, jumps: calls.filter(isJump).length }), [calls]);
   const countOf = (count: number): string => (calls.length < total ? '' : ` ${count}`);
@@ -324,7 +322,6 @@ function WholeRequest({ project, commit, call }: { project: string; commit: Cont
   );
 }
 
-/** The requests of a conversation, page by page. */
 async function allRequests(commit: ContextId, signal: AbortSignal): Promise<RequestRow[]> {
   const all: RequestRow[] = [];
   for (;;) {

@@ -29,7 +29,6 @@ export function Sum({ calls }: { calls: readonly UsageCall[] }) {
   );
 }
 
-/** Why none of the calls has a cost. */
 function whyNoPrice(calls: readonly UsageCall[]): string {
   const models = [...new Set(calls.flatMap(({ window, model }) => (window === null ? [] : [model ?? 'a model that was not recorded'])))];
   return models.length === 0

@@ -18,7 +18,6 @@ export interface ShownMessage {
   readonly tokens: number;
 }
 
-/** A request body of any provider in one shape. */
 export interface ShownBody {
   readonly system: readonly BodyPart[];
   readonly tools: readonly BodyPart[];

@@ -75,7 +75,6 @@ export function nextPlace(calls: readonly UsageCall[], from: number, matches: (c
 export const readShare = ({ tokens, window }: UsageCall): number | null =>
   window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
 
-/** The total cost of the calls of a list, and the loss by their misses. */
 export interface ListTotals {
   readonly cost: UsageCall['cost'];
   readonly unpriced: number;

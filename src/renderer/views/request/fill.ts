@@ -10,7 +10,6 @@ export const layers: readonly { readonly kinds: readonly PartKind[]; readonly na
 ];
 export const unrecorded = layers.length - 1;
 
-/** The chart's data: the calls of a history with the tokens of each layer. */
 export interface Stack {
   readonly ids: readonly string[];
   /** For each call, the tokens of each layer. */

@@ -6,7 +6,6 @@ export interface Stretch {
   readonly lines: readonly DiffLine[];
 }
 
-/** Unchanged lines shown before and after a change. */
 const around = 3;
 
 /** Divides lines into stretches: changes with their surroundings, and the unchanged lines between them, folded if longer than two. */

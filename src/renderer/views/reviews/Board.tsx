@@ -28,7 +28,6 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
   );
   const [dragged, setDragged] = useState<TicketRow>();
   const [moving, setMoving] = useState<Moving>();
-  /** The card whose menu is open. */
   const [pointed, setPointed] = useState<TicketRow>();
   const actor = useTickets((state) => state.actor);
   const { problem, write } = useWriting();

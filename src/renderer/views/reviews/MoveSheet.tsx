@@ -90,7 +90,6 @@ interface NeededFieldsProps {
   readonly setResolution: (value: string) => void;
 }
 
-/** The fields that a move to this status requires. */
 function NeededFields(props: NeededFieldsProps) {
   const { target, isFinding, ids, assignee, setAssignee, reviewers, setReviewers, resolution, setResolution } = props;
   return (

@@ -84,7 +84,6 @@ function Tickets({ project }: { project: string }) {
 
 interface ToolBarProps {
   readonly shown: TicketsAs | 'board';
-  /** Number of starts that are waiting. */
   readonly waiting: number;
   readonly people: readonly string[];
   readonly onOpen: (sheet: 'new' | 'import') => void;

@@ -217,7 +217,6 @@ interface AnswererProps {
   readonly onModel: (model: string) => void;
 }
 
-/** Chooses the provider and model that answer. */
 function Answerer({ who, by, model, providers, onProvider, onModel }: AnswererProps) {
   const ids = useId();
   const provider = providers.find(({ id }) => id === by);

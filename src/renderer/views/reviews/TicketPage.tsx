@@ -70,7 +70,6 @@ const AllTickets = () => (
 interface MainProps {
   readonly project: string;
   readonly data: Read;
-  /** Loads more child tickets. */
   readonly onMore: () => void;
   /** Puts a question into the draft of the discussion. */
   readonly onAsk: (question: string) => void;

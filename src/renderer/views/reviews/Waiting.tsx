@@ -81,7 +81,6 @@ interface StartProps {
   readonly event: TicketEvent;
   /** Shown on the ticket's own page, which needs no link to itself. */
   readonly here?: boolean;
-  /** Further buttons, shown first. */
   readonly children?: ReactNode;
 }
 

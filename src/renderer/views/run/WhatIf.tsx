@@ -12,7 +12,6 @@ interface WhatIfProps {
   readonly project: string;
   /** The tip of the branch that the new turns are appended to. */
   readonly id: ContextId;
-  /** The model of the recorded replies. */
   readonly model: string | null;
   readonly providers: readonly ReplySource[];
 }

@@ -17,7 +17,6 @@ const onlyRecording: readonly ReplySource[] = [{ id: 'recorded', title: 'Recordi
 interface WhatIfFormProps {
   readonly following: Following;
   readonly original: ContextId;
-  /** The model of the recorded replies. */
   readonly defaultModel: string | null;
   readonly providers: readonly ReplySource[];
   readonly isRunning: boolean;
@@ -67,7 +66,6 @@ export function WhatIfForm(props: WhatIfFormProps) {
   );
 }
 
-/** Chooses between several branches that could be the original. */
 function OriginalChoice(props: { following: Following; original: ContextId; onChange: (id: ContextId) => void }) {
   const { following, original, onChange } = props;
   if (following.originals.length < 2) return null;

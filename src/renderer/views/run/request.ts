@@ -1,6 +1,5 @@
 import type { RequestEdits, TurnRequest } from '../../../core/contract/index.js';
 
-/** A request as a person edits it. */
 export interface RequestDraft {
   readonly system: readonly string[];
   /** Each tool's definition as JSON. */

@@ -111,7 +111,6 @@ function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
   );
 }
 
-/** The text of an entry, or the input of a call. */
 const shownContent = ({ text, arguments: input }: MappingPreview['entries'][number]): string =>
   (text ?? (input === undefined ? '' : JSON.stringify(input))).slice(0, 200);
 

@@ -22,7 +22,6 @@ const kinds: Readonly<Record<string, string>> = {
 const entryKind = /^(?:text|thinking|tool_call|tool_result|image|summary|event) ?/;
 const ofLines: ReadonlySet<string> = new Set(['torn_line', 'broken_parent']);
 
-/** A change: what is wrong, what becomes of it, and the text. */
 function Change({ change: { kind, before, after } }: { change: SessionChange }) {
   const outcome = kind === 'broken_parent' ? 'follows the record before it' : after === null ? 'is left out' : 'becomes';
   const text = before.replace(entryKind, '');

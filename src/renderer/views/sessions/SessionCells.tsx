@@ -12,7 +12,6 @@ interface SessionCellsProps {
   readonly row: SessionListRow & { kind: 'session' };
   readonly place: CSSProperties;
   readonly selected: boolean;
-  /** The names of repositories by their folders. */
   readonly names: ReadonlyMap<string, string>;
   /** The passage of the session's content that contains the filter's text. */
   readonly snippet: string | undefined;

@@ -30,10 +30,8 @@ const startAscending: readonly SessionSort[] = ['title', 'agent', 'repository'];
 interface SessionTableProps {
   readonly rows: readonly SessionListRow[];
   readonly order: Order;
-  /** The names of repositories by their folders. */
   readonly names: ReadonlyMap<string, string>;
   readonly hits: ReadonlyMap<string, string>;
-  /** The words that the hits contain. */
   readonly sought: string;
   readonly onOrder: (order: Order) => void;
   readonly onToggle: (key: string) => void;
@@ -135,7 +133,6 @@ export function SessionTable(props: SessionTableProps) {
   );
 }
 
-/** The column headings. A click sorts by the column. */
 function Head({ order, onOrder }: Pick<SessionTableProps, 'order' | 'onOrder'>) {
   return (
     <div role="row" className="sessions-head">

@@ -8,7 +8,6 @@ import { countValues, type Listed, type SessionFacet, type SessionNarrowing, spa
 interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
   readonly listed: readonly Listed[];
   readonly shown: readonly Listed[];
-  /** The names of repositories by their folders. */
   readonly names: ReadonlyMap<string, string>;
   readonly places: readonly FoundSource[];
   /** True while the welcome above the list has the button to import. */

@@ -17,10 +17,7 @@ async function ensureProject(): Promise<void> {
   if (state.phase === 'failed') throw state.error;
 }
 
-/**
- * Imports in the background. The status bar shows the result. With `thenShow`, the chain opens after the import, or the entry that contains the
- * `sought` words.
- */
+/** Imports in the background. With `thenShow`, the chain opens after it, or the entry that contains the `sought` words. */
 export async function importPaths(paths: readonly string[], thenShow: boolean, mapping?: Mapping, sought?: string): Promise<void> {
   if (paths.length === 0) return;
   try {

@@ -29,15 +29,12 @@ const change = (act: Promise<unknown>): void => void act.then(refreshProject).ca
 const changeBack = (set: (on: boolean) => Promise<unknown>, on: boolean, said: string): void =>
   change(set(on).then(() => notify(said, { name: 'Undo', act: () => change(set(!on)) })));
 
-/** Archives a session, or brings it back. */
 const archive = (sessionId: string, title: string, archived: boolean): void =>
   changeBack((on) => api.session.archive({ sessionId, archived: on }), archived, `${archived ? 'Archived' : 'Brought back'} “${title}”`);
 
-/** Pins a session at the top of the list, or lets it go. */
 const pin = (sessionId: string, title: string, pinned: boolean): void =>
   changeBack((on) => api.session.pin({ sessionId, pinned: on }), pinned, `${pinned ? 'Pinned' : 'Unpinned'} “${title}”`);
 
-/** Deletes a session from the project, and offers to restore it. */
 function remove(sessionId: string): void {
   change(
     api.session.delete({ sessionId }).then(({ title }) =>

@@ -1,9 +1,6 @@
 import { api } from '../../client';
 
-/**
- * Finds the paths of dropped files. The desktop app knows them. A browser hides them, so a file is matched by name and size with the sessions found
- * on this machine. `unknown` lists the names of files without a match.
- */
+/** The paths of dropped files. A browser hides them: a file is then found by name and size on this machine, or is `unknown`. */
 export async function pathsOfDrop(data: DataTransfer): Promise<{ paths: string[]; unknown: string[] }> {
   const files = [...data.files];
   const bridge = window.stemma;

@@ -1,7 +1,6 @@
 import type { ImportJob } from '../../state';
 import type { ListedHistory } from './rows';
 
-/** A history that cannot be imported, with the reason. */
 export interface RefusedHistory {
   readonly path: string;
   readonly reason: string;

@@ -24,7 +24,6 @@ export interface Listed {
 export const facets = ['agent', 'repository', 'model'] as const;
 export type SessionFacet = (typeof facets)[number];
 
-/** Periods by name, in days. */
 export const spans = [
   ['Today', 1],
   ['Last 7 days', 7],

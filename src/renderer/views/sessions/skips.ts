@@ -1,7 +1,6 @@
 import type { Skip } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
-/** The lines of a file that were skipped for the same reason. */
 export interface SkipGroup {
   readonly path: string;
   readonly reason: string;

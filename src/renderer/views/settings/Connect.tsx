@@ -6,7 +6,6 @@ import { copy, show } from '../../state';
 import { Field } from './NewReplica';
 import { TaskProblem, useTask } from './task';
 
-/** The page and the code of a sign-in. */
 interface Asked {
   readonly address: string;
   readonly code: string;
@@ -77,7 +76,6 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
   );
 }
 
-/** The instructions for signing in with a browser. */
 function Code({ address, code, onCancel }: Asked & { onCancel: () => void }) {
   return (
     <>

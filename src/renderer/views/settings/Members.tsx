@@ -103,7 +103,6 @@ function madeBy(members: readonly Member[], id: number): Member[] {
   return members.filter((member) => member.id !== id && found.has(member.id));
 }
 
-/** What ends with a member, and the choice to keep it. */
 function AlsoEnds({
   made,
   isKept,

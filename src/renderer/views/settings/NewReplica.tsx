@@ -12,7 +12,6 @@ const credentialNames = {
 type Credentials = keyof typeof credentialNames;
 
 interface NewReplicaProps {
-  /** The name of a replica that the project already names. */
   name: string | undefined;
   onAdd: (replica: ReplicaInput) => void;
   onCancel: () => void;

@@ -69,7 +69,6 @@ const pages: Readonly<Record<SettingsPage, () => ReactNode>> = {
   updates: () => <Updates />,
 };
 
-/** A page about the open project. */
 function OfProject({ children }: { children: (dir: string) => ReactNode }) {
   const dir = useOpenDir();
   if (dir) return children(dir);

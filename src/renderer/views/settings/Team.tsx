@@ -10,7 +10,6 @@ import { Members } from './Members';
 import { Retention } from './Retention';
 import { type ButtonTask, TaskProblem, useTask } from './task';
 
-/** The result of a push or pull in words. */
 interface Exchanged {
   readonly words: string;
   readonly refused: readonly { readonly kind: string; readonly key: string; readonly reason: string }[];

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { describeProblem, ProblemLine } from '../../parts';
 
-/** The state of a task that a button starts. */
 export type ButtonTask<T> =
   | { readonly state: 'idle' }
   | { readonly state: 'running'; readonly stop: () => void }

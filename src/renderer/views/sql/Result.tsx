@@ -136,7 +136,6 @@ function Cell({ name, value, row, columns }: { name: string; value: unknown; row
   );
 }
 
-/** One horizontal bar per row. */
 function Bars({ name, value, bars, left }: NonNullable<ReturnType<typeof barsIn>>) {
   const most = Math.max(...bars.map((bar) => Math.abs(bar.value)), Number.EPSILON);
   return (

@@ -22,7 +22,6 @@ const functions = ['count(*)', 'sum(', 'avg(', 'min(', 'max(', 'round(', 'substr
 /** The word that ends at the caret. */
 export const wordAt = (text: string, caret: number): string => /[A-Za-z_]\w*$/.exec(text.slice(0, caret))?.[0] ?? '';
 
-/** A suggestion, with what it means. */
 export interface Suggestion {
   readonly text: string;
   readonly what: string;
@@ -85,7 +84,6 @@ export interface Bars {
   readonly name: string;
   readonly value: string;
   readonly bars: readonly { readonly name: string; readonly value: number }[];
-  /** Rows that are not drawn. */
   readonly left: number;
 }
 const mostBars = 60;

@@ -29,7 +29,6 @@ export function ContextTimeline({ project, commit }: { project: string; commit: 
   );
 }
 
-/** The whole text of a message. */
 async function wholeText(id: ContextId, place: number): Promise<string> {
   const { rows } = await api.timeline.rows({ id, offset: place, limit: 1 });
   return rows[0]?.text ?? '';
@@ -81,5 +80,4 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
   );
 }
 
-/** A row as a message of the chat. */
 const itemOf = (row: TimelineRow | undefined): ChatItem | undefined => row && { message: row, gap: shownSilence(row.silence), length: row.length };

@@ -13,7 +13,6 @@ interface Draft {
 }
 
 interface NewSpaceProps {
-  /** The entities of the project, which are the initial members. */
   readonly known: readonly Entity[];
   readonly onClose: () => void;
   readonly onCreated: (space: Space) => void;

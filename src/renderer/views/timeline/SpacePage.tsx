@@ -16,7 +16,6 @@ interface SpacePageProps {
   /** A value that changes when the space must be reloaded. */
   readonly round: string;
   readonly onChange: () => void;
-  /** All entities of the project. */
   readonly known: readonly Entity[];
 }
 
@@ -74,10 +73,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   );
 }
 
-/**
- * The last message that the person had read before the space was opened, and a function that marks all messages as read. Messages count as read
- * when the newest one comes into view.
- */
+/** The last message read before the space was opened, and a function that marks all as read, which happens when the newest is seen. */
 function useReadMark(spaceId: string, person: string | undefined, data: SpaceData | undefined) {
   const newest = data?.messages.at(-1)?.id;
   const mark = data?.memberships.find(({ entityId }) => entityId === person)?.lastSeenMessageId;

@@ -6,7 +6,6 @@ const chatLimit = 2_000;
 /** The number of newest messages that expected a reply for which ended waits are loaded. */
 const endedWaits = 20;
 
-/** Additional facts that the chat shows about a message. */
 export interface MessageNote {
   readonly replyTo: { readonly id: string; readonly name: string; readonly text: string } | undefined;
   /** The wait of the author for an answer, open or ended. */
@@ -83,10 +82,7 @@ export function waitText(wait: MessageWait, nameOf: (id: string) => string, cloc
   return wait.answer === null ? `Nobody answered by ${clock(wait.until)}` : `Answered at ${clock(wait.endedAt)}`;
 }
 
-/**
- * The initial sender: the sender last chosen on this machine, else the person with this person's name on the hub, else the first person. In a clone,
- * the first person is the creator of the space.
- */
+/** The first sender: the one last chosen here, else the person with this name on the hub, else the first person, who made a cloned space. */
 export function defaultSender({ members }: Pick<Space, 'members'>, remembered: string | null, me: string | null): string | undefined {
   const people = members.filter(({ type }) => type === 'human');
   const isMe = ({ name }: { readonly name: string }): boolean => me !== null && name.toLocaleLowerCase() === me.toLocaleLowerCase();

@@ -78,7 +78,6 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
   );
 }
 
-/** The errors of tools, with the calls whose result was not recorded. */
 function ErrorFigure({ sums, before, range, chosen }: FiguresProps) {
   const list = (more: string) => () => askSql(toolCallsSql(range, chosen, [more]));
   const errorRate = ({ errors, results }: Sums) => (results === 0 ? undefined : (errors / results) * 100);

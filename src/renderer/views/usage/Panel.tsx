@@ -156,7 +156,6 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
   );
 }
 
-/** Errors per 100 tool calls, and of each tool. */
 function Tools({ tools, toolSlices, sums: all, range, chosen }: PanelProps & { sums: Sums }) {
   if (all.results === 0) return null;
   const rate = `${((all.errors / all.results) * 100).toFixed(1)}, ${say.exact(all.errors)} of ${say.exact(all.results)}`;
@@ -179,7 +178,6 @@ function Tools({ tools, toolSlices, sums: all, range, chosen }: PanelProps & { s
   );
 }
 
-/** The errors of the tools with the most. */
 function Rates({ slices, range, chosen }: Pick<PanelProps, 'slices' | 'range' | 'chosen'>) {
   const ordered = useMemo(
     () =>
@@ -214,7 +212,6 @@ function Rates({ slices, range, chosen }: Pick<PanelProps, 'slices' | 'range' | 
   );
 }
 
-/** Forks or compactions of the range, the latest first. */
 function EventList({
   slices,
   range,

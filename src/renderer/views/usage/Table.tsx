@@ -115,7 +115,6 @@ export function Table(props: TableProps) {
   );
 }
 
-/** A way to rows that are not shown yet. */
 const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () => void }) => (
   <p className="usage-more">
     <Button small onClick={onMore}>
@@ -127,7 +126,6 @@ const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () =
   </p>
 );
 
-/** A group with its sums, and its sessions while it is open. */
 function GroupRow(
   props: TableProps & {
     group: string;

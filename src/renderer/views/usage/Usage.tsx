@@ -54,7 +54,6 @@ const NothingCounted = () => (
   </Empty>
 );
 
-/** The slices of the selection, and those of the range before. */
 function useShown(all: Slices, { range: { from, to }, chosen, named }: UsageSelection) {
   const inside = useMemo(() => inRange(all, { from, to }), [all, from, to]);
   const slices = useMemo(() => matching(inside, chosen), [inside, chosen]);

@@ -3,7 +3,6 @@ import { api } from '../../client';
 import { AnswerMemory, type Query, useKept, useProject, useQuery } from '../../state';
 import { callSlices, type Slices } from './slices';
 
-/** A session as the table and the panel name it. */
 export interface SessionFact {
   readonly title: string;
   readonly repository: string;
@@ -18,7 +17,6 @@ export interface SessionFact {
 /** The facts from which the place computes all of its sums. Facets, groups and sorts ask the engine nothing. */
 export interface UsageFacts {
   readonly sessions: ReadonlyMap<string, SessionFact>;
-  /** The sums of calls. */
   readonly slices: Slices;
   readonly events: Events;
 }

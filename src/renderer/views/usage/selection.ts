@@ -3,7 +3,6 @@ import { type Range, rangeOf } from './ranges';
 import { type ChosenFacets, groupings, type ShownGrouping, type UsageFacet } from './slices';
 import { chosenOf, chosenText, measures, type ShownMeasure } from './sums';
 
-/** What the address says about this place. */
 export interface UsageSelection {
   readonly range: Range;
   /** The name of the range: a number of days, `all`, or undefined for days that a person named. */

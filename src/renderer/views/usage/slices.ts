@@ -3,7 +3,6 @@
 import type { AnalysisSums, AnalysisTools } from '../../../core/contract/index.js';
 import type { Range } from './ranges';
 
-/** What calls and tool calls are filtered and grouped by. */
 export const facets = ['agent', 'repository', 'model', 'person', 'branch'] as const;
 export type UsageFacet = (typeof facets)[number];
 export const groupings = ['day', 'model', 'repository', 'agent', 'person', 'branch', 'tool', 'session'] as const;
@@ -18,7 +17,6 @@ const ofCalls = [
   ...(['misses', 'loss', 'waitMs'] as const),
   ...ofTools,
 ] as const;
-/** What is added up. */
 export type CountName = (typeof ofCalls)[number];
 
 export interface Slices {
