@@ -73,22 +73,28 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
   };
 }
 
-/** All values of the project that filters can use. */
+/** All values of the project that filters can use. Tickets repeat few of them, so each combination is read once. */
 export function facets(chain: ReadChain): OutputOf<'ticket.facets'> {
-  const values = (sql: string): string[] => chain.db.all<{ value: string }>(sql, { project: chain.project }).map(({ value }) => value);
+  const kinds = chain.db.all<{ type: string; assignee: string | null; labels: string; reviewers: string; n: number }>(
+    'SELECT type, assignee, labels, reviewers, COUNT(*) AS n FROM ticket WHERE +project = ? GROUP BY 1, 2, 3, 4',
+    chain.project,
+  );
+  const authors = chain.db.all<{ by: string }>('SELECT DISTINCT by FROM ticketVersion WHERE project = ? AND by IS NOT NULL', chain.project);
+  const assignees = kinds.flatMap(({ assignee }) => assignee ?? []);
+  const listed = (column: 'labels' | 'reviewers'): unknown[] => [...new Set(kinds.map((kind) => kind[column]))].flatMap((text) => JSON.parse(text));
+  const reviewers = (listed('reviewers') as readonly { readonly name: string }[]).map(({ name }) => name);
   return {
-    total: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM ticket WHERE project = ?', chain.project)?.n ?? 0,
+    total: kinds.reduce((sum, { n }) => sum + n, 0),
     waiting: waitingCount(chain),
-    types: values('SELECT DISTINCT type AS value FROM ticket WHERE project = :project ORDER BY 1'),
-    assignees: values('SELECT DISTINCT assignee AS value FROM ticket WHERE project = :project AND assignee IS NOT NULL ORDER BY 1'),
-    labels: values('SELECT DISTINCT l.value FROM ticket t, json_each(t.labels) l WHERE t.project = :project ORDER BY 1'),
-    people: values(
-      `SELECT assignee AS value FROM ticket WHERE project = :project AND assignee IS NOT NULL
-        UNION SELECT r.value ->> 'name' FROM ticket t, json_each(t.reviewers) r WHERE t.project = :project
-        UNION SELECT by FROM ticketVersion WHERE project = :project AND by IS NOT NULL ORDER BY 1`,
-    ),
+    types: distinct(kinds.map(({ type }) => type)),
+    assignees: distinct(assignees),
+    labels: distinct(listed('labels') as string[]),
+    people: distinct([...assignees, ...reviewers, ...authors.map(({ by }) => by)]),
   };
 }
+
+/** The different texts, in the order of SQLite: that of their bytes. */
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
 export type TicketAtContext = OutputOf<'ticket.ofContexts'>[number];
 
