@@ -2,7 +2,7 @@
 import { type ContextId, isObject, parseJson } from '../base/index.js';
 import type { Kind, OutlineRow } from '../contract/index.js';
 import type { ContextRow, ReadChain, Step, WriteChain } from './chain.js';
-import { commitAt, findCommit, windowRanges } from './find.js';
+import { commitAt, findCommit, rangesTowardsRoot, windowRanges } from './find.js';
 import { keep, recalled } from './kept.js';
 import { outlinesOf, outlineVersion } from './outline.js';
 import { addSenders } from './senders.js';
@@ -96,6 +96,7 @@ export function summedContext(chain: ReadChain, tip: ContextRow): SummedContext 
 }
 
 function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined {
+  if (!mayBeSummed(chain, tip)) return undefined;
   const marks = marksTo(chain, tip);
   const last = marks.at(-1);
   if (!last) return undefined;
@@ -107,6 +108,18 @@ function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined
   }
   const sums = addSteps(chain, last.sums, rest);
   return sums && { ...sums, tip, marks };
+}
+
+/** Whether one of the commits that `sumsOfTip` may read has stored sums, or may have. */
+function mayBeSummed(chain: ReadChain, tip: ContextRow): boolean {
+  const oldest = tip.depth - maxRest - sumsEvery;
+  const [own] = rangesTowardsRoot(chain, tip);
+  if (!own || own.from > oldest) return true;
+  const mark = chain.db.one(
+    `SELECT 1 FROM context c CROSS JOIN entrySum s ON s.context = c.seq WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1}`,
+    ...[tip.run, oldest, tip.depth],
+  );
+  return mark !== undefined;
 }
 
 /** Some commits of a context in a row, and what comes before them. */

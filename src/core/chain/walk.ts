@@ -29,7 +29,7 @@ export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction
       id: tip.id,
       stop: end.id,
     });
-  const all = collect(chain, tip, (row) => row.seq === end.seq);
+  const all = collect(chain, tip, (row) => row.seq === end.seq, end.run === tip.run ? tip.depth - end.depth + 1 : firstRange);
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
 }
 
@@ -81,9 +81,10 @@ export const isResetPoint = (row: Pick<Step, 'type'>): boolean => row.type !== '
 /** C4: compactions and snapshots repeat what the deltas contain. Only a snapshot without a parent adds content. */
 const carriesNewContent = (row: Step): boolean => row.type === 'delta' || (row.type === 'snapshot' && row.parent === null);
 
-function collect(chain: ReadChain, tip: Step, isLast: (row: Step) => boolean): Step[] {
+/** @param expected the number of commits, if it is known. */
+function collect(chain: ReadChain, tip: Step, isLast: (row: Step) => boolean, expected = firstRange): Step[] {
   const rows: Step[] = [];
-  for (const row of backwards(chain, tip)) {
+  for (const row of backwards(chain, tip, Math.min(firstRange, expected))) {
     rows.push(row);
     if (isLast(row)) break;
   }
@@ -97,10 +98,10 @@ const maxRange = 4_096;
 type Place = Pick<Step, 'run' | 'depth'>;
 
 /** Yields the commits from here to the root. It reads each run in ranges. @throws CORRUPT if a commit on the way is lost. */
-export function* backwards(chain: ReadChain, tip: Place): Generator<Step> {
+export function* backwards(chain: ReadChain, tip: Place, first = firstRange): Generator<Step> {
   const verified = chain.verified();
   let from: Place | undefined = tip;
-  let range = firstRange;
+  let range = first;
   let child: Step | undefined;
   while (from) {
     const { run, depth }: Place = from;

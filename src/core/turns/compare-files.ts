@@ -32,7 +32,7 @@ interface Files {
 
 function filesAt(chain: ReadChain, id: ContextId): Files {
   const recording = recordingOf(chain, findCommit(chain, id));
-  const { length } = recording.steps;
+  const { length } = recording;
   const last = new Map(recording.stateAfter(length).files.map((file) => [file.path, file.last.key as string]));
   return { last, file: (path) => (last.has(path) ? recording.fileAfter(length, path) : undefined) };
 }

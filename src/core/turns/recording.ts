@@ -11,7 +11,9 @@ import { addCommit, emptyTape, entryAt, type RecordedTurn, type Tape } from './r
 export interface Recording {
   /** The commits that are turns, in order. Snapshots are not turns. */
   readonly turns: readonly RecordedTurn[];
-  readonly steps: readonly ReplayStep[];
+  readonly steps: ReplayStep[];
+  /** The number of steps. */
+  readonly length: number;
   /** The number of an entry's step; undefined if the chain has no such entry. */
   readonly stepOf: (key: EntryKey) => number | undefined;
   /** The state after the first `count` steps. */
@@ -61,19 +63,23 @@ export function taped(chain: ReadChain, commits: readonly Step[], { entries, tok
   return tape;
 }
 
-/** The first turns of a tape. */
+/** The first turns of a tape, which may grow. Its lists are copied only for those who ask for them. */
 function reading(chain: ReadChain, tape: Tape, turnCount: number): Recording {
-  const turns = tape.turns.slice(0, turnCount);
-  const last = turns.at(-1);
-  const steps = tape.steps.slice(0, last ? last.first + last.count : 0);
+  const last = tape.turns[turnCount - 1];
+  const length = last ? last.first + last.count : 0;
   return {
-    turns,
-    steps,
+    length,
+    get turns() {
+      return tape.turns.slice(0, turnCount);
+    },
+    get steps() {
+      return tape.steps.slice(0, length);
+    },
     stepOf: (key) => {
       const number = tape.numbers.get(key);
-      return number !== undefined && number < steps.length ? number : undefined;
+      return number !== undefined && number < length ? number : undefined;
     },
-    stateAfter: (count) => ({ ...stateAfter(tape, count), steps: steps.length }),
+    stateAfter: (count) => ({ ...stateAfter(tape, count), steps: length }),
     fileAfter: (count, path) => fileAfter(chain, tape, count, path),
   };
 }
@@ -99,10 +105,7 @@ export function stateAfter(
       byKind: kinds.flatMap((kind) => (tokenSums[kind][last] ? [{ kind, tokens: tokenSums[kind][last] }] : [])),
     },
     dropped: dropped.get(last) ?? null,
-    openCalls: calls
-      .slice(0, firstAfter(calls, last))
-      .filter((call) => call.answered > last)
-      .map(({ key, toolCallId, toolName }) => ({ key, toolCallId, toolName })),
+    openCalls: openAt(calls, last),
     files: [...files].flatMap(([path, { touches }]) => {
       const touched = firstAfter(touches, last);
       const latest = touches[touched - 1];
@@ -113,6 +116,16 @@ export function stateAfter(
     todos: todos[firstAfter(todos, last) - 1]?.list ?? [],
     ...(before > 0 && { before }),
   };
+}
+
+/** The calls until a step that have no result then. */
+function openAt(calls: Tape['calls'], last: number): MomentState['openCalls'] {
+  const open: MomentState['openCalls'] = [];
+  for (const { step, answered, key, toolCallId, toolName } of calls) {
+    if (step > last) break;
+    if (answered > last) open.push({ key, toolCallId, toolName });
+  }
+  return open;
 }
 
 function fileAfter(chain: ReadChain, { files }: Tape, count: number, path: string): KnownFile | undefined {

@@ -26,7 +26,7 @@ export function replaySteps(chain: ReadChain, id: ContextId, last?: number): Rep
   const tip = findCommit(chain, id);
   const part = last === undefined ? undefined : lastSteps(chain, tip, last);
   if (part) return part;
-  const steps = [...recordingOf(chain, tip).steps];
+  const { steps } = recordingOf(chain, tip);
   return { total: steps.length, steps, turns: listTurns(chain, { id }) };
 }
 
@@ -84,8 +84,8 @@ interface TurnPlaces {
 }
 
 function recorded(chain: ReadChain, tip: ContextRow): TurnPlaces {
-  const { steps, turns } = recordingOf(chain, tip);
-  return { total: steps.length, turns };
+  const { length, turns } = recordingOf(chain, tip);
+  return { total: length, turns };
 }
 
 /** The turns around a range of steps, if the window since the last compaction has it and has sums. */
@@ -124,7 +124,7 @@ export function fileAt(chain: ReadChain, moment: Moment & { readonly path: strin
 }
 
 function stepsUpTo(recording: Recording, { id, entry, step }: Moment): number {
-  const { length } = recording.steps;
+  const { length } = recording;
   if (step !== undefined && step > length) throw badRequest('step', `${id} has ${length} steps, so step ${step} does not exist.`);
   if (entry === undefined) return step ?? length;
   const number = recording.stepOf(entry);
