@@ -76,3 +76,14 @@ export function endIfSlow({ socket }: Pick<IncomingMessage, 'socket'>, bytes: nu
   timer.unref();
   return () => clearTimeout(timer);
 }
+
+/** Whether a request comes from a program on this machine. A web page must not be able to write into the project. */
+export const isOurs = ({ headers }: IncomingMessage): boolean =>
+  headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
+
+/** Closes a server and all its connections. */
+export const closeNow = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { limitSilent, serverOptions } from '../connections/index.js';
+import { closeNow, isOurs, limitSilent, serverOptions } from '../connections/index.js';
 import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
 
@@ -44,19 +44,13 @@ export async function startOtlp(options: ServerOptions): Promise<RunningServer> 
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await closeNow(server);
       await receiver.close();
     },
   };
 }
 
 /** Whether a request comes from a program on this machine and not from a web page. */
-const isOurs = ({ headers }: IncomingMessage): boolean =>
-  headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
-
 function mayExport({ headers }: IncomingMessage, token: string): boolean {
   const given = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   const [a, b] = [Buffer.from(given), Buffer.from(token)];

@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, modelsOf, piecesOf, requireKey, type Server, unavailable } from './line.js';
 
 interface Block {
   readonly type: string;
@@ -23,20 +23,13 @@ export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthrop
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
       const blocks = new Map<number, Block>();
-      let isComplete = false;
-      for await (const incoming of events(own, '/v1/messages', { ...body, stream: true }, signal)) {
-        if (incoming.kind === 'waiting') {
-          yield incoming;
-          continue;
-        }
-        const event = incoming.value;
+      yield* piecesOf(own, '/v1/messages', { ...body, stream: true }, signal, function* (event) {
         if (event.type === 'error')
           throw unavailable(endpoint, String((event.error as { message?: unknown } | undefined)?.message ?? 'the reply ended with an error'));
-        if (event.type === 'message_stop') isComplete = true;
         yield* readCounts(event);
         yield* readPieces(event, blocks);
-      }
-      if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
+        return event.type === 'message_stop';
+      });
     },
   };
 }

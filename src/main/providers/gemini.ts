@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
+import { countedIn, type Endpoint, modelsOf, piecesOf, requireKey, type Server, unavailable } from './line.js';
 
 interface Part {
   readonly text?: string;
@@ -37,12 +37,8 @@ export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Pi
       let calls = 0;
       let counted: Counted | undefined;
       let end: string | undefined;
-      for await (const incoming of events(endpoint, `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`, body, signal)) {
-        if (incoming.kind === 'waiting') {
-          yield incoming;
-          continue;
-        }
-        const { responseId, error, promptFeedback, candidates, usageMetadata } = incoming.value as Piece;
+      yield* piecesOf(endpoint, `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`, body, signal, function* (event) {
+        const { responseId, error, promptFeedback, candidates, usageMetadata } = event as Piece;
         if (error) throw unavailable(endpoint, error.message ?? 'the reply ended with an error');
         if (promptFeedback?.blockReason) throw unavailable(endpoint, `it refuses the prompt (${promptFeedback.blockReason})`);
         const [candidate] = candidates ?? [];
@@ -52,9 +48,9 @@ export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Pi
         }
         counted = usageMetadata ?? counted;
         end = candidate?.finishReason ?? end;
-      }
-      if (end === undefined && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
-      if (counted) yield countedIn(counted);
+        return end !== undefined;
+      });
+      if (counted) yield usageIn(counted);
       if (end !== undefined) yield { kind: 'end', reason: end };
     },
   };
@@ -67,19 +63,10 @@ function* readPieces({ text, thought, thoughtSignature, functionCall }: Part, ne
   if (thoughtSignature && !thought) yield { kind: 'signature', name: 'thoughtSignature', signature: thoughtSignature };
 }
 
-/** The prompt tokens include the tokens read from the cache. The tokens of thoughts are counted separately from the answer. */
-function countedIn({
+/** The tokens of thoughts are counted separately from the answer. */
+const usageIn = ({
   promptTokenCount: prompt,
   candidatesTokenCount: said,
   thoughtsTokenCount: thought,
   cachedContentTokenCount: cached,
-}: Counted): ReplyPiece {
-  return {
-    kind: 'usage',
-    tokens: {
-      ...(prompt !== undefined && { input: prompt - (cached ?? 0) }),
-      ...(said !== undefined && { output: said + (thought ?? 0) }),
-      ...(cached !== undefined && { cacheRead: cached }),
-    },
-  };
-}
+}: Counted): ReplyPiece => countedIn(prompt, said === undefined ? undefined : said + (thought ?? 0), cached);

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { ReplyPiece } from '../../core/project/index.js';
 
 export interface Endpoint {
   readonly url: string;
@@ -35,12 +36,37 @@ const defaultWaitMs = 1_000;
 const retryable = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
 /** An event of the reply, or a pause before a retry. */
-export type Incoming =
+type Incoming =
   | { readonly kind: 'event'; readonly value: Record<string, unknown> }
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
 
+/** Posts a body and yields the pieces that `read` finds in each event of the reply. It returns whether the reply is then complete. */
+export async function* piecesOf(
+  endpoint: Endpoint,
+  path: string,
+  body: unknown,
+  signal: AbortSignal | undefined,
+  read: (event: Record<string, unknown>) => Generator<ReplyPiece, boolean>,
+): AsyncGenerator<ReplyPiece> {
+  let isComplete = false;
+  for await (const incoming of events(endpoint, path, body, signal))
+    if (incoming.kind === 'waiting') yield incoming;
+    else if (yield* read(incoming.value)) isComplete = true;
+  if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
+}
+
+/** The usage of a call. The input tokens of these providers include the tokens read from the cache. */
+export const countedIn = (input: number | undefined, output: number | undefined, cacheRead: number | undefined) => ({
+  kind: 'usage' as const,
+  tokens: {
+    ...(input !== undefined && { input: input - (cacheRead ?? 0) }),
+    ...(output !== undefined && { output }),
+    ...(cacheRead !== undefined && { cacheRead }),
+  },
+});
+
 /** Posts a body and yields the events of the reply. Retries if the provider asks for it. Ends without an error when the signal aborts. */
-export async function* events(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming> {
+async function* events(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming> {
   try {
     const response = yield* post(endpoint, path, body, signal);
     if (!response.body) throw unavailable(endpoint, 'the reply is empty');

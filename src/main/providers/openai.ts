@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
+import { argumentsIn, countedIn, type Endpoint, modelsOf, piecesOf, requireKey, type Server, unavailable } from './line.js';
 
 interface Delta {
   readonly content?: string | null;
@@ -30,23 +30,15 @@ export function openaiProvider({ url, id, title, key, listTimeoutMs }: Server & 
     models: () => modelsOf(endpoint, '/models', listTimeoutMs),
     async *stream({ body }, signal) {
       const calls = new Map<number, Call>();
-      let isComplete = false;
       const asked = { ...body, stream: true, stream_options: { include_usage: true } };
-      for await (const incoming of events(endpoint, '/chat/completions', asked, signal)) {
-        if (incoming.kind === 'waiting') {
-          yield incoming;
-          continue;
-        }
-        const { value: event } = incoming;
+      yield* piecesOf(endpoint, '/chat/completions', asked, signal, function* (event) {
         if (event.error) throw unavailable(endpoint, String((event.error as { message?: unknown }).message ?? 'the reply ended with an error'));
         const [choice] = (event.choices ?? []) as { delta?: Delta; finish_reason?: string | null }[];
         if (choice?.delta) yield* readPieces(choice.delta, calls);
-        if (event.usage) yield countedIn(event.usage as Counted);
-        if (!choice?.finish_reason) continue;
-        isComplete = true;
-        yield { kind: 'end', reason: choice.finish_reason };
-      }
-      if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
+        if (event.usage) yield usageIn(event.usage as Counted);
+        if (choice?.finish_reason) yield { kind: 'end', reason: choice.finish_reason };
+        return Boolean(choice?.finish_reason);
+      });
       for (const call of calls.values()) yield { kind: 'tool_call', toolCallId: call.id, toolName: call.name, arguments: argumentsIn(call.json) };
     },
   };
@@ -60,19 +52,10 @@ interface Counted {
   readonly cost?: number;
 }
 
-/** The prompt tokens include the tokens read from the cache. */
-function countedIn({ prompt_tokens: prompt, completion_tokens: output, prompt_tokens_details: details, cost }: Counted): ReplyPiece {
-  const cacheRead = details?.cached_tokens;
-  return {
-    kind: 'usage',
-    tokens: {
-      ...(prompt !== undefined && { input: prompt - (cacheRead ?? 0) }),
-      ...(output !== undefined && { output }),
-      ...(cacheRead !== undefined && { cacheRead }),
-    },
-    ...(typeof cost === 'number' && { cost }),
-  };
-}
+const usageIn = ({ prompt_tokens: prompt, completion_tokens: output, prompt_tokens_details: details, cost }: Counted): ReplyPiece => ({
+  ...countedIn(prompt, output, details?.cached_tokens),
+  ...(typeof cost === 'number' && { cost }),
+});
 
 function* readPieces(delta: Delta, calls: Map<number, Call>): Generator<ReplyPiece> {
   const thinking = delta.reasoning_content ?? delta.reasoning;

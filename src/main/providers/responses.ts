@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn, type Endpoint, events, modelsOf, requireKey, type Server, unavailable } from './line.js';
+import { argumentsIn, countedIn, type Endpoint, modelsOf, piecesOf, requireKey, type Server, unavailable } from './line.js';
 
 interface TextPart {
   readonly text?: string;
@@ -43,23 +43,17 @@ export function responsesProvider({ url, id, title, key }: Server): ModelProvide
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
       const streamed = new Set<unknown>();
-      let isComplete = false;
-      for await (const incoming of events(own, '/responses', { ...body, stream: true }, signal)) {
-        if (incoming.kind === 'waiting') {
-          yield incoming;
-          continue;
-        }
-        const event = incoming.value;
+      yield* piecesOf(own, '/responses', { ...body, stream: true }, signal, function* (event) {
         const outcome = (event.response ?? {}) as Outcome;
         if (event.type === 'error' || event.type === 'response.failed')
           throw unavailable(endpoint, String(event.message ?? outcome.error?.message ?? reasonOf(event.error) ?? 'the reply ended with an error'));
         yield* readPieces(event, streamed);
-        if (event.type !== 'response.completed' && event.type !== 'response.incomplete') continue;
-        isComplete = true;
-        if (outcome.usage) yield countedIn(outcome.usage);
+        if (event.type !== 'response.completed' && event.type !== 'response.incomplete') return false;
+        if (outcome.usage)
+          yield countedIn(outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.input_tokens_details?.cached_tokens);
         yield { kind: 'end', reason: outcome.incomplete_details?.reason ?? outcome.status ?? 'completed' };
-      }
-      if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
+        return true;
+      });
     },
   };
 }
@@ -103,17 +97,4 @@ function* wholeItem(item: Item, streamed: ReadonlySet<unknown>): Generator<Reply
 function* said(kind: 'text' | 'thinking', words: readonly TextPart[] | null | undefined, between: string): Generator<ReplyPiece> {
   const delta = (words ?? []).map(({ text, refusal }) => text ?? refusal ?? '').join(between);
   if (delta) yield { kind, delta };
-}
-
-/** The input tokens include the tokens read from the cache. */
-function countedIn({ input_tokens: input, output_tokens: output, input_tokens_details: details }: Counted): ReplyPiece {
-  const cacheRead = details?.cached_tokens;
-  return {
-    kind: 'usage',
-    tokens: {
-      ...(input !== undefined && { input: input - (cacheRead ?? 0) }),
-      ...(output !== undefined && { output }),
-      ...(cacheRead !== undefined && { cacheRead }),
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '../../core/contract/index.js';
-import { limitSilent, serverOptions, slowLimits } from '../connections/index.js';
+import { closeNow, isOurs, limitSilent, serverOptions, slowLimits } from '../connections/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { decoded, maxCopyBytes } from './decode.js';
 import { jsonWithoutSecrets, secretsOf, withoutSecrets } from './secrets.js';
@@ -54,18 +54,11 @@ export async function startProxy({ upstreams, port = 0, record, problem }: Proxy
     port: bound,
     base: (provider) => `http://127.0.0.1:${bound}/${provider}`,
     async close() {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await closeNow(server);
       while (pending.size > 0) await Promise.all(pending);
     },
   };
 }
-
-/** Whether a request comes from a program on this machine. A web page must not be able to write into the project. */
-const isOurs = ({ headers }: IncomingMessage): boolean =>
-  headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
 
 function refuse(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { type: 'stemma_proxy', message } }));

@@ -1,7 +1,7 @@
 import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem, say } from '../parts';
-import { copy, download, type FormSpec, givenIn, notify, numberIn, openContext, refreshProject, textIn, timeIn } from '../state';
+import { bytesIn, copy, download, type FormSpec, givenIn, notify, numberIn, openContext, refreshProject, textIn, timeIn } from '../state';
 import { modelField, providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
@@ -190,11 +190,7 @@ export async function sourceForm({ id }: Named): Promise<FormSpec> {
       if (!artifactRef) throw new Error('The file is not stored as one object.');
       const { data } = await api.artifact.get({ ref: artifactRef });
       const path = sources.find((one) => one.sourceId === sourceId)?.path ?? sourceId;
-      download(
-        Uint8Array.from(atob(data), (char) => char.charCodeAt(0)),
-        path.split(/[\\/]/).at(-1) ?? sourceId,
-        'application/octet-stream',
-      );
+      download(bytesIn(data), path.split(/[\\/]/).at(-1) ?? sourceId, 'application/octet-stream');
     },
   };
 }

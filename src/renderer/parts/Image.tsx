@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ArtifactRef } from '../../core/contract/index.js';
 import { api } from '../client';
-import { useQuery } from '../state';
+import { bytesIn, useQuery } from '../state';
 import { Button } from './buttons';
 import { bytes } from './numbers';
 import { describeProblem } from './problem';
@@ -18,7 +18,7 @@ export function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaT
   const data = query.status === 'done' ? query.data.data : undefined;
   useEffect(() => {
     if (data === undefined) return;
-    const made = URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (character) => character.charCodeAt(0))], { type: mediaType }));
+    const made = URL.createObjectURL(new Blob([bytesIn(data)], { type: mediaType }));
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [data, mediaType]);

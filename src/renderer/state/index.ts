@@ -64,6 +64,7 @@ export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAt
 export {
   applyTheme,
   ask,
+  bytesIn,
   type ContrastChoice,
   copy,
   dismiss,

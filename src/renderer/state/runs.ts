@@ -1,6 +1,6 @@
-import { create } from 'zustand';
 import type { ContextId, Edit, RequestEdits } from '../../core/contract/index.js';
 import { api } from '../client';
+import { backgroundJobs } from './background';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
 import { readStream } from './stream';
@@ -29,33 +29,24 @@ export interface RunJob {
   readonly stop: () => void;
 }
 
-/** Runs of this window, the newest first. They continue in the background of every view. */
-export const useRuns = create<{ readonly jobs: readonly RunJob[] }>(() => ({ jobs: [] }));
-
-const maxKept = 20;
-let nextId = 1;
+const { useJobs, begin } = backgroundJobs<RunJob>();
+export const useRuns = useJobs;
 
 /** Runs a turn again in the open project. Replies appear in the job as they arrive. */
 export async function startRun(project: string, input: RunInput): Promise<void> {
-  const controller = new AbortController();
-  const id = nextId++;
-  const change = (part: (job: RunJob) => Partial<RunJob>) =>
-    useRuns.setState(({ jobs }) => ({ jobs: jobs.map((job) => (job.id === id ? { ...job, ...part(job) } : job)) }));
-  const job: RunJob = {
-    id,
+  const { change, signal: stop } = begin((own) => ({
+    ...own,
     project,
     input,
     startedAt: Date.now(),
     samples: Array.from({ length: input.samples }, () => unbegun),
     state: 'running',
-    stop: () => controller.abort(),
-  };
-  useRuns.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, maxKept) }));
+  }));
   try {
     const isKept = input.provider !== 'recorded' || input.keep === true;
     const result = await readStream(
       (signal) => api.turn.rerun({ ...asked(input), ...(!isKept && { keep: false }) }, { signal }),
-      controller.signal,
+      stop,
       (part) => change(({ samples }) => ({ samples: samplesAfter(samples, part, Date.now()) })),
     );
     if (result) change(({ samples }) => ({ state: 'done', samples: samples.map(shownWhole), base: result.base }));

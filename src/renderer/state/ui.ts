@@ -215,3 +215,6 @@ export function download(content: string | Uint8Array<ArrayBuffer>, name: string
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+/** The bytes of stored content, which the engine sends as base64. */
+export const bytesIn = (data: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(data), (character) => character.charCodeAt(0));

@@ -1,6 +1,6 @@
-import { create } from 'zustand';
 import type { ContextId, Divergence, DivergenceLimit, WhatIfPart, WhatIfResult } from '../../core/contract/index.js';
 import { api } from '../client';
+import { backgroundJobs } from './background';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, stopped, unbegun } from './samples';
 import { readStream } from './stream';
@@ -37,11 +37,8 @@ export interface WhatIfJob {
   readonly stop: () => void;
 }
 
-/** What-ifs of this window, the newest first. They continue in the background of every view. */
-export const useWhatIfs = create<{ readonly jobs: readonly WhatIfJob[] }>(() => ({ jobs: [] }));
-
-const maxKept = 20;
-let nextId = 1;
+const { useJobs, begin } = backgroundJobs<WhatIfJob>();
+export const useWhatIfs = useJobs;
 
 /** The turns after one more part has arrived. */
 function turnsAfter(
@@ -60,12 +57,7 @@ function turnsAfter(
 
 /** Runs the prompts of the original on top of a branch. Turns appear in the job as they arrive. */
 export async function startWhatIf(project: string, branch: ContextId, input: WhatIfInput): Promise<void> {
-  const controller = new AbortController();
-  const id = nextId++;
-  const change = (part: (job: WhatIfJob) => Partial<WhatIfJob>) =>
-    useWhatIfs.setState(({ jobs }) => ({ jobs: jobs.map((job) => (job.id === id ? { ...job, ...part(job) } : job)) }));
-  const job: WhatIfJob = { id, project, branch, input, turns: [], state: 'running', stop: () => controller.abort() };
-  useWhatIfs.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, maxKept) }));
+  const { change, signal: stop } = begin((own) => ({ ...own, project, branch, input, turns: [], state: 'running' }));
   const { model, ...rest } = input;
   const settled = (turns: readonly WhatIfTurn[], problem?: string): readonly WhatIfTurn[] =>
     turns.map((each) =>
@@ -80,7 +72,7 @@ export async function startWhatIf(project: string, branch: ContextId, input: Wha
   try {
     const result = await readStream(
       (signal) => api.turn.whatIf({ ...rest, ...(model && { model }) }, { signal }),
-      controller.signal,
+      stop,
       (part) => change(({ turns }) => ({ turns: turnsAfter(turns, part, Date.now()) })),
     );
     const problem = result?.stopped?.why === 'failed' ? result.stopped.what : undefined;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Copyable, describeProblem, Input, Sheet, Switch, say, sending } from '../../parts';
-import { choosePaths, copy, dismiss, download, isDesktop } from '../../state';
+import { bytesIn, choosePaths, copy, dismiss, download, isDesktop } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
 import { type ExportResult, type ExportState, spanFormat, useExport } from './useExport';
@@ -151,5 +151,4 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
 /** Scrolls to the result, which is below a list that may be long. */
 const intoView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
-const decodeContent = ({ text, data }: ExportResult): string | Uint8Array<ArrayBuffer> =>
-  text ?? Uint8Array.from(atob(data ?? ''), (letter) => letter.charCodeAt(0));
+const decodeContent = ({ text, data }: ExportResult): string | Uint8Array<ArrayBuffer> => text ?? bytesIn(data ?? '');

@@ -4,7 +4,7 @@ import type { TemplateRecord } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { instantiateForm, templateForm } from '../../forms';
 import { Answer, attempt, Button, Empty, Estimate, Facts, Fold, Id, say } from '../../parts';
-import { ask, download, go, useNavigation, useProjectQuery, useQuery } from '../../state';
+import { ask, bytesIn, download, go, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { NameList } from './NameList';
 
 /** The templates in versions, and the content of the selected one. */
@@ -37,7 +37,7 @@ export function Templates({ project }: { project: string }) {
   );
 }
 
-const decodeBase64 = (data: string): string => new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+const decodeBase64 = (data: string): string => new TextDecoder().decode(bytesIn(data));
 
 async function readTemplate(template: string): Promise<TemplateRecord & { readonly text: string }> {
   const record = await api.template.get({ template });
@@ -90,11 +90,7 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
 function Made({ made }: { made: Instance }) {
   const save = async (): Promise<void> => {
     const { data } = await api.artifact.get({ ref: made.artifactRef });
-    download(
-      Uint8Array.from(atob(data), (char) => char.charCodeAt(0)),
-      `${made.template.replace(/[^\w@.-]/g, '_')}.${made.format}`,
-      made.contentType,
-    );
+    download(bytesIn(data), `${made.template.replace(/[^\w@.-]/g, '_')}.${made.format}`, made.contentType);
   };
   return (
     <section className="thing-made stack" aria-label="What the agent starts from">

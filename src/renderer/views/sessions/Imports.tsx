@@ -37,7 +37,7 @@ function Job({ job }: { job: ImportJob }) {
           {paths.length === 1 ? paths[0] : say.plural(paths.length, 'path')}
         </b>
         {state === 'running' && (
-          <Button small onClick={job.cancel}>
+          <Button small onClick={job.stop}>
             Cancel
           </Button>
         )}
