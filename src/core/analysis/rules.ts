@@ -1,14 +1,8 @@
 /// <reference path="./finding-rules.d.ts" />
 import { rules as files } from 'virtual:finding-rules';
+import type { FindingRule } from '../contract/index.js';
 
-export interface SqlRule {
-  readonly rule: string;
-  readonly title: string;
-  readonly what: string;
-  readonly severity: 'high' | 'medium' | 'low';
-  readonly isBuiltIn: boolean;
-  readonly sql: string;
-}
+export type SqlRule = Readonly<Omit<FindingRule, 'found' | 'problem'>>;
 
 const severities: readonly string[] = ['high', 'medium', 'low'];
 

@@ -3,17 +3,14 @@ import { type BoxPlace, findProfile, profileNamed, readProjectId } from '../card
 import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
 
-export interface AgentRow {
+export interface AgentRow extends Readonly<Pick<Agent, 'agentId' | 'displayName' | 'status'>> {
   readonly no: number;
-  readonly agentId: string;
-  readonly displayName: string;
   readonly profile: number | null;
   readonly profileBoxId: string | null;
   readonly owner: string | null;
   readonly spawnedBy: string | null;
   readonly derivedFrom: string | null;
   readonly createdAt: number;
-  readonly status: Agent['status'];
   readonly epoch: number;
   readonly turn: number | null;
   readonly agentTurnId: string | null;

@@ -3,22 +3,15 @@ import type { ReadChain } from '../chain/index.js';
 import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
 import { requireAgent } from './agents.js';
 
-export interface AgentTurnRow {
+export interface AgentTurnRow
+  extends Readonly<Pick<AgentTurn, 'agentTurnId' | 'agentId' | 'status' | 'depth' | 'contextBoxId' | 'outputBoxId' | 'tool' | 'strategy'>> {
   readonly no: number;
-  readonly agentTurnId: string;
   readonly agent: number;
-  readonly agentId: string;
-  readonly status: TurnStatus;
-  readonly depth: number;
   readonly context: number;
-  readonly contextBoxId: string;
   readonly output: number;
-  readonly outputBoxId: string;
   readonly profile: number | null;
   readonly profileBoxId: string | null;
   readonly source: string | null;
-  readonly tool: string;
-  readonly strategy: Strategy;
   readonly parentTurn: number | null;
   readonly parentTurnId: string | null;
   readonly batch: number | null;

@@ -3,19 +3,15 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
 
-interface JobRow extends Pick<JobTarget, 'title' | 'who' | 'space' | 'ticketId'> {
+interface JobRow extends Readonly<Pick<Job, 'jobId' | 'title' | 'who' | 'whoName' | 'space' | 'ticketId' | 'status' | 'error'>> {
   readonly no: number;
-  readonly jobId: string;
   readonly what: string;
   readonly performer: string;
   readonly limits: string;
-  readonly status: JobStatus;
   readonly calls: number;
   readonly tokens: number | null;
   readonly cost: number | null;
-  readonly error: string | null;
   readonly commits: string;
-  readonly whoName: string | null;
   readonly rule: string | null;
   readonly startedAt: number;
   readonly endedAt: number | null;

@@ -29,19 +29,12 @@ export function ask(chain: WriteChain, ticket: number, { who, task, contextId, b
   );
 }
 
-interface EventRow {
+interface EventRow extends Readonly<Pick<TicketEvent, 'ticketId' | 'title' | 'who' | 'task' | 'contextId' | 'by' | 'state'>> {
   readonly no: number;
   readonly ticket: number;
   readonly at: number;
-  readonly ticketId: string;
-  readonly title: string;
-  readonly who: string | null;
-  readonly task: TicketTask;
-  readonly contextId: string | null;
   readonly moveFrom: TicketStatus | null;
   readonly moveTo: TicketStatus | null;
-  readonly by: string | null;
-  readonly state: EventState;
   readonly answeredBy: string | null;
   readonly answeredAt: number | null;
 }

@@ -5,21 +5,14 @@ import type { Ticket, TicketStatus, TicketVersion } from '../contract/index.js';
 export type Reviewer = Ticket['reviewers'][number];
 type ContextFound = Ticket['contextFound'];
 
-export interface TicketRecord {
+export interface TicketRecord
+  extends Readonly<
+    Pick<Ticket, 'ticketId' | 'title' | 'body' | 'type' | 'status' | 'assignee' | 'contextId' | 'contextFound' | 'resolution' | 'threadId'>
+  > {
   readonly no: number;
-  readonly ticketId: string;
-  readonly title: string;
-  readonly body: string;
-  readonly type: string;
-  readonly status: TicketStatus;
-  readonly assignee: string | null;
   readonly reviewers: readonly Reviewer[];
   readonly labels: readonly string[];
   readonly parent: number | null;
-  readonly contextId: string | null;
-  readonly contextFound: ContextFound;
-  readonly resolution: string | null;
-  readonly threadId: string | null;
   readonly createdAt: number;
 }
 

@@ -8,49 +8,32 @@ export type SpaceStore = Pick<WriteChain, 'db' | 'project' | 'clock' | 'newId'>;
 /** The same parts for reading. */
 export type ReadStore = Pick<ReadChain, 'db' | 'project' | 'clock' | 'newId'>;
 
-export interface EntityRow {
+export interface EntityRow extends Readonly<Pick<Entity, 'entityId' | 'name' | 'type'>> {
   readonly no: number;
-  readonly entityId: string;
-  readonly name: string;
-  readonly type: EntityType;
   readonly createdAt: number;
 }
 
-export interface SpaceRow {
+export interface SpaceRow extends Readonly<Pick<Space, 'spaceId' | 'name'>> {
   readonly no: number;
-  readonly spaceId: string;
-  readonly name: string | null;
   readonly createdAt: number;
 }
 
-export interface MessageRow {
+export interface MessageRow extends Readonly<Pick<SpaceMessage, 'messageId' | 'spaceId' | 'seq' | 'text' | 'replyTo' | 'chainDepth' | 'runId'>> {
   readonly no: number;
-  readonly messageId: string;
-  readonly spaceId: string;
-  readonly seq: number;
   readonly at: number;
-  readonly text: string;
-  readonly replyTo: string | null;
   readonly expectsReply: number;
-  readonly chainDepth: number;
   readonly origin: string | null;
-  readonly runId: string | null;
   readonly senderId: string;
   readonly senderName: string;
   readonly senderType: EntityType;
 }
 
-export interface RunRow {
+export interface RunRow extends Readonly<Pick<Run, 'runId' | 'entityId' | 'status' | 'chainDepth' | 'activeSpaceId'>> {
   readonly no: number;
-  readonly runId: string;
   readonly entity: number;
-  readonly entityId: string;
   readonly entityName: string;
-  readonly status: RunStatus;
   readonly trigger: string;
-  readonly chainDepth: number;
   readonly activeSpace: number | null;
-  readonly activeSpaceId: string | null;
   readonly createdAt: number;
   readonly invokedAt: number;
   readonly frame: string | null;

@@ -131,10 +131,7 @@ SELECT m.messageId, s.spaceId, b.entityId AS waiterId, e.name, w.until, w.endedA
   FROM spaceWait w JOIN spaceMessage m ON m.no = w.message JOIN space s ON s.no = w.space JOIN entity b ON b.no = w.waiter
        LEFT JOIN entity e ON e.no = w."from" LEFT JOIN spaceMessage a ON a.no = w.answer`;
 
-interface WaitRow {
-  readonly messageId: string;
-  readonly spaceId: string;
-  readonly waiterId: string;
+interface WaitRow extends Readonly<Pick<MessageWait, 'messageId' | 'spaceId' | 'waiterId'>> {
   readonly name: string | null;
   readonly until: number;
   readonly endedAt: number | null;

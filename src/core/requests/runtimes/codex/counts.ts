@@ -21,13 +21,7 @@ import {
 import { answeringModel, type Delta, type EarlierDeltas, recordId, type Usage, unknownUsage } from '../runtime.js';
 
 /** The agent's running sums of a thread. The input includes cache reads and cache writes. */
-export interface ThreadTotals {
-  readonly input: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly output: number;
-  readonly reasoning: number;
-}
+export type ThreadTotals = Readonly<Record<'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning', number>>;
 
 /** What a line says about calls, as far as earlier lines have not changed it. */
 interface State {
