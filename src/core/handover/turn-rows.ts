@@ -1,6 +1,6 @@
 import { type CommitSeq, type ContextId, notFound, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
-import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
+import type { AgentTurn } from '../contract/index.js';
 import { requireAgent } from './agents.js';
 
 export interface AgentTurnRow

@@ -8,6 +8,7 @@ import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer } from './tools.js';
 import { allowedTurns, carryOut, giveAnswer, handedBefore, isOpen, type TurnCallParts, textOfResult } from './turn.js';
+import type { WorkEnd } from './work-kind.js';
 
 /** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnCallParts {
@@ -24,11 +25,7 @@ export interface TalkParts extends TurnCallParts {
 }
 
 /** The end of a conversation. `pauses`: a run waits for an answer. */
-export interface Talked {
-  readonly tip: ContextId;
-  readonly text: string;
-  readonly pauses: boolean;
-}
+export type Talked = Pick<WorkEnd, 'text' | 'tip' | 'pauses'>;
 
 /**
  * Continues a context until the model replies without a tool call, or until a tool pauses the run. Each reply and each result becomes a commit in the

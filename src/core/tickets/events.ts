@@ -1,6 +1,6 @@
 import { notFound, StemmaError, toTimestamp } from '../base/index.js';
 import { allowReceived, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
-import type { EventState, InputOf, Received, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
+import type { InputOf, Received, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { readTicket } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 

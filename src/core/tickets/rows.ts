@@ -1,6 +1,6 @@
 import { type ContextId, notFound, toTimestamp } from '../base/index.js';
 import { newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { Ticket, TicketStatus, TicketVersion } from '../contract/index.js';
+import type { Ticket, TicketVersion } from '../contract/index.js';
 
 export type Reviewer = Ticket['reviewers'][number];
 type ContextFound = Ticket['contextFound'];
@@ -105,15 +105,7 @@ const dependencies =
   'SELECT t.ticketId FROM ticketDependency d CROSS JOIN ticket t ON t.no = d.dependsOn WHERE d.ticket = ? AND t.project = ? ORDER BY t.no';
 
 function versionsOf(chain: ReadChain, row: TicketRecord): TicketVersion[] {
-  type Version = {
-    at: number;
-    by: string | null;
-    changes: string;
-    reason: string | null;
-    contextId: string | null;
-    contextFound: ContextFound;
-    known: number;
-  };
+  type Version = Pick<TicketVersion, 'by' | 'contextId' | 'contextFound'> & { at: number; changes: string; reason: string | null; known: number };
   return chain.db
     .all<Version>(
       `SELECT at, by, changes, reason, contextId, contextFound, EXISTS (SELECT 1 FROM context c WHERE c.project = v.project AND c.id = v.contextId) AS known

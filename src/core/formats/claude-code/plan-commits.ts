@@ -9,10 +9,7 @@ import { isStored, type Segment, type Segments } from './plan-segments.js';
 import { readBlocks, readTime, writeHeadline } from './schema.js';
 import { linkName } from './schema-links.js';
 
-export interface SessionCommitFacts {
-  readonly template: string;
-  readonly principal?: string;
-  readonly sessionId?: string;
+export interface SessionCommitFacts extends Pick<PlannedCommit, 'template' | 'principal' | 'sessionId'> {
   readonly startedBy?: string | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { type ByteRange, inWords, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { FileBytes, Mutable, Problem } from '../format.js';
+import type { FileBytes, Mutable } from '../format.js';
+import type { Scan } from '../lines.js';
 import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { joinParts } from '../shared/result-parts.js';
@@ -71,11 +72,8 @@ export interface RolloutSession {
   readonly origin?: Origin;
 }
 
-export interface RolloutFacts {
+export interface RolloutFacts extends Pick<Scan, 'skipped' | 'notes' | 'end'> {
   readonly facts: readonly LineFact[];
-  readonly skipped: readonly Problem[];
-  readonly notes: readonly Problem[];
-  readonly end: number;
   /** The facts contain the lines. */
   readonly areHeld: boolean;
 }

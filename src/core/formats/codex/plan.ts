@@ -342,11 +342,7 @@ function baseOf({ rollout, end }: NonNullable<RolloutSession['base']>, known: Pl
 }
 const maxLookBack = 100_000;
 
-interface About {
-  readonly template: string;
-  readonly principal?: string;
-  readonly sessionId?: string;
-}
+type About = Pick<PlannedCommit, 'template' | 'principal' | 'sessionId'>;
 
 const aboutOf = ({ id, subagent }: RolloutSession, cwd: string | undefined): About => ({
   template: subagent === undefined ? template : `${template}/${subagent || 'agent'}`.slice(0, maxNameLength),

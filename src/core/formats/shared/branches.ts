@@ -50,10 +50,7 @@ export interface RecordTree {
   readonly aside: ReadonlySet<RecordPiece>;
 }
 
-export interface CommitFacts {
-  readonly template: string;
-  readonly principal?: string;
-  readonly sessionId?: string;
+export interface CommitFacts extends Pick<PlannedCommit, 'template' | 'principal' | 'sessionId'> {
   /** The entries of pieces that follow each other in a delta. */
   readonly read: (pieces: readonly RecordPiece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
   /** Whether a piece has no entries, if that does not depend on other pieces. */

@@ -4,22 +4,19 @@ import { type ArtifactNo, canonicalJson, decodeText, encodeText, isObject, type 
 import type { ReadChain } from '../../chain/index.js';
 import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
 import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
-import { listRow, readList } from '../shared/lists.js';
+import { listRow, type MessageListRow, readList } from '../shared/lists.js';
 import { type CacheMark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from '../shared/marks.js';
 import { type MessageReader, messageReader, readValues } from '../shared/messages.js';
 import { copyCanonicals } from '../shared/pages.js';
 import { unpackNumbers } from '../shared/varints.js';
 import { anthropicLayout, type BodyLayout } from '../shared/wire.js';
 
-export interface StoredCall {
+export interface StoredCall extends MessageListRow {
   readonly no: number;
   readonly page: ArtifactNo;
   readonly start: number;
   readonly size: number;
   readonly shape: number | null;
-  readonly base: number | null;
-  readonly keep: number;
-  readonly tail: Uint8Array;
   readonly flaw: string | null;
   readonly shapeFlaw: string | null;
 }

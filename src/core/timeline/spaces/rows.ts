@@ -1,6 +1,6 @@
 import { badRequest, inWords, notFound, toTimestamp } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
-import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/index.js';
+import type { Entity, EntityType, MessageOrigin, Resume, Run, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
 /** The tables, the clock and the ids of one project, which every function of spaces needs. */
 export type SpaceStore = Pick<WriteChain, 'db' | 'project' | 'clock' | 'newId'>;

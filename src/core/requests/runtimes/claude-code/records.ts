@@ -2,7 +2,7 @@ import { type ByteRange, decodeText, inWords, isObject, type Json, type JsonObje
 import { countsOfUsage, type FileBytes } from '../../../formats/index.js';
 import { maxRecordBytes } from '../../shared/canonical.js';
 import { type FoundRanges, membersUntil, placesAt, stringIn, type WantedMember } from '../../shared/json-ranges.js';
-import type { BodyLayout } from '../../shared/wire.js';
+import type { WireBody } from '../../shared/wire.js';
 import type { Usage } from '../runtime.js';
 
 /** A model call from a transcript's `api-request` line. The data to which it refers can be missing. */
@@ -262,10 +262,7 @@ export interface CallDetails {
   readonly wire: WireDetails | undefined;
 }
 
-export interface WireDetails {
-  readonly layout: BodyLayout;
-  readonly order: readonly string[];
-  readonly head: readonly Json[];
+export interface WireDetails extends Pick<WireBody, 'head' | 'layout' | 'order'> {
   /** The headers that influence the reply. */
   readonly headers: Readonly<Record<string, string>>;
   /** The provider's HTTP status; null if the connection broke before the answer. */
