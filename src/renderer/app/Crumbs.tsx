@@ -1,6 +1,6 @@
 import { ChevronDown } from 'lucide-react';
 import { MenuButton } from '../parts';
-import { go, nextAddress } from '../state';
+import { placeLink } from '../state';
 import { useTitle } from './keys';
 import { type Crumb, useCrumbs } from './useCrumbs';
 
@@ -22,17 +22,7 @@ export function Crumbs() {
 function CrumbLink({ crumb: { kind, name, to, items }, isLast }: { crumb: Crumb; isLast: boolean }) {
   return (
     <>
-      <a
-        className="ellipsis"
-        href={nextAddress(to)}
-        title={`${kind}: ${name}`}
-        aria-current={isLast ? 'page' : undefined}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          go(to);
-        }}
-      >
+      <a className="ellipsis" title={`${kind}: ${name}`} aria-current={isLast ? 'page' : undefined} {...placeLink(to)}>
         {name}
       </a>
       {items.length > 0 && (

@@ -2,7 +2,7 @@ import { Braces, ChevronDown, CloudDownload, FilePlus2, FolderInput, FolderOpen,
 import { api } from '../client';
 import { hubForm } from '../forms';
 import { MenuButton, type MenuEntry } from '../parts';
-import { ask, go, nextAddress, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
+import { ask, type ProjectState, placeLink, show, useNavigation, useProject, useQuery } from '../state';
 import { openSample, showProject } from '../views/sessions';
 import { CaptureControl } from './Capture';
 import { Mark } from './Mark';
@@ -40,14 +40,9 @@ function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place
       {begins && <hr />}
       <a
         className="place nav-link row"
-        href={nextAddress({ view })}
         title={digit ? `${title} (${digit})` : title}
         aria-current={findPlace(route) === id ? 'page' : undefined}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          go({ view });
-        }}
+        {...placeLink({ view })}
       >
         <Glyph size={16} aria-hidden />
         <span className="place-name">{title}</span>

@@ -46,13 +46,12 @@ export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './
 export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type CompactionLosses, useLosses } from './losses';
 export { AnswerMemory } from './memory';
-export { go, move, nextAddress, openBox, openComparison, openContext, route, useNavigation } from './navigation';
+export { go, move, nextAddress, openBox, openComparison, openContext, placeLink, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
 export { useAnalysisProgress } from './progress';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 export { type Query, useKept, useKeptQuery, useProjectQuery, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
-
 export { jumpTo, openHit, useCommitInView, useHit, useReading, useStep } from './reading';
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
@@ -85,3 +84,4 @@ export {
 } from './ui';
 export { shownUsage, useForkUsage, useUsageOf } from './usage';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';
+export { useWriting, type WritingState } from './writing';

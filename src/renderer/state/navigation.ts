@@ -46,6 +46,16 @@ export function go(change: Partial<Route>): void {
   follow();
 }
 
+/** The properties of a link to a place. A click with a modifier key stays the browser's. */
+export const placeLink = (to: Partial<Route>) => ({
+  href: nextAddress(to),
+  onClick: (event: Pick<MouseEvent, 'ctrlKey' | 'metaKey' | 'shiftKey' | 'preventDefault'>): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(to);
+  },
+});
+
 /** Opens the context of a commit at its end. */
 export const openContext = (commit: Route['commit']): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
 

@@ -1,6 +1,6 @@
 import { FolderInput } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { Button, Empty, type Icon } from '../parts';
+import type { ComponentProps, ReactNode } from 'react';
+import { Answer, Button, Empty, type Icon } from '../parts';
 import { go, useProject } from '../state';
 
 /** A button to the chain, or to the sessions if the project has no commits. */
@@ -27,3 +27,8 @@ export function NoCommit({ title, icon: Glyph, children }: { title: string; icon
     </div>
   );
 }
+
+/** The result of a query about a commit. After a failure, another commit can be selected. */
+export const CommitAnswer = <T,>(props: Omit<ComponentProps<typeof Answer<T>>, 'stillWorks'>) => (
+  <Answer<T> stillWorks="The chain and other commits still work." actions={<ToCommit />} lines={14} {...props} />
+);

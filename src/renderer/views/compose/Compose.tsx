@@ -2,9 +2,9 @@ import { Layers } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, attempt, describeProblem, ProblemLine } from '../../parts';
+import { attempt, describeProblem, ProblemLine } from '../../parts';
 import { ask, useNavigation, useProjectQuery, useQuery } from '../../state';
-import { NoCommit, ToCommit } from '../NoCommit';
+import { CommitAnswer, NoCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
 import { ComposeTools } from './ComposeTools';
 import { EditLayer } from './EditLayer';
@@ -50,14 +50,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   else if (tried.status === 'done' && last.current?.page !== tried.data) last.current = { page: tried.data, trial: settled };
   const sendTrial = async (): Promise<void> => ask(sendForm((await api.compose.preview(trialInput(commit, trial))).messages, send));
   return (
-    <Answer
-      query={waiting ?? recorded}
-      what="Cannot load the layers of this context"
-      loading="Loading the layers"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit />}
-      lines={12}
-    >
+    <CommitAnswer query={waiting ?? recorded} what="Cannot load the layers of this context" loading="Loading the layers" lines={12}>
       {(base) => {
         const { page: now, trial: shown } = last.current ?? { page: base, trial: asRecorded };
         return (
@@ -103,6 +96,6 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
           </section>
         );
       }}
-    </Answer>
+    </CommitAnswer>
   );
 }

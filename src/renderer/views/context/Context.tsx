@@ -1,7 +1,7 @@
 import { BookOpen } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
-import { Answer, Damaged, Empty, say, Unread } from '../../parts';
+import { Damaged, Empty, say, Unread } from '../../parts';
 import {
   askBeginning,
   type ContextOutline,
@@ -14,7 +14,7 @@ import {
   useNavigation,
   useQuery,
 } from '../../state';
-import { NoCommit, ToCommit } from '../NoCommit';
+import { CommitAnswer, NoCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
 import { ContextTop } from './ContextTop';
@@ -38,14 +38,7 @@ export function ContextView({ project }: { project: string }) {
     );
   }
   return (
-    <Answer
-      query={query}
-      what={`Cannot show the context of ${say.shortId(commit)}`}
-      loading="Loading the context"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit />}
-      lines={14}
-    >
+    <CommitAnswer query={query} what={`Cannot show the context of ${say.shortId(commit)}`} loading="Loading the context">
       {(outline) =>
         outline.total === 0 ? (
           <Empty title="This context is empty" picture={BookOpen}>
@@ -55,7 +48,7 @@ export function ContextView({ project }: { project: string }) {
           <Reader key={`${commit} ${stop} ${unsent}`} project={project} commit={commit} stop={stop} unsent={unsent} outline={outline} />
         )
       }
-    </Answer>
+    </CommitAnswer>
   );
 }
 

@@ -1,9 +1,9 @@
 import { GitCompare, GitCompareArrows } from 'lucide-react';
 import type { ContextDiff, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, attempt, Button, Empty, say } from '../../parts';
+import { attempt, Button, Empty, say } from '../../parts';
 import { AnswerMemory, go, move, notify, type ShownCommit, useNavigation, useQuery } from '../../state';
-import { ToCommit } from '../NoCommit';
+import { CommitAnswer, ToCommit } from '../NoCommit';
 import { Comparison, needFirstRows } from './Comparison';
 import { Head } from './Head';
 import { Samples } from './Samples';
@@ -53,21 +53,14 @@ export function DiffView({ project }: { project: string }) {
   }
   if (others) return <Samples project={project} ids={[against, commit, ...(others.split(',') as ContextId[])]} />;
   return (
-    <Answer
-      query={query}
-      what="Cannot compare these contexts"
-      loading="Comparing"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit />}
-      lines={12}
-    >
+    <CommitAnswer query={query} what="Cannot compare these contexts" loading="Comparing" lines={12}>
       {({ diff, left, right }) => (
         <section className="diff whole stack" aria-label="Diff">
           <Head project={project} left={left} right={right} diff={diff} onSwap={() => move({ commit: against, against: commit })} />
           <Comparison key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} diff={diff} />
         </section>
       )}
-    </Answer>
+    </CommitAnswer>
   );
 }
 

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Copyable, describeProblem, Input, Sheet, Switch, say, sending } from '../../parts';
-import { bytesIn, choosePaths, copy, dismiss, download, isDesktop } from '../../state';
+import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type WritingState } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
-import { type ExportResult, type ExportState, spanFormat, useExport } from './useExport';
+import { type ExportResult, spanFormat, useExport } from './useExport';
 
 const tierNames = {
   native: 'as recorded',
@@ -126,7 +126,7 @@ function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileNa
   );
 }
 
-function Outcome({ state, format }: { state: ExportState; format: ExportFormat | undefined }) {
+function Outcome({ state, format }: { state: WritingState<ExportResult>; format: ExportFormat | undefined }) {
   if (state.phase === 'failed')
     return (
       <p className="notice-line error" role="alert" ref={intoView}>
@@ -134,7 +134,7 @@ function Outcome({ state, format }: { state: ExportState; format: ExportFormat |
       </p>
     );
   if (state.phase !== 'done') return null;
-  const { written } = state;
+  const { made: written } = state;
   return (
     <div role="status" className="stack gap-8" ref={intoView}>
       <p>

@@ -1,18 +1,13 @@
 import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Query, useQuery } from '../../state';
+import { type Query, useQuery, useWriting, type WritingState } from '../../state';
 
 /** The format in which a collector receives a context. */
 export const spanFormat = 'otlp-v1';
 
 /** The result of `export.context`, or the destination of `export.spans`. */
 export type ExportResult = Awaited<ReturnType<typeof api.export.context>> & { readonly sentTo?: string };
-
-export type ExportState =
-  | { readonly phase: 'asking' | 'writing' }
-  | { readonly phase: 'done'; readonly written: ExportResult }
-  | { readonly phase: 'failed'; readonly error: unknown };
 
 export interface Choice {
   readonly stop: 'compaction' | 'root';
@@ -29,7 +24,7 @@ export function useExport(commit: ContextId, given: Stop) {
     redact: false,
     redactIps: false,
   });
-  const [state, setState] = useState<ExportState>({ phase: 'asking' });
+  const { state, run, reset } = useWriting<ExportResult>();
   const { stop } = choice;
   const formats = useQuery(`${commit} ${stop}`, () => api.export.formats({ id: commit, stop }));
   const format = formats.status === 'done' ? formats.data.find((one) => one.format === (choice.format ?? firstChoice(formats.data))) : undefined;
@@ -42,19 +37,11 @@ export function useExport(commit: ContextId, given: Stop) {
     redact && format ? `${commit} ${stop} ${format.format} ${choice.redactIps}` : null,
     async () => (await ask({ dryRun: true })).redactions ?? [],
   );
-  const run = async (work: () => Promise<ExportResult>) => {
-    setState({ phase: 'writing' });
-    try {
-      setState({ phase: 'done', written: await work() });
-    } catch (error) {
-      setState({ phase: 'failed', error });
-    }
-  };
   return {
     choice,
     choose: (next: Partial<Choice>) => {
       setChoice({ ...choice, ...next });
-      setState({ phase: 'asking' });
+      reset();
     },
     formats,
     format,
@@ -83,7 +70,7 @@ export function useExport(commit: ContextId, given: Stop) {
 const firstChoice = (formats: readonly ExportFormat[]): string | undefined => (formats.find(({ tier }) => tier === 'native') ?? formats[0])?.format;
 
 /** Why an export cannot start yet: the replacements of a redaction must be shown before anything is written. */
-function reasonToWait(formats: Query<unknown>, found: Query<unknown>, state: ExportState): string | undefined {
+function reasonToWait(formats: Query<unknown>, found: Query<unknown>, state: WritingState<unknown>): string | undefined {
   if (state.phase === 'writing') return 'Writing…';
   if (formats.status === 'failed') return 'The formats could not be listed';
   if (formats.status !== 'done') return 'Checking what each format can hold…';

@@ -2,9 +2,9 @@ import { CirclePlay } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty, say } from '../../parts';
+import { Empty, say } from '../../parts';
 import { AnswerMemory, move, type Query, useNavigation, useQuery, useStep } from '../../state';
-import { NoCommit, ToCommit } from '../NoCommit';
+import { CommitAnswer, NoCommit, ToCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
 import { Conversation } from './Conversation';
@@ -51,14 +51,7 @@ export function ReplayView({ project }: { project: string }) {
     );
   }
   return (
-    <Answer
-      query={query}
-      what={`Cannot replay the chain up to ${say.shortId(commit)}`}
-      loading="Loading the steps"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit />}
-      lines={14}
-    >
+    <CommitAnswer query={query} what={`Cannot replay the chain up to ${say.shortId(commit)}`} loading="Loading the steps">
       {({ total, steps, turns }) =>
         steps.length === 0 ? (
           <Empty title="No steps to replay" picture={CirclePlay} actions={<ToCommit>Select another commit</ToCommit>}>
@@ -68,7 +61,7 @@ export function ReplayView({ project }: { project: string }) {
           <Player key={`${project} ${commit}`} project={project} commit={commit} before={total - steps.length} steps={steps} turns={turns} />
         )
       }
-    </Answer>
+    </CommitAnswer>
   );
 }
 

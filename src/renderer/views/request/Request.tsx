@@ -4,7 +4,7 @@ import type { ContextId, RequestRow, UsageCall } from '../../../core/contract/in
 import { api } from '../../client';
 import { Answer, Button, describeProblem, Empty, IconButton, Loading, ProblemLine, SearchField, Switch, say } from '../../parts';
 import { AnswerMemory, go, type Query, type ShownSeries, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
-import { NoCommit, ToCommit } from '../NoCommit';
+import { CommitAnswer, NoCommit } from '../NoCommit';
 import { Calls } from './Calls';
 import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type ShownCalls } from './calls';
 import { Fill } from './Fill';
@@ -88,14 +88,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
     <>
       <Modes>{all.length > 0 && <Sum calls={all} />}</Modes>
       {whole.status === 'failed' && <ProblemLine>Cannot list the earlier calls: {describeProblem(whole.error).message}</ProblemLine>}
-      <Answer
-        query={shown}
-        what="Cannot list the calls of this context"
-        loading="Listing the calls"
-        stillWorks="The chain and other commits still work."
-        actions={<ToCommit />}
-        lines={12}
-      >
+      <CommitAnswer query={shown} what="Cannot list the calls of this context" loading="Listing the calls" lines={12}>
         {({ total, calls }) =>
           calls.length === 0 ? (
             <Empty title="No model calls" picture={Radio} acts={[{ name: 'Open the context', act: () => go({ view: 'context' }) }]}>
@@ -105,7 +98,7 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
             <CallList project={project} commit={commit} total={total} calls={calls} series={series} />
           )
         }
-      </Answer>
+      </CommitAnswer>
     </>
   );
 }

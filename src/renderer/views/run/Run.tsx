@@ -4,7 +4,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
 import { AnswerMemory, loadOutline, move, startRun, useNavigation, useQuery, useRuns } from '../../state';
-import { NoCommit, ToCommit } from '../NoCommit';
+import { CommitAnswer, NoCommit, ToCommit } from '../NoCommit';
 import { useProviders } from './providers';
 import { RecordedReply } from './RecordedReply';
 import { Replies } from './Replies';
@@ -48,14 +48,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
   const [showsRequest, setShowsRequest] = useState(true);
   const what = useNavigation(({ route }) => route.runs) ?? 'turn';
   return (
-    <Answer
-      query={query}
-      what="Cannot run this turn again"
-      loading="Loading the request"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit>Select another turn</ToCommit>}
-      lines={14}
-    >
+    <CommitAnswer query={query} what="Cannot run this turn again" loading="Loading the request" actions={<ToCommit>Select another turn</ToCommit>}>
       {({ turn, request, outline }) => (
         <section className="run whole stack" aria-label="Run again">
           <header className="run-head bar">
@@ -104,6 +97,6 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
           )}
         </section>
       )}
-    </Answer>
+    </CommitAnswer>
   );
 }

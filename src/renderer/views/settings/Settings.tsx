@@ -1,7 +1,7 @@
 import { CloudUpload, Coins, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Empty, type Icon } from '../../parts';
-import { go, nextAddress, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
+import { go, placeLink, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
 import { Appearance } from './Appearance';
 import { Prices } from './Prices';
 import { Providers } from './Providers';
@@ -31,17 +31,7 @@ export function SettingsView() {
         {settingsPages.map((id) => {
           const [title, Glyph] = titles[id];
           return (
-            <a
-              key={id}
-              className="nav-link row"
-              href={nextAddress({ view: 'settings', settings: id })}
-              aria-current={id === page ? 'page' : undefined}
-              onClick={(event) => {
-                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                event.preventDefault();
-                go({ view: 'settings', settings: id });
-              }}
-            >
+            <a key={id} className="nav-link row" aria-current={id === page ? 'page' : undefined} {...placeLink({ view: 'settings', settings: id })}>
               <Glyph size={16} aria-hidden />
               {title}
             </a>

@@ -2,7 +2,7 @@ import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, Empty, Input, LinkButton, ProblemLine, Select, Switch, say, sending } from '../../parts';
-import { go } from '../../state';
+import { go, useWriting } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
 /** The rows that are drawn at once fill a screen. More follow when they are shown. */
@@ -171,18 +171,9 @@ type Target = (typeof formats)[number][0];
 function ToFile({ sql }: { sql: string }) {
   const [target, setTarget] = useState<Target>('csv');
   const [path, setPath] = useState('');
-  const [state, setState] = useState<{ phase: 'asking' | 'writing' } | { phase: 'done'; words: string } | { phase: 'failed'; error: unknown }>({
-    phase: 'asking',
-  });
-  const write = async (): Promise<void> => {
-    setState({ phase: 'writing' });
-    try {
-      const made = await api.analysis.export(target === 'dataset' ? { dataset: true, format: 'parquet', path } : { sql, format: target, path });
-      setState({ phase: 'done', words: `Wrote ${say.plural(made.rows, 'row')}, ${say.bytes(made.bytes)}, to ${made.path}` });
-    } catch (error) {
-      setState({ phase: 'failed', error });
-    }
-  };
+  const { state, run } = useWriting<{ readonly rows: number; readonly bytes: number; readonly path: string }>();
+  const write = () =>
+    run(() => api.analysis.export(target === 'dataset' ? { dataset: true, format: 'parquet', path } : { sql, format: target, path }));
   return (
     <form className="sql-file row wrap" aria-label="Write to a file" onSubmit={sending(() => write())}>
       <span className="muted">Write all rows to a file</span>
@@ -199,7 +190,7 @@ function ToFile({ sql }: { sql: string }) {
       </Button>
       {state.phase === 'done' && (
         <span role="status" className="tone-good breaks">
-          {state.words}
+          Wrote {say.plural(state.made.rows, 'row')}, {say.bytes(state.made.bytes)}, to {state.made.path}
         </span>
       )}
       {state.phase === 'failed' && <ProblemLine>{describeProblem(state.error).message}</ProblemLine>}

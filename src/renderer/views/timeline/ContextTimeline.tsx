@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'react';
 import type { ContextId, TimelineRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Unread } from '../../parts';
+import { Unread } from '../../parts';
 import { AnswerMemory, go, timelineOf, useQuery, useRanges } from '../../state';
-import { ToCommit } from '../NoCommit';
+import { CommitAnswer } from '../NoCommit';
 import { Chat } from './Chat';
 import { type ChatItem, type MessageList, shownSilence } from './lines';
 import { Reader } from './Reader';
@@ -17,15 +17,9 @@ export function ContextTimeline({ project, commit }: { project: string; commit: 
   const [pointed, setPointed] = useState<string>();
   const query = useQuery(`${project} ${commit}`, (signal) => api.timeline.transcript({ id: commit, window: true }, { signal }), transcripts);
   return (
-    <Answer
-      query={query}
-      what="Cannot show this context as a timeline"
-      loading="Loading the context"
-      stillWorks="The chain and other commits still work."
-      actions={<ToCommit />}
-    >
+    <CommitAnswer query={query} what="Cannot show this context as a timeline" loading="Loading the context" lines={8}>
       {(data) => <Transcript {...data} project={project} commit={commit} pointed={pointed} onPoint={setPointed} />}
-    </Answer>
+    </CommitAnswer>
   );
 }
 
