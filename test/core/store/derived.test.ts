@@ -2,13 +2,15 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, tr
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ArtifactNo } from '../../../src/core/base/index.js';
+import { saveFact } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { derive } from '../../../src/core/project/upkeep.js';
 import { derivedName, isDerivedName, openDatabase } from '../../../src/core/store/index.js';
 import { type Desk, desk } from '../../support/desk.js';
 import { root } from '../../support/machine.js';
 import { olderDatabase } from '../../support/older.js';
-import { scratch } from '../../support/project.js';
+import { emptyProject, scratch } from '../../support/project.js';
 
 const sample = join(root, 'resources/sample');
 
@@ -87,6 +89,16 @@ test('[S27] the record has no derived table, and the file beside it has all of t
   stemma.engine.close();
 });
 
+test('[T33] facts about deltas of a kilobyte fill their pages', () => {
+  const { chain, dir, close } = emptyProject();
+  const fact = { format: 'claude-code-v1', name: 'filler', version: 1, data: 'x'.repeat(1_150) };
+  chain.db.transaction(() => {
+    for (let artifact = 1; artifact <= 1_000; artifact++) saveFact(chain, { artifact: artifact as ArtifactNo, ...fact });
+  });
+  close();
+  expect(statSync(fileIn(dir)).size).toBeLessThan(1_000 * 1_150 * 1.6);
+});
+
 const harms: readonly (readonly [string, (file: string) => void])[] = [
   ['deleted', (file) => rmSync(file)],
   ['empty', (file) => writeFileSync(file, '')],
@@ -94,7 +106,7 @@ const harms: readonly (readonly [string, (file: string) => void])[] = [
   ['cut', (file) => truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096)],
   [
     'full of noise after its first page',
-    (file) => writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, 4096), Buffer.alloc(400_000, 0xa5)])),
+    (file) => writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, 8192), Buffer.alloc(400_000, 0xa5)])),
   ],
   [
     'a link to another file',

@@ -114,11 +114,14 @@ export function leaveMemory(raw: SqliteDriver): void {
 /** Sums and lists read long ranges once: a file that is mapped would fill the memory of the process with them, and saves no time. */
 const memory = (megabytes: number): string => `PRAGMA derived.mmap_size = 0; PRAGMA derived.cache_size = -${megabytes * 1024}`;
 
+/** The bytes of a page of a new file. Most rows have 1 to 2 kB: in pages of 4 kB, a project of long sessions takes half as much space again. */
+const pageSize = 8_192;
+
 /** Attaches a file for reading and writing. */
 export function attach(raw: SqliteDriver, file: string): void {
   raw.prepare('ATTACH ? AS derived').run(longPath(file));
   // Without full syncs: after a power cut, the newest facts are made again.
-  raw.exec(`PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; ${memory(32)}`);
+  raw.exec(`PRAGMA derived.page_size = ${pageSize}; PRAGMA derived.journal_mode = WAL; PRAGMA derived.synchronous = NORMAL; ${memory(32)}`);
 }
 
 /** Ends the use of the file, if one is attached. */
