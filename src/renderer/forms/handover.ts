@@ -144,7 +144,7 @@ async function usualPerformer(): Promise<FormValues> {
 }
 
 /** Delegates several tasks at once and joins their results. */
-export const forkJoinForm = (from = ''): FormSpec => ({
+export const forkJoinForm = (): FormSpec => ({
   title: 'Fork and join',
   intro: 'Several agents work at the same time. The handover ends when all tasks have ended. One task with a mistake refuses them all.',
   fields: [
@@ -153,7 +153,7 @@ export const forkJoinForm = (from = ''): FormSpec => ({
     { name: 'failFast', label: 'Cancel the other tasks when one fails', kind: 'check' },
     { name: 'deadlineSeconds', label: 'Deadline (seconds)', kind: 'number', hint: 'Tasks that are open after this time end as timed out.' },
   ],
-  start: { sourceAgentId: from, tasks: [emptyValues(taskFields), emptyValues(taskFields)] },
+  start: { sourceAgentId: '', tasks: [emptyValues(taskFields), emptyValues(taskFields)] },
   action: 'Dispatch tasks',
   draft: 'fork join',
   submit: async (values) => {
@@ -222,7 +222,7 @@ export async function askToLaunch(profileName = ''): Promise<void> {
 }
 
 /** Asks a new agent a question. */
-export const expertForm = (from = ''): FormSpec => ({
+export const expertForm = (): FormSpec => ({
   title: 'Ask an expert',
   intro: 'A new agent with a profile answers one question of another agent.',
   fields: [
@@ -231,7 +231,6 @@ export const expertForm = (from = ''): FormSpec => ({
     { name: 'question', label: 'Question', kind: 'long', required: true },
     { name: 'includeHistory', label: 'Hand over what the asking agent has written', kind: 'check' },
   ],
-  start: { sourceAgentId: from },
   action: 'Ask',
   draft: 'expert',
   submit: async (values) =>

@@ -45,6 +45,7 @@ export { type ImportJob, runImport, useImports } from './imports';
 export { type JobInput, type JobLine, linesOfJob, repeatJob, startJob } from './jobs';
 export { checkpointNow, chooseCheckpoints, chosenCheckpoints, listen, newest, readCapture, switchCapture, useLive, useLiveSessions } from './live';
 export { type CompactionLosses, useLosses } from './losses';
+export { type Making, useMaking } from './making';
 export { AnswerMemory } from './memory';
 export { go, move, nextAddress, openBox, openComparison, openContext, placeLink, route, useNavigation } from './navigation';
 export { type TurnCount, usePlace, useTurnNumbers } from './place';
@@ -84,4 +85,3 @@ export {
 } from './ui';
 export { shownUsage, useForkUsage, useUsageOf } from './usage';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';
-export { useWriting, type WritingState } from './writing';

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Copyable, describeProblem, Input, Sheet, Switch, say, sending } from '../../parts';
-import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type WritingState } from '../../state';
+import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type Making } from '../../state';
 import { Formats, lossText } from './Formats';
 import { RedactionChoice } from './Redactions';
 import { type ExportResult, spanFormat, useExport } from './useExport';
@@ -126,7 +126,7 @@ function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileNa
   );
 }
 
-function Outcome({ state, format }: { state: WritingState<ExportResult>; format: ExportFormat | undefined }) {
+function Outcome({ state, format }: { state: Making<ExportResult>; format: ExportFormat | undefined }) {
   if (state.phase === 'failed')
     return (
       <p className="notice-line error" role="alert" ref={intoView}>

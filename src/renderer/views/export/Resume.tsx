@@ -3,13 +3,13 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agentIds, agents, Button, Copyable, describeProblem, Input, ProblemLine, Select, Sheet, say } from '../../parts';
-import { copy, dismiss, useWriting } from '../../state';
+import { copy, dismiss, useMaking } from '../../state';
 
 /** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
 export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent: Runtime }) {
   const [agent, setAgent] = useState(given);
   const [cwd, setCwd] = useState('');
-  const { state, run } = useWriting<Awaited<ReturnType<typeof api.export.resume>>>();
+  const { state, run } = useMaking<Awaited<ReturnType<typeof api.export.resume>>>();
   const write = () => run(() => api.export.resume({ id: commit, agent, ...(cwd.trim() && { cwd: cwd.trim() }) }));
   const done = state.phase === 'done' ? state.made : undefined;
   return (

@@ -2,7 +2,7 @@ import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, Empty, Input, LinkButton, ProblemLine, Select, Switch, say, sending } from '../../parts';
-import { go, useWriting } from '../../state';
+import { go, useMaking } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
 /** The rows that are drawn at once fill a screen. More follow when they are shown. */
@@ -171,7 +171,7 @@ type Target = (typeof formats)[number][0];
 function ToFile({ sql }: { sql: string }) {
   const [target, setTarget] = useState<Target>('csv');
   const [path, setPath] = useState('');
-  const { state, run } = useWriting<{ readonly rows: number; readonly bytes: number; readonly path: string }>();
+  const { state, run } = useMaking<{ readonly rows: number; readonly bytes: number; readonly path: string }>();
   const write = () =>
     run(() => api.analysis.export(target === 'dataset' ? { dataset: true, format: 'parquet', path } : { sql, format: target, path }));
   return (

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 
-export type WritingState<T> =
+export type Making<T> =
   | { readonly phase: 'asking' | 'writing' }
   | { readonly phase: 'done'; readonly made: T }
   | { readonly phase: 'failed'; readonly error: unknown };
 
 /** The state of something that a person asks for and the engine writes, and `run`, which begins it. */
-export function useWriting<T>() {
-  const [state, setState] = useState<WritingState<T>>({ phase: 'asking' });
+export function useMaking<T>() {
+  const [state, setState] = useState<Making<T>>({ phase: 'asking' });
   const run = async (work: () => Promise<T>): Promise<void> => {
     setState({ phase: 'writing' });
     try {
