@@ -3,6 +3,7 @@ import { onMessagePortClose, onMessagePortMessage, postMessagePortMessage } from
 import type { ReadPlace } from '../../core/project/index.js';
 import type { ProcedureKind } from '../../core/router/index.js';
 import { built, type ClientKind, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from '../launch/index.js';
+import { goFirst } from '../system/index.js';
 import type { Port } from './connection.js';
 import { readCall } from './frames.js';
 import type { FromWriter, ToWriter } from './pool.js';
@@ -32,6 +33,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
   let options: Extract<ToEngine, { kind: 'start' }>['options'] | undefined;
   let isStopping = false;
 
+  goFirst();
   const writer = new Worker(built('engine', 'work.js'), { name: 'stemma-writer', workerData: { kind: 'writer' } });
   const tell = (message: ToWriter): void => writer.postMessage(message);
   writer.on('message', hear);

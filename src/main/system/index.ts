@@ -3,7 +3,7 @@
 // the system as an argument, so that all three are tested on any of them.
 export { protectFiles } from './access.js';
 export { limitMemory } from './memory.js';
-export { goSecond } from './priority.js';
+export { goFirst, goSecond } from './priority.js';
 export { commandOf, endProcess, isRoot, isRunning, processesIn } from './processes.js';
 export { findProgram, launchOf, type ProgramSearch } from './programs.js';
 export { type Ended, endBySignal, endLike, forwardSignals, onEndSignal, onReload, type SignalWatch } from './signals.js';

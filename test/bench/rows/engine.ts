@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
+import { goFirst } from '../../../src/main/system/index.js';
 import { commit } from '../engine.js';
 import { sessionFile, turns } from '../material.js';
 import type { Part, Row, Run } from '../measure.js';
@@ -135,6 +136,7 @@ interface Imported {
 async function importing(folder: string, files: { readonly count: number; readonly size: number }, idleMs: number): Promise<Imported> {
   const at = mkdtempSync(join(folder, 'engine-'));
   const bytes = writeSessions(join(at, 'sessions'), files.count, files.size);
+  goFirst();
   const { engine, project, client } = startEngine(at);
   const first = commit(project.chain, null, turns(1)[0] ?? '') as ContextId;
   const took = { read: 0, write: 0 };
