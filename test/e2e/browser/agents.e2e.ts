@@ -305,7 +305,7 @@ test('[W66] a job asks, is answered and is stopped, and a rule allows what may s
   await page.getByRole('button', { name: 'Run here…' }).click();
   await sheet(page).getByRole('combobox', { name: 'Provider' }).selectOption('anthropic');
   await fill(page, 'Most model calls', '3');
-  await sheet(page).getByRole('textbox', { name: 'Model', exact: true }).fill('m');
+  await sheet(page).getByRole('combobox', { name: 'Model', exact: true }).fill('m');
   await expectAccessible(page, '.sheet');
   await send(page, 'Run');
 
