@@ -32,7 +32,7 @@ interface Index {
   readonly stop: string;
   /** The provider's count of the input of the last call. */
   readonly counted: number | null;
-  /** A letter an entry: u(ser), a(ssistant), t(ool call), r(esult), e(rror), h (thinking), s(ystem), m (summary), c(ompaction), b(ranches). */
+  /** One letter for each entry: u(ser), a(ssistant), t(ool call), r(esult), e(rror), h (thinking), s(ystem), m (summary), c(ompaction), b(ranches). */
   readonly kinds: string;
   readonly times: readonly (number | null)[];
   readonly blocks: readonly (readonly [count: number, height: number])[];

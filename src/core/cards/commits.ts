@@ -28,7 +28,7 @@ export function commitBox(chain: WriteChain, input: InputOf<'box.commit'>): Comm
   });
 }
 
-/** Creates a box from a context. An entry becomes its card again, else one named by a hash, so equal contexts give equal cards (B12). */
+/** Creates a box from a context. An entry becomes the card that it was, or one named by a hash, so that equal contexts give equal cards (B12). */
 export function boxFromContext(chain: WriteChain, input: { id: ContextId; stop?: Stop | undefined }): Box {
   const entries = contextEntries(chain, input).map(({ entry }) => writable(entry));
   const projectId = readProjectId(chain);

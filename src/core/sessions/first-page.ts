@@ -7,7 +7,7 @@ type Page = ReturnType<typeof graph>;
 
 /** The number of rows that are stored. */
 const pageRows = 200;
-/** The query for them. */
+/** The query for the stored rows. */
 export const firstPage: Query = { offset: 0, limit: pageRows };
 /** Increase this number when a row of the graph changes its meaning. */
 const pageVersion = 1;

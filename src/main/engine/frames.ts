@@ -18,7 +18,7 @@ const commit = /"(ctx-[0-9a-f]{8,64})"/;
 /** How far into a frame the input may begin. The rest is content. */
 const headLength = 400;
 
-/** Finds whose call a frame is without parsing it. `continues`: an abort or an event of an earlier call. Undefined if oRPC does not write so. */
+/** Finds which call a frame belongs to, without parsing it. `continues`: it stops or follows an earlier call. Undefined if oRPC wrote it otherwise. */
 export function readCall(frame: unknown, maxBytes: number): CallFrame | 'continues' | undefined {
   if (typeof frame !== 'string' || frame.length > maxBytes) return undefined;
   const start = frame.slice(0, headLength);

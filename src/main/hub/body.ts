@@ -81,7 +81,7 @@ const refused = (status: number, field: string, message: string): StemmaError =>
 /** Bytes of unpacked parcels that are not stored yet. */
 let unpacked = 0;
 
-/** Counts an unpacked parcel until the returned function is called. One alone always fits. @throws UNAVAILABLE if others take the memory */
+/** Counts an unpacked parcel until the returned function is called. A single one always fits. @throws UNAVAILABLE if others take the memory */
 export function holdUnpacked(bytes: number): () => void {
   if (unpacked > 0 && unpacked + bytes > most.unpacked)
     throw new StemmaError('UNAVAILABLE', 'The hub stores too many parcels at the moment. Try again.', { retryAfterMs: 1_000 });

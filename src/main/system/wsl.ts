@@ -47,7 +47,7 @@ export function distributionsIn(answer: Buffer): string[] {
   );
 }
 
-/** The home folders in the Linux systems that run inside Windows, as its paths. Others are not asked for: to look into one would start it. */
+/** The home folders of Linux systems that run inside Windows now, as paths of Windows. It leaves others alone: looking into one would start it. */
 export function wslHomes(env: Environment = process.env, system: System = thisSystem, wsl: Wsl = thisWsl(env)): string[] {
   if (system !== 'windows') return [];
   const { join } = pathRules(system);

@@ -46,7 +46,7 @@ export function writeLine(formatId: string, entry: WritableEntry & { readonly ke
   };
 }
 
-/** The entries that Stemma wrote beside a foreign record; edited ones may lack keys. `usage` counts for agents that count calls apart. */
+/** The entries that Stemma wrote beside a foreign record; edited ones may lack keys. `usage` has the counts for agents that count calls apart. */
 export function entriesBeside(lines: readonly JsonObject[], usage: TokenUsage | undefined): readonly Numbered[] {
   const entries = lines.map((line, at): Numbered => {
     const { key, ...entry } = entryIn(line);

@@ -89,7 +89,7 @@ const openBracket = 0x5b;
 const comma = 0x2c;
 const closeBracket = 0x5d;
 
-/** Writes canonical messages from `first` up to `last`, each after a comma, or to one that needs its value (`stoppedAt`). Returns the end. */
+/** Writes canonical messages from `first`, before `last`, each after a comma. Stops at one that must be parsed (`stoppedAt`). Returns the end. */
 export function copyCanonicals(
   { bytes, firstRanges, ranges }: ListPage,
   first: number,
