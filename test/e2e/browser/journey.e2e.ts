@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { answer, prompt } from '../../support/claude-lines.js';
 import { expect, test } from '../../support/e2e.js';
 import { root } from '../../support/machine.js';
 import {
@@ -201,6 +202,23 @@ test('paths on the command line open a project and import a session', { tag: '@l
   await page.goto(url);
   await expect(commits(page).first()).toBeVisible();
   await expect(page).toHaveURL(/named\.stemma/);
+});
+
+test('a person who opens another view while an import runs stays there, and is offered what came', async ({ page, machine }) => {
+  const file = machine.path('work', 'large.jsonl');
+  const words = 'many words '.repeat(10_000);
+  const turn = (n: number): string =>
+    prompt(`u${n}`, `question ${n}`, { parent: n === 0 ? null : `a${n - 1}` }) + answer(`a${n}`, `${words}${n}`, { parent: `u${n}` });
+  writeFileSync(file, Array.from({ length: 600 }, (_, n) => turn(n)).join(''));
+  const { url } = await machine.web();
+  await page.goto(url);
+  await chooseProject(page, 'Open or import a path…');
+  await page.getByRole('textbox', { name: 'Path to import or open' }).fill(file);
+  await sheet(page).getByRole('button', { name: 'Open', exact: true }).click();
+  await place(page, 'Usage').click();
+  await page.getByRole('status').getByRole('button', { name: 'Show' }).click();
+  await expect(page).toHaveURL(/#\/chain/);
+  await expect(commits(page).first()).toBeVisible();
 });
 
 test('an import of files without a history says that nothing was imported, and why', { tag: '@long' }, async ({ page, machine, shared }) => {

@@ -17,21 +17,37 @@ async function ensureProject(): Promise<void> {
   if (state.phase === 'failed') throw state.error;
 }
 
-/** Imports in the background. With `thenShow`, the chain opens after it, or the entry that contains the `sought` words. */
+/**
+ * Imports in the background. With `thenShow`, the chain opens after it, or the entry that contains the `sought` words; a person who has opened another
+ * view in the meantime stays there and gets a button.
+ */
 export async function importPaths(paths: readonly string[], thenShow: boolean, mapping?: Mapping, sought?: string): Promise<void> {
   if (paths.length === 0) return;
+  const { view } = route();
   try {
     await ensureProject();
+    const { project } = route();
     const job = await runImport(paths, mapping);
     if (job.state === 'failed') return show({ kind: 'imports' });
     const { result } = job;
     if (!result) return;
     if (result.sessions === 0 && result.skipped.length > 0) return show({ kind: 'imports' });
-    if (thenShow) await showImported(paths, sought);
+    const isElsewhere = route().view !== view || route().project !== project;
+    if (thenShow && isElsewhere) offerToShow(paths, sought, project);
+    else if (thenShow) await showImported(paths, sought);
     if (result.skipped.length > 0) notify(`Imported. ${say.plural(result.skipped.length, 'line')} could not be read; open Imports for details`);
   } catch (error) {
     notifyProblem(error);
   }
+}
+
+function offerToShow(paths: readonly string[], sought: string | undefined, project: string | undefined): void {
+  const act = async (): Promise<void> => {
+    if (route().project !== project) go({ project });
+    await followAddress();
+    await showImported(paths, sought);
+  };
+  notify('Imported', { name: 'Show', act: () => void act().catch(notifyProblem) });
 }
 
 /** The paths to import for a session: its file, and the folders in which Claude Code and Cline store the files of its subagents. */
