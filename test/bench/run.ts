@@ -28,7 +28,7 @@ const buildAll = (input: Readonly<Record<string, string>>, plugins: readonly Plu
       outDir,
       emptyOutDir: false,
       minify: false,
-      rolldownOptions: { input, output: { entryFileNames: '[name].js', format: 'esm' } },
+      rolldownOptions: { input, output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', format: 'esm' } },
     },
   });
 

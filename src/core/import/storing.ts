@@ -47,6 +47,8 @@ interface Storing {
  */
 const commitMs = 80;
 const pauseMs = 10;
+/** The most of that time that is left for the calls of the commits. */
+const mostCallsShare = 0.75;
 
 /** Runs work in a transaction of the import. It throws if another process changed what the plan is based on. `made` are the commits so far. */
 export type InTransaction = <T>(made: readonly CommitSeq[], work: () => T) => T;
@@ -78,7 +80,7 @@ export function store(chain: WriteChain, given: Storing, inTransaction: InTransa
   for (const ranges of sides) inTransaction([], () => storer.putSide(ranges));
   contentIsRead();
   while (!storer.hasAll) {
-    inTransaction(storer.made.seqs, () => storer.addCommits(chain.clock() + commitMs));
+    inTransaction(storer.made.seqs, () => storer.addCommits(commitMs));
     if (!given.meanwhile?.()) pause(pauseMs);
   }
   return inTransaction(storer.made.seqs, () => storer.finish(() => {}));
@@ -98,6 +100,8 @@ class Storer {
   readonly #recorder: CallRecorder;
   #commits = 0;
   #entries = 0;
+  /** The part of a transaction that calls took last time. */
+  #callsShare = mostCallsShare;
   #opening: Pick<StorableCommit, 'summary'> | undefined;
 
   constructor(
@@ -127,10 +131,17 @@ class Storer {
     this.#sides.push(...storeSide(this.chain, this.storing.file.bytes, ranges));
   }
 
-  /** Adds commits whose content is stored, in the same transaction if `isFresh`, until all are there or the time has come; at least one. */
-  addCommits(until: number, isFresh = false): void {
-    rememberAll(this.chain, this.#commitsUntil(until, isFresh));
-    if (!this.storing.recorder) this.#recorder.settle();
+  /**
+   * Adds commits whose content is stored, in the same transaction if `isFresh`: all of them, or as many as take this time together with their calls,
+   * at least one.
+   */
+  addCommits(ms: number, isFresh = false): void {
+    const { clock } = this.chain;
+    rememberAll(this.chain, this.#commitsUntil(clock() + ms * (1 - this.#callsShare), isFresh));
+    if (this.storing.recorder) return;
+    const from = clock();
+    this.#recorder.settle();
+    this.#callsShare = Math.min((clock() - from) / ms, mostCallsShare);
   }
 
   *#commitsUntil(until: number, isFresh: boolean): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {

@@ -33,7 +33,7 @@ export { createProject, type ForProjects, openProject, type Project, projectInfo
 export { type DerivedKind, type Reading, type ReadProject, requireProject } from './reading.js';
 export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
-export { type ClientKind, createSession, prepare, type Session } from './session.js';
+export { type ClientKind, createSession, isDue, prepare, type Session } from './session.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
 export {
@@ -49,5 +49,5 @@ export {
   teamNews,
   teamStatus,
 } from './team.js';
-export { doWork, type WorkOrder } from './work.js';
+export { doWork, orderFor, type WorkOrder } from './work.js';
 export { runInWorker, WorkerFailed } from './worker.js';

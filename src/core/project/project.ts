@@ -17,6 +17,7 @@ import { type Keeper, openKeeper } from './offers.js';
 import type { ReadProject } from './reading.js';
 import { storedBytes } from './storage.js';
 import { openUpkeep, type Upkeep, type UpkeepPart } from './upkeep.js';
+import { orderFor } from './work.js';
 import { atEnd, runInWorker } from './worker.js';
 
 /** An open project with its background work: replicas, upkeep, live capture. */
@@ -85,8 +86,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
   const inThread =
     worker === undefined
       ? undefined
-      : (kind: UpkeepPart, signal: AbortSignal) =>
-          atEnd(runInWorker(worker, { dir: folder.dir, projectId, mark: folder.place?.mark, work: { kind } }, signal, folder.db));
+      : (kind: UpkeepPart, signal: AbortSignal) => atEnd(runInWorker(worker, orderFor(folder, { kind }), signal, folder.db));
   const upkeep = openUpkeep(chain, undefined, inThread, idleCheck(machine.analyst, folder));
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? unsavedSummarizer(), machine.providers ?? (() => []));

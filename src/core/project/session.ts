@@ -1,6 +1,7 @@
+import type { ReadChain } from '../chain/index.js';
 import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
-import { catchUpIndex } from '../search/index.js';
-import { catchUpCalls, pendingCommits, prepareUsage } from '../usage/index.js';
+import { catchUpIndex, pendingOf } from '../search/index.js';
+import { catchUpCalls, pendingCommits, prepareUsage, usageIsDue } from '../usage/index.js';
 import { prepareAnalysis, type TendedProject, waitForUpkeep } from './asking.js';
 import type { Engine } from './engine.js';
 import type { Project } from './project.js';
@@ -78,6 +79,22 @@ function catchUpFew(chain: Project['chain'], pending: (chain: Project['chain'], 
   if (pending(chain, fewCommits + 1) <= fewCommits && chain.db.isFree()) for (const _ of work);
 }
 
+/** Whether a question of this kind has something to wait for. One over many sessions always tells the analyst that others may follow. */
+export function isDue(chain: ReadChain, what: DerivedKind): boolean {
+  switch (what) {
+    case 'usage':
+      return usageIsDue(chain);
+    case 'calls':
+      return pendingCommits(chain, 1) > 0;
+    case 'answers':
+      return pendingAnswers(chain, 1) > 0;
+    case 'search':
+      return pendingOf(chain, 1) > 0;
+    case 'analysis':
+      return true;
+  }
+}
+
 /** Derives what a question is answered from, unless another process is writing. */
 export async function prepare(project: TendedProject, what: DerivedKind): Promise<void> {
   const { chain } = project;
@@ -85,5 +102,8 @@ export async function prepare(project: TendedProject, what: DerivedKind): Promis
   else if (what === 'analysis') await prepareAnalysis(project);
   else if (what === 'calls') catchUpFew(chain, pendingCommits, catchUpCalls(chain));
   else if (what === 'answers') catchUpFew(chain, pendingAnswers, catchUpAnswers(chain));
-  else if (await waitForUpkeep(project)) await prepareUsage(chain);
+  else if (!isImporting(project) && (await waitForUpkeep(project))) await prepareUsage(chain);
 }
+
+/** Whether a thread imports. Each transaction for a question would wait for one of the import, so prices come after it. */
+const isImporting = ({ chain, isTidying }: TendedProject): boolean => chain.db.hasLeftLog() && !isTidying?.();

@@ -17,8 +17,15 @@ export interface WorkOrder {
   readonly projectId: string;
   /** As in `ConnectionOptions`. */
   readonly mark?: string | undefined;
+  /** The text of a person's own prices. */
+  readonly usageSettings?: string | undefined;
   readonly work: ThreadWork;
 }
+
+/** The order for work in an open project. */
+export const orderFor = ({ dir, projectId, place, chain }: ProjectFolder, work: ThreadWork): WorkOrder => ({
+  ...{ dir, projectId, mark: place?.mark, usageSettings: chain.usageSettings(), work },
+});
 
 type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
 
@@ -34,14 +41,14 @@ export type WorkMessage =
  * closed before the last message. @throws any error that is a bug.
  */
 export async function doWork(
-  { dir, projectId, mark, work }: WorkOrder,
+  { dir, projectId, mark, usageSettings, work }: WorkOrder,
   say: (message: WorkMessage) => void,
   isStopped: () => boolean,
 ): Promise<void> {
   say({ kind: 'begun' });
   shareCaches(cacheShares.work);
   try {
-    const folder = openFolder(dir, systemClock, { mark });
+    const folder = openFolder(dir, systemClock, { mark, usageSettings: () => usageSettings });
     let result: unknown;
     try {
       result = await inFolder(folder);
@@ -57,7 +64,7 @@ export async function doWork(
     if (folder.projectId !== projectId)
       throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
     requireWrite(folder.access);
-    if (work.kind !== 'import') await Promise.all([loadPrices(), contextsAreDue(folder.chain) && loadTokenizer()]);
+    await Promise.all([loadPrices(), work.kind !== 'import' && contextsAreDue(folder.chain) && loadTokenizer()]);
     const steps = stepsOf(folder, work);
     for (;;) {
       const step = steps.next();

@@ -1,7 +1,8 @@
 import type { ImportProgress, ImportResult } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { detect, type ImportInput, importPaths, previewMapping } from '../import/index.js';
-import { filesAhead, type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
+import { filesAhead, orderFor, type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
+import { loadPrices } from '../usage/index.js';
 import { reads, scans, writes } from './procedure.js';
 
 /** The procedures of `import`. */
@@ -32,17 +33,13 @@ async function* importing(
   const { worker } = engine.options;
   if (worker !== undefined)
     try {
-      const { dir, projectId } = project;
-      return yield* runInWorker<ImportProgress, ImportResult>(
-        worker,
-        { dir, projectId, mark: project.place?.mark, work: { kind: 'import', input, ahead: worker } },
-        signal,
-        project.db,
-      );
+      const order = orderFor(project, { kind: 'import', input, ahead: worker });
+      return yield* runInWorker<ImportProgress, ImportResult>(worker, order, signal, project.db);
     } catch (error) {
       if (!(error instanceof WorkerFailed) || error.hadBegun) throw error;
     }
   const { ahead } = engine.options;
+  await loadPrices();
   const run = importPaths(project.chain, input, ahead === undefined ? undefined : (orders) => filesAhead(ahead, orders));
   for (;;) {
     const step = run.next();

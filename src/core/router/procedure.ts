@@ -3,6 +3,7 @@ import { contract } from '../contract/index.js';
 import {
   type DerivedKind,
   fetchForRead,
+  isDue,
   isUntrusted,
   type Project,
   type Reading,
@@ -97,10 +98,13 @@ const readsAfter = (what?: DerivedKind) =>
     of('reads', async ({ next, context: { reading } }) => {
       const project = reading.project();
       const result = await withFetching(async () => {
-        // What was fetched is derived from, too.
-        if (what) await reading.prepare(what);
         // Notices a file of derived data that the writer has made since.
         project.db.version();
+        // What was fetched is derived from, too.
+        if (what && isDue(project.chain, what)) {
+          await reading.prepare(what);
+          project.db.version();
+        }
         return next({ context: { chain: project.chain, project } });
       }, reading.fetch);
       await reading.settle();

@@ -6,6 +6,7 @@ import { type Connection, type ConnectionOptions, connectTo, guard } from './con
 import type { DamageWatch } from './damage.js';
 import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
+import { begin, isFree } from './lock.js';
 import { foldLog, growLog, logPages, shortenLog } from './log.js';
 import { refuseNewer } from './migrate.js';
 import type { OpenedPlace } from './place.js';
@@ -58,6 +59,8 @@ export interface WritableDb extends ReadableDb {
    * writes much and copies the log itself. Returns a function that undoes this.
    */
   leaveLog(): () => void;
+  /** Whether it has stopped for now. */
+  hasLeftLog(): boolean;
   /**
    * A transaction without foreign key checks, for work that deletes rows and has made sure that no row refers to them.
    * @throws Error inside another transaction.
@@ -221,7 +224,8 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
   const guarded = guardedBy(current);
   const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
   const changed = { derived: false };
-  const transaction = transactions(current, listeners, changed);
+  const logs = logLeaver(current);
+  const transaction = transactions(current, listeners, changed, logs.hasLeftLog);
   const requirePlace = (connection: Connection): void => {
     if (connection.raw.inTransaction) return;
     requireFormat(connection);
@@ -253,7 +257,7 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
       current().derived.refresh();
       return guard(() => isFree(current()));
     },
-    leaveLog: logLeaver(current),
+    ...logs,
     unenforced: (work) => {
       const { raw } = current();
       if (raw.inTransaction) throw new Error('foreign keys cannot be turned off inside a transaction');
@@ -282,7 +286,12 @@ interface Listeners {
 }
 
 /** Creates `WritableDb.transaction`. The place is checked before the commit; work that writes files checks it itself. */
-function transactions(current: () => Connection, listeners: Listeners, changed: { derived: boolean }): <T>(work: () => T) => T {
+function transactions(
+  current: () => Connection,
+  listeners: Listeners,
+  changed: { derived: boolean },
+  hasLeftLog: () => boolean,
+): <T>(work: () => T) => T {
   let commits = 0;
   const guarded = guardedBy(current);
   return (work) => {
@@ -292,7 +301,7 @@ function transactions(current: () => Connection, listeners: Listeners, changed: 
     return guarded(() => {
       derived.refresh();
       changed.derived = false;
-      prepared('BEGIN IMMEDIATE').run();
+      begin(connection, hasLeftLog());
       try {
         requireFormat(connection);
         const result = work();
@@ -334,36 +343,23 @@ function nested<T>({ raw, prepared }: Connection, listeners: Listeners, work: ()
 }
 
 /** Makes the function `leaveLog` of a database. */
-function logLeaver(current: () => Connection): () => () => void {
+function logLeaver(current: () => Connection): Pick<WritableDb, 'leaveLog' | 'hasLeftLog'> {
   let others = 0;
   const copyAfter = (pages: number): void => {
     const { raw } = current();
     if (raw.open && !raw.readonly) raw.pragma(`wal_autocheckpoint = ${pages}`);
   };
-  return () => {
-    others += 1;
-    copyAfter(0);
-    return () => {
-      others -= 1;
-      if (others === 0) copyAfter(logPages);
-    };
+  return {
+    hasLeftLog: () => others > 0,
+    leaveLog: () => {
+      others += 1;
+      copyAfter(0);
+      return () => {
+        others -= 1;
+        if (others === 0) copyAfter(logPages);
+      };
+    },
   };
-}
-
-function isFree({ raw, prepared }: Connection): boolean {
-  if (raw.inTransaction || raw.readonly) return true;
-  const busyMs = raw.pragma('busy_timeout', { simple: true });
-  raw.pragma('busy_timeout = 0');
-  try {
-    prepared('BEGIN IMMEDIATE').run();
-    prepared('ROLLBACK').run();
-    return true;
-  } catch (error) {
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return false;
-    throw error;
-  } finally {
-    raw.pragma(`busy_timeout = ${busyMs}`);
-  }
 }
 
 function shrink({ raw, place, derived }: Connection, hollow: number): boolean {

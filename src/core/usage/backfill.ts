@@ -5,7 +5,7 @@ import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, recordCalls } from './facts.js';
 import { callsOfRun } from './own-calls.js';
-import { priceFew } from './prices.js';
+import { priceFew, pricerOf } from './prices.js';
 
 /** The name of the `progress` row with the last commit whose calls are stored. */
 const progressName = 'usage';
@@ -62,6 +62,7 @@ export function countCalls(chain: WriteChain, commits: readonly CommitSeq[]): vo
   recordCalls(
     chain,
     rows.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
+    pricerOf(chain),
   );
   priceFew(chain);
 }
@@ -107,6 +108,7 @@ export function backfillBatch(chain: WriteChain): boolean {
     recordCalls(
       chain,
       some.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
+      pricerOf(chain),
     );
     setDerivedProgress(chain, progressName, some.at(-1)?.seq ?? highest(chain));
     return some.length < rows.length || rows.length === batch.commits;
@@ -161,7 +163,7 @@ export function openRecorder(chain: WriteChain): CallRecorder {
   let taken: CountedCommit[] = [];
   const settle = (): void => {
     if (taken.length === 0) return;
-    recordCalls(chain, taken);
+    recordCalls(chain, taken, pricerOf(chain));
     taken = [];
     if (!isCurrent) return;
     setDerivedProgress(chain, versionName, readerVersion);

@@ -1,5 +1,6 @@
 import type { ContextRow, WriteChain } from '../chain/index.js';
-import type { CallCount } from '../formats/index.js';
+import type { CallCount, CallTokens } from '../formats/index.js';
+import type { CallRow } from './rows.js';
 import { settleTotals, storeTotal } from './totals.js';
 
 /** A stored commit with the calls whose replies it contains. */
@@ -8,16 +9,27 @@ export interface CountedCommit {
   readonly calls: readonly CallCount[];
 }
 
+/** What a call costs, and what is wrong with it. */
+export type Pricer = (call: Pick<CallRow, keyof CallTokens | 'model' | 'at' | 'terms' | 'windowTokens' | 'flaw'>) => Pick<CallRow, 'cost' | 'flaw'>;
+
 /** Columns with the same value for a whole batch of calls, and columns with a value for each call. */
 const shared = ['project', 'session', 'agent', 'subagent'];
 const own =
-  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does, replayed, windowLimit, windowTokens, terms'.split(
+  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does, replayed, windowLimit, windowTokens, terms, cost, priced'.split(
     ', ',
   );
 
 const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'];
 /** Keeps the larger of two counts of one call, because the smaller count was written earlier. So the order of imports does not matter. */
-const larger = counted.map((name) => `${name} = COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`).join(', ');
+const joined: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(counted.map((name) => [name, `COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`])),
+  terms: 'COALESCE(excluded.terms, terms)',
+  windowTokens: 'COALESCE(windowTokens, excluded.windowTokens)',
+};
+/** Whether a copy says something else about what the price depends on. */
+const hasChanged = Object.entries(joined)
+  .map(([name, value]) => `${name} IS NOT ${value}`)
+  .join(' OR ');
 const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
 
 /** The number of calls per INSERT. Each bound value costs time, so a few large statements that bind shared values once are cheaper. */
@@ -30,14 +42,15 @@ SELECT shared.*, own.* FROM (VALUES (?, ?, ?, ?)) shared CROSS JOIN (VALUES ${Ar
 /** Calls that are known, or that a column refuses, are left out: SQLite keeps a copy of each page that a statement changes which may fail. */
 const insertSome = Array.from({ length: callsPerInsert + 1 }, (_, calls) => insertCalls(calls, 'OR IGNORE'));
 const joinOne = /* sql */ `${insertCalls(1)}
-ON CONFLICT (project, call) DO UPDATE SET ${larger},
+ON CONFLICT (project, call) DO UPDATE SET ${Object.entries(joined)
+  .map(([name, value]) => `${name} = ${value}`)
+  .join(', ')},
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
-  cost = NULL, priced = NULL,
-  prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does), terms = COALESCE(excluded.terms, terms),
-  windowLimit = COALESCE(windowLimit, excluded.windowLimit), windowTokens = COALESCE(windowTokens, excluded.windowTokens)
-RETURNING no, context, session, replayed, key`;
+  cost = CASE WHEN ${hasChanged} THEN NULL ELSE cost END, priced = CASE WHEN ${hasChanged} THEN NULL ELSE priced END,
+  prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does), windowLimit = COALESCE(windowLimit, excluded.windowLimit)
+RETURNING no, context, session, replayed, key, priced`;
 /** A call belongs to the session that made it, even if a session that repeats it was stored first. */
-const takeOver = /* sql */ `UPDATE usageCall SET session = ?, agent = ?, subagent = ?, context = ?, key = ?, at = ?, replayed = NULL WHERE no = ?`;
+const takeOver = /* sql */ `UPDATE usageCall SET session = ?, agent = ?, subagent = ?, context = ?, key = ?, at = ?, replayed = NULL, cost = NULL, priced = NULL WHERE no = ?`;
 
 /** The program that wrote a commit, and the kind of its subagent, by the commit's template. */
 export function parseTemplate(template: string): { readonly agent: string; readonly subagent: string } {
@@ -49,20 +62,21 @@ export function parseTemplate(template: string): { readonly agent: string; reado
 interface Batch {
   readonly sums: readonly Sum[];
   readonly calls: readonly CallCount[];
+  readonly costs: readonly (number | null)[];
   /** The values of `own` of each call, one after the other. */
   readonly values: (string | number | null)[];
 }
 
-/** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. */
-export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>): void {
+/** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. Without `price`, they are priced later. */
+export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>, price?: Pricer): void {
   const added = new Map<string, Sum>();
   const stale = new Set<string>();
   /** The sessions with an agent's own sum, which may come after all calls that it covers. */
   const summed = new Set<string>();
-  let batch = { sums: [] as Sum[], calls: [] as CallCount[], values: [] as (string | number | null)[] };
+  let batch = { sums: [] as Sum[], calls: [] as CallCount[], costs: [] as (number | null)[], values: [] as (string | number | null)[] };
   const flush = (): void => {
     insert(chain, batch, stale);
-    batch = { sums: [], calls: [], values: [] };
+    batch = { sums: [], calls: [], costs: [], values: [] };
   };
   let sum: Sum | undefined;
   for (const { row, calls } of commits) {
@@ -86,7 +100,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
       batch.sums.push(sum);
       batch.calls.push(call);
       batch.values.push(call.id, row.seq, call.key, call.model, at, endedAt, parseTime(call.askedAt));
-      pushFacts(batch.values, call);
+      batch.costs.push(pushFacts(batch.values, call, at, price));
       if (batch.calls.length === callsPerInsert) flush();
     }
   }
@@ -97,29 +111,35 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>)
   for (const each of added.values()) if (each.counts[0] !== 0 && !stale.has(each.session)) storeSum(chain, each);
 }
 
-function pushFacts(values: Batch['values'], call: CallCount): void {
-  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null, terms } = call;
+/** Adds the rest of a call's values. Returns its cost, if it is known. */
+function pushFacts(values: Batch['values'], call: CallCount, at: number, price: Pricer | undefined): number | null {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, prompt = null, does = null, limit = null } = call;
+  const facts = { ...call, at, flaw: call.flaw ?? null, windowTokens: call.window ?? null, terms: call.terms ? JSON.stringify(call.terms) : null };
+  const priced = price?.(facts);
+  const { cost, flaw } = priced ?? { cost: null, flaw: facts.flaw };
   values.push(input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does);
-  values.push(call.replayed ? 1 : null, call.limit ?? null, call.window ?? null, terms ? JSON.stringify(terms) : null);
+  values.push(call.replayed ? 1 : null, limit, facts.windowTokens, facts.terms, cost, priced ? 1 : null);
+  return cost;
 }
 
 /**
  * Stores calls. A batch of new calls adds to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the
  * sums of its session become stale.
  */
-function insert(chain: WriteChain, { sums, calls, values }: Batch, stale: Set<string>): void {
+function insert(chain: WriteChain, { sums, calls, costs, values }: Batch, stale: Set<string>): void {
   const [first] = sums;
   if (!first) return;
   const common = [chain.project, first.session, first.agent, first.subagent];
   const valuesOf = (at: number): Batch['values'] => values.slice(at * own.length, (at + 1) * own.length);
   if (chain.db.run(insertSome[calls.length] as string, common, values).changes === calls.length) {
-    for (const [at, call] of calls.entries()) addCall(sums[at] ?? first, call);
+    for (const [at, call] of calls.entries()) addCall(sums[at] ?? first, call, costs[at] ?? null);
     return;
   }
   stale.add(first.session);
   for (const [at, call] of calls.entries()) {
     const [, context = null, key = null, , when = null] = valuesOf(at);
     const row = chain.db.one<Stored>(joinOne, common, valuesOf(at));
+    if (row && row.priced === null) stale.add(row.session);
     if (!row || row.context === context) continue;
     const isOwner = row.replayed !== null && !call.replayed;
     if (isOwner) {
@@ -138,6 +158,7 @@ interface Stored {
   readonly session: string;
   readonly replayed: number | null;
   readonly key: string;
+  readonly priced: number | null;
 }
 
 const parseTime = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
@@ -185,8 +206,7 @@ function sumAt(added: Map<string, Sum>, summed: Summed): Sum {
   return sum;
 }
 
-/** Adds a call, which has no price yet. */
-function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output, replayed }: CallCount): void {
+function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output, replayed }: CallCount, cost: number | null): void {
   if (replayed) return;
   const add = (at: number, count: number): void => {
     counts[at] = (counts[at] ?? 0) + count;
@@ -197,6 +217,9 @@ function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output, replay
     add(1 + at, tokens);
     add(5 + at, 1);
   }
+  if (cost === null) return;
+  add(9, 1);
+  add(10, cost);
 }
 
 const addSums = (table: string, names: string, keys: string, edges = ''): string => /* sql */ `

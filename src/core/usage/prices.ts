@@ -1,9 +1,10 @@
 import type { ModelPrice } from '@pydantic/genai-prices';
+import { StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
-import { sumSessions } from './facts.js';
+import { type Pricer, sumSessions } from './facts.js';
 import { factorOf, feesOf } from './price-table.js';
 import { type CallRow, termsOf } from './rows.js';
 import { type ModelSettings, readUsageSettings, type UsageSettings } from './settings.js';
@@ -177,16 +178,38 @@ export const pricesAreDue = (chain: ReadChain): boolean =>
 
 /** Looks up missing prices, or all prices after a change of the list or of a person's own prices. Yields after each transaction of a long run. */
 export function* priceInPieces(chain: WriteChain): Generator<void> {
-  if (!list || priceFew(chain)) return;
+  const settings = validSettings(chain);
+  if (!settings || !list || priceFew(chain)) return;
   const { db } = chain;
-  const { version } = readUsageSettings(chain);
+  const { version } = settings;
   if (readDerivedProgress(chain, versionName) !== version)
     db.transaction(() => {
       setDerivedProgress(chain, versionName, version);
       setDerivedProgress(chain, placeName, 0);
     });
   else if (!isInterrupted(chain)) setDerivedProgress(chain, placeName, unpriced(chain)[0]?.no ?? 0);
-  yield* priceMany(chain, readUsageSettings(chain));
+  yield* priceMany(chain, settings);
+}
+
+/** A question tells a person that the own prices are not valid. Other work leaves calls without prices then. */
+function validSettings(chain: ReadChain): UsageSettings | undefined {
+  try {
+    return readUsageSettings(chain);
+  } catch (error) {
+    if (error instanceof StemmaError) return undefined;
+    throw error;
+  }
+}
+
+/** Prices calls while they are stored, if the list is loaded and no long run is due. Call it in the transaction that stores them. */
+export function pricerOf(chain: WriteChain): Pricer | undefined {
+  const settings = validSettings(chain);
+  if (!list || !settings) return undefined;
+  if (readDerivedProgress(chain, versionName) !== settings.version) {
+    if (chain.db.one('SELECT 1 FROM usageCall WHERE project = ? LIMIT 1', chain.project)) return undefined;
+    setDerivedProgress(chain, versionName, settings.version);
+  }
+  return isInterrupted(chain) ? undefined : (call) => pricedAs(chain, call, settings);
 }
 
 /** Looks up missing prices in one transaction, if they are few and no long run is due. Returns whether every call has its price then. */
@@ -263,11 +286,15 @@ type PricedCall = CallRow & { readonly priced: number | null };
 /** Call it inside a transaction. Does not write calls whose price is unchanged. */
 function storePrices(chain: WriteChain, calls: readonly PricedCall[], settings: UsageSettings): void {
   for (const call of calls) {
-    const cost = costOf(chain, call, settings);
-    const flaw = call.flaw ?? (isDatedWrong(call) ? 'the call is dated before its model' : null);
+    const { cost, flaw } = pricedAs(chain, call, settings);
     if (call.priced === 1 && call.cost === cost && call.flaw === flaw) continue;
     chain.db.run('UPDATE usageCall SET priced = 1, cost = ?, flaw = ? WHERE no = ?', cost, flaw, call.no);
   }
 }
 
-const isDatedWrong = ({ model, at }: CallRow): boolean => model !== null && predates(model, at);
+const pricedAs = (chain: ReadChain, call: Parameters<Pricer>[0], settings: UsageSettings): ReturnType<Pricer> => ({
+  cost: costOf(chain, call, settings),
+  flaw: call.flaw ?? (isDatedWrong(call) ? 'the call is dated before its model' : null),
+});
+
+const isDatedWrong = ({ model, at }: Pick<CallRow, 'model' | 'at'>): boolean => model !== null && predates(model, at);

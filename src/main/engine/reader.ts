@@ -18,6 +18,9 @@ import { router } from '../../core/router/index.js';
 import type { Frame } from '../launch/index.js';
 import { type AidQuestion, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
+/** The most milliseconds that a read waits until the writer has stored the calls of new commits. */
+const callsMs = 10;
+
 interface Held extends OpenedForReading {
   calls: number;
 }
@@ -84,7 +87,11 @@ export function readForFront(): void {
       checkOutput: async (path) => {
         if (path !== undefined) await ask(connection, { what: 'checkOutput', path });
       },
-      prepare: async (derived) => void (await ask(connection, { what: 'prepare', derived })),
+      prepare: async (derived) => {
+        const prepared = ask(connection, { what: 'prepare', derived });
+        // Without them, this thread reads the calls that it shows from their commits.
+        await (derived === 'calls' ? Promise.race([prepared, new Promise((resolve) => setTimeout(resolve, callsMs))]) : prepared);
+      },
       settle: async () => {
         const offers = held?.project.chain.offers.splice(0) ?? [];
         if (offers.length === 0) return;

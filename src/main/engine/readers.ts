@@ -39,7 +39,7 @@ export interface ReadersOptions {
 const idleMs = 60_000;
 
 /** Another thread starts when a call has waited this many milliseconds. Most calls end before a thread has started, which takes half a second of CPU. */
-const patienceMs = 150;
+const patienceMs = 50;
 
 interface Open {
   readonly connection: number;
@@ -103,8 +103,10 @@ export function openReaders(options: ReadersOptions): Readers {
   }
 
   function hear(reader: Reader, message: FromReader): void {
-    if (message.kind === 'ready') reader.isReady = true;
-    else if (message.kind === 'left') reader.left?.resolve();
+    if (message.kind === 'ready') {
+      reader.isReady = true;
+      giveNext();
+    } else if (message.kind === 'left') reader.left?.resolve();
     else if (message.kind === 'caches') reader.cache = message.size;
     else if (message.kind === 'ask')
       ask({ reader: reader.number, number: message.number, connection: message.connection, question: message.question });
@@ -183,10 +185,12 @@ export function openReaders(options: ReadersOptions): Readers {
   /** Calls about the same context prefer the same thread, whose caches know it, unless it is busy. */
   function free(about: string): Reader | undefined {
     if (readers.length === 0) return start();
+    const isFree = ({ isReady, open }: Reader): boolean => isReady && open.size === 0;
     const preferred = readers[hashText(about) % mostReaders];
-    const idle = preferred?.open.size === 0 ? preferred : readers.find(({ open }) => open.size === 0);
+    const idle = preferred && isFree(preferred) ? preferred : readers.find(isFree);
     if (idle || readers.length < mostReaders) return idle;
-    return readers.reduce((least, reader) => (reader.open.size < least.open.size ? reader : least));
+    const ready = readers.filter(({ isReady }) => isReady);
+    return ready.length > 0 ? ready.reduce((least, reader) => (reader.open.size < least.open.size ? reader : least)) : undefined;
   }
 
   function startAnother(): void {

@@ -4,8 +4,8 @@ import { basename } from 'node:path';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { type System, thisSystem } from '../../core/system/index.js';
 
-/** How much less than others a thread in the background gets: a third of their time while all are busy. */
-const niceness = 5;
+/** How much less than others a thread in the background gets: a tenth of their time while all are busy. */
+const niceness = 10;
 /** What the threads that this one starts know, and those that they start. */
 const answersWindows = 'answersWindows';
 

@@ -5,7 +5,7 @@ import { createRouterClient } from '@orpc/server';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import { type AheadOrder, type FilesAhead, importPaths, listSources, proveSource } from '../../../src/core/import/index.js';
-import { atOnce, checkProject, createEngine, createSession, filesAhead, type Project } from '../../../src/core/project/index.js';
+import { atOnce, checkProject, createEngine, createSession, filesAhead, orderFor, type Project } from '../../../src/core/project/index.js';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
@@ -279,6 +279,28 @@ describe('a thread that works in a project', () => {
     expect(project.chain.db.one<{ n: number }>('SELECT freelist_count AS n FROM pragma_freelist_count')?.n).toBeLessThan(50);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
+});
+
+test('[N20] threads that import and derive find the costs at the prices of a person', async () => {
+  const { client, project, engine } = engineWith(worker);
+  mkdirSync(engine.options.dataDir, { recursive: true });
+  writeFileSync(join(engine.options.dataDir, 'usage.json'), '{"models":{"claude-*":{"input":1000,"output":1000}}}');
+  const priced = () =>
+    project.chain.db.all("SELECT cost, priced FROM usageCall UNION ALL SELECT value, 0 FROM derivedProgress WHERE name = 'usage prices'");
+  await importWith(client, join(import.meta.dirname, '../../fixtures/usage/branches.jsonl'));
+  const imported = priced();
+  expect(imported.length).toBeGreaterThan(2);
+  expect(project.chain.db.one('SELECT MIN(cost) AS least FROM usageCall')).not.toEqual({ least: null });
+  await atEnd(runInWorker(worker, orderFor(project, { kind: 'derive' })));
+  expect(priced()).toEqual(imported);
+  const { calls } = await client.usage.calls({});
+  expect(calls.map(({ cost }) => cost?.amount).sort()).toEqual(
+    project.chain.db
+      .all<{ cost: number }>('SELECT cost FROM usageCall')
+      .map(({ cost }) => cost)
+      .sort(),
+  );
+  expect(priced()).toEqual(imported);
 });
 
 test('[N8] an engine counts tokens with the tokenizer, packed or not', { tags: 'long' }, async () => {

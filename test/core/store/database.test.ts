@@ -1,5 +1,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -54,6 +55,36 @@ describe('the database', () => {
     expect(sizeAfter(own)).toBeGreaterThan(copied);
     own.close();
     other.close();
+  });
+
+  test('[S20] a write gets the lock in a short pause of a thread that takes it again and again', async () => {
+    const file = join(scratch(), 'a.db');
+    const db = openDatabase(file);
+    db.leaveLog();
+    const holds = new Int32Array(new SharedArrayBuffer(4));
+    // As an import does.
+    const code = `const Database = require('better-sqlite3');
+const { file, holds } = require('node:worker_threads').workerData;
+const db = new Database(file);
+const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+for (;; pause(5)) {
+  db.exec('BEGIN IMMEDIATE');
+  Atomics.add(holds, 0, 1);
+  Atomics.notify(holds, 0);
+  pause(70);
+  db.exec('COMMIT');
+}`;
+    const worker = new Worker(code, { eval: true, workerData: { file, holds } });
+    for (let write = 0; write < 12; write++) {
+      // Each write begins while the lock is held.
+      Atomics.wait(holds, 0, Atomics.load(holds, 0));
+      db.transaction(() => db.run("INSERT INTO project (projectId, name, createdAt) VALUES (hex(randomblob(8)), 'a', 1)"));
+    }
+    const held = Atomics.load(holds, 0);
+    await worker.terminate();
+    db.close();
+    // SQLite's own waiting misses most pauses.
+    expect(held).toBeLessThan(36);
   });
 
   test('[S8] every new database has the definitions and settings that the migrations make', () => {

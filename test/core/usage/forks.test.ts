@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
 import { entries, familiesOf, fork, outlineRows, runList, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { groupings } from '../../../src/core/contract/index.js';
-import { loadPrices, sumSessions } from '../../../src/core/usage/index.js';
+import { catchUpUsage, loadPrices, sumSessions } from '../../../src/core/usage/index.js';
 import { callsByCommit, usageCalls, usageSessions, usageSides } from '../../support/counted.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -69,6 +69,12 @@ const callsIn = (chain: WriteChain, id: ContextId) => usageCalls(chain, { id }).
 const storedSums = ({ db }: WriteChain): unknown[] =>
   ['usageQuarter', 'usageSum'].map((table) => db.all(`SELECT * FROM ${table} ORDER BY session, agent, subagent, model, quarter`));
 
+/** What each call costs, once all have a price: an import that finds prices itself finds the same. */
+function costsIn(chain: WriteChain): unknown[] {
+  for (const _ of catchUpUsage(chain));
+  return chain.db.all('SELECT call, cost, flaw FROM usageCall ORDER BY call');
+}
+
 /** Files about the same calls: a session, a checkpoint of it, a fork that continues, a copy under new ids, and one that repeats itself. */
 const files = (turns: number, cut: number) => {
   const one = named('a', turns);
@@ -87,6 +93,9 @@ test('[N2] totals are what the files count, in any order, with checkpoints and c
       const added = storedSums(chain);
       sumSessions(chain, ['a', 'b', 'c', 'f']);
       expect(added).toEqual(storedSums(chain));
+      const found = costsIn(chain);
+      chain.db.run('UPDATE usageCall SET cost = NULL, priced = NULL');
+      expect(found).toEqual(costsIn(chain));
       const expected = countedIn(some);
       for (const groupBy of [...groupings, null]) expect(usageSessions(chain, { groupBy }).totals).toMatchObject(expected);
       expect(usageCalls(chain, {}).total).toBe(expected.calls);

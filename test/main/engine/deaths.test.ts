@@ -14,7 +14,7 @@ import { ensureBuilt } from '../../support/built.js';
 import { built, root } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
 
-/** The threads that the front started, newest last. */
+/** The threads that the front started and that have begun, newest last: Node itself may crash if one is ended before. */
 const threads = vi.hoisted((): { readonly name: string; readonly worker: Worker }[] => []);
 
 vi.mock('node:worker_threads', async (original) => {
@@ -22,7 +22,7 @@ vi.mock('node:worker_threads', async (original) => {
   class Known extends real.Worker {
     constructor(_: string, options: { readonly name: string }) {
       super(built('engine', 'work.js'), options);
-      threads.push({ name: options.name, worker: this });
+      this.once('message', () => void threads.push({ name: options.name, worker: this }));
     }
   }
   return { ...real, Worker: Known };

@@ -1,0 +1,42 @@
+import Database from 'better-sqlite3';
+import type { Connection } from './connection.js';
+
+/** Whether a transaction would begin at once. */
+export function isFree(connection: Connection): boolean {
+  const { raw, prepared } = connection;
+  if (raw.inTransaction || raw.readonly) return true;
+  const isBegun = hasBegun(connection, 1);
+  if (isBegun) prepared('ROLLBACK').run();
+  return isBegun;
+}
+
+/** Milliseconds between two looks for a lock that another thread of this process holds again and again, and the number of looks. */
+const lookMs = 1;
+const mostLooks = 1_000;
+
+/**
+ * Begins a transaction. With `isShared`, another thread of this process takes the lock again and again: SQLite itself looks for it at longer and longer
+ * intervals, and misses the short pauses of an import.
+ */
+export function begin(connection: Connection, isShared: boolean): void {
+  if (!isShared || !hasBegun(connection, mostLooks)) connection.prepared('BEGIN IMMEDIATE').run();
+}
+
+/** Whether a transaction could be begun at one of some looks. */
+function hasBegun({ raw, prepared }: Connection, looks: number): boolean {
+  const busyMs = raw.pragma('busy_timeout', { simple: true });
+  raw.pragma('busy_timeout = 0');
+  try {
+    for (let look = 1; ; look++)
+      try {
+        prepared('BEGIN IMMEDIATE').run();
+        return true;
+      } catch (error) {
+        if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))) throw error;
+        if (look >= looks) return false;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookMs);
+      }
+  } finally {
+    raw.pragma(`busy_timeout = ${busyMs}`);
+  }
+}
