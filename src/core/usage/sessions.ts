@@ -4,6 +4,7 @@ import { repositoryAt } from '../files/index.js';
 import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
 import type { Days } from './days.js';
+import { sums } from './facts.js';
 import { moneyOf } from './prices.js';
 import { readUsageSettings } from './settings.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
@@ -74,52 +75,18 @@ function groupKey(row: SumRow, groupBy: (typeof groupings)[number], repository: 
   }
 }
 
-interface Sums {
-  readonly sessions: Set<string>;
-  calls: number;
-  input: number;
-  cacheRead: number;
-  cacheWrite: number;
-  output: number;
-  inputs: number;
-  cacheReads: number;
-  cacheWrites: number;
-  outputs: number;
-  priced: number;
-  cost: number;
-  latest: number;
-}
+type Sums = Record<(typeof sums)[number], number> & { readonly sessions: Set<string>; latest: number };
 
 const noSums = (): Sums => ({
+  ...(Object.fromEntries(sums.map((name) => [name, 0])) as Record<(typeof sums)[number], number>),
   sessions: new Set(),
-  calls: 0,
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  output: 0,
-  inputs: 0,
-  cacheReads: 0,
-  cacheWrites: 0,
-  outputs: 0,
-  priced: 0,
-  cost: 0,
   latest: Number.NEGATIVE_INFINITY,
 });
 
-function add(sums: Sums, row: SumRow): void {
-  sums.sessions.add(row.session);
-  sums.calls += row.calls;
-  sums.input += row.input;
-  sums.cacheRead += row.cacheRead;
-  sums.cacheWrite += row.cacheWrite;
-  sums.output += row.output;
-  sums.inputs += row.inputs;
-  sums.cacheReads += row.cacheReads;
-  sums.cacheWrites += row.cacheWrites;
-  sums.outputs += row.outputs;
-  sums.priced += row.priced;
-  sums.cost += row.cost;
-  if (row.quarter > sums.latest) sums.latest = row.quarter;
+function add(to: Sums, row: SumRow): void {
+  to.sessions.add(row.session);
+  for (const name of sums) to[name] += row[name];
+  to.latest = Math.max(to.latest, row.quarter);
 }
 
 function shown({ sessions, calls, input, cacheRead, cacheWrite, output, priced, cost, ...counted }: Sums): UsageSums {

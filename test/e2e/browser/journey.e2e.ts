@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { answer, prompt } from '../../support/claude-lines.js';
+import Database from 'better-sqlite3';
 import { expect, test } from '../../support/e2e.js';
 import { root } from '../../support/machine.js';
 import {
@@ -205,17 +205,20 @@ test('paths on the command line open a project and import a session', { tag: '@l
 });
 
 test('a person who opens another view while an import runs stays there, and is offered what came', async ({ page, machine }) => {
-  const file = machine.path('work', 'large.jsonl');
-  const words = 'many words '.repeat(10_000);
-  const turn = (n: number): string =>
-    prompt(`u${n}`, `question ${n}`, { parent: n === 0 ? null : `a${n - 1}` }) + answer(`a${n}`, `${words}${n}`, { parent: `u${n}` });
-  writeFileSync(file, Array.from({ length: 600 }, (_, n) => turn(n)).join(''));
-  const { url } = await machine.web();
+  const dir = machine.path('named.stemma');
+  expect((await machine.ask('init', dir)).code).toBe(0);
+  const { url } = await machine.web(dir);
   await page.goto(url);
+  // The import waits until the other program has written.
+  const other = new Database(join(dir, 'stemma.db'));
+  other.exec('BEGIN IMMEDIATE');
   await chooseProject(page, 'Open or import a path…');
-  await page.getByRole('textbox', { name: 'Path to import or open' }).fill(file);
+  await page.getByRole('textbox', { name: 'Path to import or open' }).fill(join(root, 'test/fixtures/usage/two-models.jsonl'));
   await sheet(page).getByRole('button', { name: 'Open', exact: true }).click();
   await place(page, 'Usage').click();
+  await expect(page).toHaveURL(/#\/usage/);
+  other.exec('COMMIT');
+  other.close();
   await page.getByRole('status').getByRole('button', { name: 'Show' }).click();
   await expect(page).toHaveURL(/#\/chain/);
   await expect(commits(page).first()).toBeVisible();

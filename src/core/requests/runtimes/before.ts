@@ -1,5 +1,5 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { type ContextRow, commitAt, findCommit, goesOnWithTurn, kept, lineage, type ReadChain, readParsed, type Step } from '../../chain/index.js';
+import { type ContextRow, commitAt, findCommit, goesOnWithTurn, keep, kept, lineage, type ReadChain, readParsed, recalled, type Step } from '../../chain/index.js';
 import { once } from '../shared/once.js';
 import type { Delta, EarlierDeltas } from './runtime.js';
 
@@ -7,19 +7,12 @@ type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
 
 /** What a session wrote before a commit, in the order of its file: turns that were taken back since then are included. */
 export const contentBefore = (chain: ReadChain, row: Placed): EarlierDeltas => ({
-  first: () => firstOf(chain, row),
+  first: (kind, find) => {
+    const artifact = firstOf(chain, row);
+    return artifact === undefined ? undefined : foundIn(chain, artifact, kind, find);
+  },
   earlier: () => earlierThan(chain, row, (artifact) => chain.artifacts.read(artifact)),
-  found: (kind, find) =>
-    earlierThan(chain, row, (artifact) =>
-      kept(
-        chain,
-        kind,
-        String(artifact),
-        '',
-        () => find(chain.artifacts.read(artifact)),
-        () => bytesPerFinding,
-      ),
-    ),
+  found: (kind, find) => earlierThan(chain, row, (artifact) => foundIn(chain, artifact, kind, find)),
   parent: () => findParent(chain, row),
 });
 
@@ -30,10 +23,27 @@ function findParent(chain: ReadChain, { seq }: Placed): ReturnType<EarlierDeltas
   return { format: row.format, bytes: chain.artifacts.read(row.artifact), before: contentBefore(chain, row) };
 }
 
-function firstOf(chain: ReadChain, { seq, sessionId }: Placed): Uint8Array | undefined {
-  for (const step of lineage(chain, commitAt(chain, seq)))
-    if (commitAt(chain, step.seq).sessionId === sessionId) return chain.artifacts.read(step.artifact);
-  return undefined;
+/** The content of the first commit of the session on the way to a commit. It is that of the parent, whose first one is usually known. */
+function firstOf(chain: ReadChain, { seq, parent, sessionId }: Placed): ArtifactNo | undefined {
+  const nameAt = (at: CommitSeq): string => `${at} ${sessionId}`;
+  const known = [seq, parent].map((at) => (at === null ? undefined : recalled<ArtifactNo>(chain, firstKind, nameAt(at)))).find(defined);
+  const first = known ?? lineage(chain, commitAt(chain, seq)).find((step) => commitAt(chain, step.seq).sessionId === sessionId)?.artifact;
+  if (first !== undefined) keep(chain, firstKind, nameAt(seq), first, bytesPerFinding);
+  return first;
+}
+
+const firstKind = 'first of session';
+const defined = (artifact: ArtifactNo | undefined): boolean => artifact !== undefined;
+
+function foundIn<Value>(chain: ReadChain, artifact: ArtifactNo, kind: string, find: (bytes: Uint8Array) => Value): Value {
+  return kept(
+    chain,
+    kind,
+    String(artifact),
+    '',
+    () => find(chain.artifacts.read(artifact)),
+    () => bytesPerFinding,
+  );
 }
 
 /** The number of bytes that settings and sums take in memory, about. */

@@ -62,7 +62,8 @@ export interface Delta {
 
 /** The deltas of a session before another one, read on demand. */
 export interface EarlierDeltas {
-  first(): Uint8Array | undefined;
+  /** What is found in the first delta of the session. It is kept as in `found`. */
+  first<Value>(kind: string, find: (bytes: Uint8Array) => Value): Value | undefined;
   /** All earlier deltas, the newest first. */
   earlier(): Iterable<Uint8Array>;
   /** What is found in each of them, which is kept by `kind`: every later delta asks for it. */

@@ -199,10 +199,16 @@ interface Around {
 
 /** The session that this one repeats, by its session line. A copy contains the other session's line too. */
 function originIn(lines: readonly CodexLine[], before: EarlierDeltas | undefined): Origin | undefined {
-  const first = before?.first();
-  const end = first?.indexOf(0x0a) ?? -1;
-  const own = [...(first ? codexLines(end < 0 ? first : first.subarray(0, end + 1)) : []), ...lines].find(({ sort }) => sort === 'meta');
-  return own && codexOrigin(own);
+  const first = before?.first('codex session line', (bytes) => {
+    const end = bytes.indexOf(0x0a);
+    return originAmong([...codexLines(bufferOf(end < 0 ? bytes : bytes.subarray(0, end + 1)))]);
+  });
+  return (first ?? originAmong(lines))?.origin;
+}
+
+function originAmong(lines: readonly CodexLine[]): { readonly origin: Origin | undefined } | undefined {
+  const own = lines.find(({ sort }) => sort === 'meta');
+  return own && { origin: codexOrigin(own) };
 }
 
 /** A call that the agent counted, and whose reply it did not write, or wrote before this delta. */
