@@ -113,12 +113,13 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
 
 /** Adds the rest of a call's values. Returns its cost, if it is known. */
 function pushFacts(values: Batch['values'], call: CallCount, at: number, price: Pricer | undefined): number | null {
-  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, prompt = null, does = null, limit = null } = call;
-  const facts = { ...call, at, flaw: call.flaw ?? null, windowTokens: call.window ?? null, terms: call.terms ? JSON.stringify(call.terms) : null };
-  const priced = price?.(facts);
-  const { cost, flaw } = priced ?? { cost: null, flaw: facts.flaw };
+  const { model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, prompt = null, does = null, limit = null } = call;
+  const [found = null, windowTokens = null] = [call.flaw, call.window];
+  const terms = call.terms ? JSON.stringify(call.terms) : null;
+  const priced = price?.({ model, at, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, terms, windowTokens, flaw: found });
+  const { cost = null, flaw = found } = priced ?? {};
   values.push(input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does);
-  values.push(call.replayed ? 1 : null, limit, facts.windowTokens, facts.terms, cost, priced ? 1 : null);
+  values.push(call.replayed ? 1 : null, limit, windowTokens, terms, cost, priced ? 1 : null);
   return cost;
 }
 

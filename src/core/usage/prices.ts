@@ -156,12 +156,22 @@ function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): Model
 
 const dayMs = 86_400_000;
 
-/** Whether the date in a model's name is later than the call, so that one of the two dates is wrong. */
-export function predates(model: string, at: number): boolean {
+/** The days in the names of models, which are asked for with each call. */
+const released = new Map<string, number>();
+
+/** The day in a model's name; not a number if it has none. */
+function releaseOf(model: string): number {
+  const known = released.get(model);
+  if (known !== undefined) return known;
   const found = /-(20\d\d)-?([01]\d)-?([0-3]\d)(?:$|[^\d])/.exec(model);
-  const released = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
-  return at < released - dayMs;
+  const day = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
+  if (released.size >= maxKnown) released.clear();
+  released.set(model, day);
+  return day;
 }
+
+/** Whether the date in a model's name is later than the call, so that one of the two dates is wrong. */
+export const predates = (model: string, at: number): boolean => at < releaseOf(model) - dayMs;
 
 /** The number of calls that one transaction prices, and of calls whose sums one transaction computes. */
 const pricedAtOnce = 2_000;

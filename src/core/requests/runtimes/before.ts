@@ -1,5 +1,17 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { type ContextRow, commitAt, findCommit, goesOnWithTurn, keep, kept, lineage, type ReadChain, readParsed, recalled, type Step } from '../../chain/index.js';
+import {
+  type ContextRow,
+  commitAt,
+  findCommit,
+  goesOnWithTurn,
+  keep,
+  kept,
+  lineage,
+  type ReadChain,
+  readParsed,
+  recalled,
+  type Step,
+} from '../../chain/index.js';
 import { once } from '../shared/once.js';
 import type { Delta, EarlierDeltas } from './runtime.js';
 
