@@ -79,7 +79,7 @@ function catchUpFew(chain: Project['chain'], pending: (chain: Project['chain'], 
   if (pending(chain, fewCommits + 1) <= fewCommits && chain.db.isFree()) for (const _ of work);
 }
 
-/** Whether a question of this kind has something to wait for. One over many sessions always tells the analyst that others may follow. */
+/** Whether something must be derived before a question of this kind. One over many sessions always asks: the analyst gets ready for the next one. */
 export function isDue(chain: ReadChain, what: DerivedKind): boolean {
   switch (what) {
     case 'usage':

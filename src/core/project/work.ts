@@ -24,7 +24,11 @@ export interface WorkOrder {
 
 /** The order for work in an open project. */
 export const orderFor = ({ dir, projectId, place, chain }: ProjectFolder, work: ThreadWork): WorkOrder => ({
-  ...{ dir, projectId, mark: place?.mark, usageSettings: chain.usageSettings(), work },
+  dir,
+  projectId,
+  mark: place?.mark,
+  usageSettings: chain.usageSettings(),
+  work,
 });
 
 type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;

@@ -2,7 +2,6 @@ import type { ImportProgress, ImportResult } from '../contract/index.js';
 import { builtInMappings } from '../formats/index.js';
 import { detect, type ImportInput, importPaths, previewMapping } from '../import/index.js';
 import { filesAhead, orderFor, type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
-import { loadPrices } from '../usage/index.js';
 import { reads, scans, writes } from './procedure.js';
 
 /** The procedures of `import`. */
@@ -39,7 +38,6 @@ async function* importing(
       if (!(error instanceof WorkerFailed) || error.hadBegun) throw error;
     }
   const { ahead } = engine.options;
-  await loadPrices();
   const run = importPaths(project.chain, input, ahead === undefined ? undefined : (orders) => filesAhead(ahead, orders));
   for (;;) {
     const step = run.next();

@@ -59,7 +59,7 @@ export interface WritableDb extends ReadableDb {
    * writes much and copies the log itself. Returns a function that undoes this.
    */
   leaveLog(): () => void;
-  /** Whether it has stopped for now. */
+  /** Whether `leaveLog` is in effect: another connection writes much. */
   hasLeftLog(): boolean;
   /**
    * A transaction without foreign key checks, for work that deletes rows and has made sure that no row refers to them.

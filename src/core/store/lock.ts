@@ -15,14 +15,14 @@ const lookMs = 1;
 const mostLooks = 1_000;
 
 /**
- * Begins a transaction. With `isShared`, another thread of this process takes the lock again and again: SQLite itself looks for it at longer and longer
- * intervals, and misses the short pauses of an import.
+ * Begins a transaction. `isShared`: another thread of this process takes the lock again and again, as an import does. SQLite itself waits longer from
+ * look to look, and misses the import's short pauses.
  */
 export function begin(connection: Connection, isShared: boolean): void {
   if (!isShared || !hasBegun(connection, mostLooks)) connection.prepared('BEGIN IMMEDIATE').run();
 }
 
-/** Whether a transaction could be begun at one of some looks. */
+/** Tries to begin a transaction, up to a number of times. Returns whether it has begun. */
 function hasBegun({ raw, prepared }: Connection, looks: number): boolean {
   const busyMs = raw.pragma('busy_timeout', { simple: true });
   raw.pragma('busy_timeout = 0');

@@ -9,7 +9,7 @@ export interface CountedCommit {
   readonly calls: readonly CallCount[];
 }
 
-/** What a call costs, and what is wrong with it. */
+/** Finds what a call costs, and whether one of its counts or dates cannot be right. */
 export type Pricer = (call: Pick<CallRow, keyof CallTokens | 'model' | 'at' | 'terms' | 'windowTokens' | 'flaw'>) => Pick<CallRow, 'cost' | 'flaw'>;
 
 /** Columns with the same value for a whole batch of calls, and columns with a value for each call. */

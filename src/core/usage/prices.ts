@@ -156,22 +156,12 @@ function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): Model
 
 const dayMs = 86_400_000;
 
-/** The days in the names of models, which are asked for with each call. */
-const released = new Map<string, number>();
-
-/** The day in a model's name; not a number if it has none. */
-function releaseOf(model: string): number {
-  const known = released.get(model);
-  if (known !== undefined) return known;
-  const found = /-(20\d\d)-?([01]\d)-?([0-3]\d)(?:$|[^\d])/.exec(model);
-  const day = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
-  if (released.size >= maxKnown) released.clear();
-  released.set(model, day);
-  return day;
-}
-
 /** Whether the date in a model's name is later than the call, so that one of the two dates is wrong. */
-export const predates = (model: string, at: number): boolean => at < releaseOf(model) - dayMs;
+export function predates(model: string, at: number): boolean {
+  const found = /-(20\d\d)-?([01]\d)-?([0-3]\d)(?:$|[^\d])/.exec(model);
+  const released = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
+  return at < released - dayMs;
+}
 
 /** The number of calls that one transaction prices, and of calls whose sums one transaction computes. */
 const pricedAtOnce = 2_000;
@@ -201,7 +191,7 @@ export function* priceInPieces(chain: WriteChain): Generator<void> {
   yield* priceMany(chain, settings);
 }
 
-/** A question tells a person that the own prices are not valid. Other work leaves calls without prices then. */
+/** The settings; undefined if a person's `usage.json` is not valid. A question says so, and other work leaves its calls without prices. */
 function validSettings(chain: ReadChain): UsageSettings | undefined {
   try {
     return readUsageSettings(chain);

@@ -48,14 +48,7 @@ export const isBeside = ({ call }: Pick<CallRow, 'call'>): boolean => call.start
 const notBeside = `u.call NOT GLOB '${besidePrefix}*'`;
 
 /** What a call's price depends on beside its tokens, as it was recorded. */
-export function termsOf({ terms }: Pick<CallRow, 'terms'>): CallTerms {
-  if (terms === null) return {};
-  if (lastTerms?.text !== terms) lastTerms = { text: terms, terms: JSON.parse(terms) as CallTerms };
-  return lastTerms.terms;
-}
-
-/** The calls of a session have the same terms, one after the other. */
-let lastTerms: { readonly text: string; readonly terms: CallTerms } | undefined;
+export const termsOf = ({ terms }: Pick<CallRow, 'terms'>): CallTerms => (terms === null ? {} : (JSON.parse(terms) as CallTerms));
 
 /** The calls of commits, including calls outside the conversation and copies of calls, oldest first. */
 export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>

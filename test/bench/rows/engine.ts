@@ -152,7 +152,7 @@ async function importing(folder: string, files: { readonly count: number; readon
   const at = mkdtempSync(join(folder, 'engine-'));
   const bytes = writeSessions(join(at, 'sessions'), files.count, files.size);
   const engine = await openWindows(folder, at);
-  const windows = [engine.connect(), engine.connect()] as const;
+  const windows = [engine.connect('window'), engine.connect('window')] as const;
   const dir = join(at, 'project.stemma');
   await windows[0].project.create({ dir });
   await windows[1].project.open({ dir });
@@ -183,7 +183,7 @@ async function importing(folder: string, files: { readonly count: number; readon
   loop.stop();
   const stored = bytesBelow(dir);
   const parts = partsOf(dir);
-  await engine.close();
+  await engine.stop();
   rmSync(at, { recursive: true, force: true });
   const { write: writeMs = 0, ...readMs } = took;
   const times = { importMs, gapMs: importGap, idleThreadMs, cpuGapMs: cpuGap, readMs, writeMs, idleGapMs: idleGap };

@@ -73,11 +73,7 @@ const stored = ({ db }: WriteChain): unknown =>
 const usageIn = ({ db }: WriteChain): unknown =>
   db.all('SELECT context, call, key, session, at, input, output FROM usageCall ORDER BY context, call');
 
-const order = ({ dir, projectId }: Project, paths: string[]) => ({
-  dir,
-  projectId,
-  work: { kind: 'import' as const, ahead: worker, input: { paths } },
-});
+const order = (project: Project, paths: string[]) => orderFor(project, { kind: 'import', ahead: worker, input: { paths } });
 
 describe('a thread that works in a project', () => {
   test('[S19] a thread imports the same as the engine itself', { tags: 'long' }, async () => {
@@ -267,8 +263,7 @@ describe('a thread that works in a project', () => {
     project.chain.db.run('UPDATE artifact SET createdAt = createdAt - 60000');
     let packing: Promise<unknown> = Promise.resolve();
     const upkeep = openUpkeep(project.chain, { quiet: 1, between: 1, soon: 60_000 }, (kind, signal) => {
-      const { dir, projectId } = project;
-      packing = atEnd(runInWorker(worker, { dir, projectId, work: { kind } }, signal));
+      packing = atEnd(runInWorker(worker, orderFor(project, { kind }), signal));
       return packing;
     });
     onTestFinished(upkeep.close);

@@ -1,16 +1,12 @@
 // Threads that die: a reader while it answers, and the writer with a queue.
 import { join } from 'node:path';
-import { MessageChannel, type Worker } from 'node:worker_threads';
-import { createORPCClient } from '@orpc/client';
-import { RPCLink } from '@orpc/client/message-port';
+import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import type { ProjectChange } from '../../../src/core/contract/index.js';
-import type { Port } from '../../../src/main/engine/connection.js';
-import { frontBehind } from '../../../src/main/engine/front.js';
-import type { ContractClient, EngineOptions, FromEngine } from '../../../src/main/launch/index.js';
 import { ensureBuilt } from '../../support/built.js';
+import { startFront } from '../../support/front.js';
 import { built, root } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
 
@@ -32,40 +28,16 @@ beforeAll(ensureBuilt);
 
 /** The threads of an engine, whose front runs on this thread. */
 async function engine(dataDir = scratch()) {
-  const options: EngineOptions = {
+  const front = await startFront({
     dataDir,
     agentRoots: [],
     sampleDir: join(root, 'resources/sample'),
     worker: built('engine', 'work.js'),
     startup: { paths: [], project: null },
     platform: 'linux',
-  };
-  const ready = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<number>();
-  const ports: Port[] = [];
-  const tell = frontBehind(
-    (message: FromEngine) => message.kind === 'ready' && ready.resolve(),
-    (code) => {
-      // The process or thread of an engine ends now, and its ports with it.
-      for (const port of ports) port.close?.();
-      ended.resolve(code);
-    },
-  );
-  tell({ kind: 'start', options });
-  await ready.promise;
-  const connect = (): ContractClient => {
-    const { port1, port2 } = new MessageChannel();
-    ports.push(port2 as never);
-    tell({ kind: 'connect', connection: ports.length, caller: 'script' }, port2 as never);
-    port1.start();
-    onTestFinished(() => port1.close());
-    return createORPCClient(new RPCLink({ port: port1 as never }));
-  };
-  const stop = async (): Promise<number> => {
-    tell({ kind: 'stop' });
-    return ended.promise;
-  };
-  return { connect, stop, ended: ended.promise };
+  });
+  onTestFinished(front.disconnect);
+  return front;
 }
 
 const sample = join(root, 'resources/sample');

@@ -38,14 +38,14 @@ function findParent(chain: ReadChain, { seq }: Placed): ReturnType<EarlierDeltas
 /** The content of the first commit of the session on the way to a commit. It is that of the parent, whose first one is usually known. */
 function firstOf(chain: ReadChain, { seq, parent, sessionId }: Placed): ArtifactNo | undefined {
   const nameAt = (at: CommitSeq): string => `${at} ${sessionId}`;
-  const known = [seq, parent].map((at) => (at === null ? undefined : recalled<ArtifactNo>(chain, firstKind, nameAt(at)))).find(defined);
+  const firstAt = (at: CommitSeq): ArtifactNo | undefined => recalled(chain, firstKind, nameAt(at));
+  const known = firstAt(seq) ?? (parent === null ? undefined : firstAt(parent));
   const first = known ?? lineage(chain, commitAt(chain, seq)).find((step) => commitAt(chain, step.seq).sessionId === sessionId)?.artifact;
   if (first !== undefined) keep(chain, firstKind, nameAt(seq), first, bytesPerFinding);
   return first;
 }
 
 const firstKind = 'first of session';
-const defined = (artifact: ArtifactNo | undefined): boolean => artifact !== undefined;
 
 function foundIn<Value>(chain: ReadChain, artifact: ArtifactNo, kind: string, find: (bytes: Uint8Array) => Value): Value {
   return kept(

@@ -32,22 +32,24 @@ export async function importPaths(paths: readonly string[], thenShow: boolean, m
     const { result } = job;
     if (!result) return;
     if (result.sessions === 0 && result.skipped.length > 0) return show({ kind: 'imports' });
+    const lines = result.skipped.length;
+    const notice = lines > 0 ? `Imported. ${say.plural(lines, 'line')} could not be read; open Imports for details` : 'Imported';
     const isElsewhere = route().view !== view || route().project !== project;
-    if (thenShow && isElsewhere) offerToShow(paths, sought, project);
-    else if (thenShow) await showImported(paths, sought);
-    if (result.skipped.length > 0) notify(`Imported. ${say.plural(result.skipped.length, 'line')} could not be read; open Imports for details`);
+    if (thenShow && isElsewhere) return offerToShow(notice, paths, sought, project);
+    if (thenShow) await showImported(paths, sought);
+    if (lines > 0) notify(notice);
   } catch (error) {
     notifyProblem(error);
   }
 }
 
-function offerToShow(paths: readonly string[], sought: string | undefined, project: string | undefined): void {
+function offerToShow(notice: string, paths: readonly string[], sought: string | undefined, project: string | undefined): void {
   const act = async (): Promise<void> => {
     if (route().project !== project) go({ project });
     await followAddress();
     await showImported(paths, sought);
   };
-  notify('Imported', { name: 'Show', act: () => void act().catch(notifyProblem) });
+  notify(notice, { name: 'Show', act: () => void act().catch(notifyProblem) });
 }
 
 /** The paths to import for a session: its file, and the folders in which Claude Code and Cline store the files of its subagents. */

@@ -201,7 +201,7 @@ interface Around {
 function originIn(lines: readonly CodexLine[], before: EarlierDeltas | undefined): Origin | undefined {
   const first = before?.first('codex session line', (bytes) => {
     const end = bytes.indexOf(0x0a);
-    return originAmong([...codexLines(bufferOf(end < 0 ? bytes : bytes.subarray(0, end + 1)))]);
+    return originAmong([...codexLines(end < 0 ? bytes : bytes.subarray(0, end + 1))]);
   });
   return (first ?? originAmong(lines))?.origin;
 }
