@@ -111,51 +111,43 @@ const analysisTools = z.object({
 export type AnalysisTools = z.output<typeof analysisTools>;
 
 export const analysisContract = {
-  sums: procedure('Returns the sums of all calls by session, day, agent and model, from which charts and tables are computed.')
-    .input(z.strictObject({}))
-    .output(
-      z.object({
-        packed: z.string().describe('The sessions, the sums of calls, the forks and the compactions as JSON.'),
-        left: count.describe('The commits that are not counted, because another program was writing to the project.'),
-      }),
-    ),
-  tools: procedure('Returns the sums of all tool calls by session, day, agent, model and tool. There are several times as many as sums of calls.')
-    .input(z.strictObject({}))
-    .output(z.object({ packed: z.string().describe('The sums of tool calls as JSON.') })),
+  sums: procedure('Returns the sums of all calls by session, day, agent and model, from which charts and tables are computed.').returns({
+    packed: z.string().describe('The sessions, the sums of calls, the forks and the compactions as JSON.'),
+    left: count.describe('The commits that are not counted, because another program was writing to the project.'),
+  }),
+  tools: procedure(
+    'Returns the sums of all tool calls by session, day, agent, model and tool. There are several times as many as sums of calls.',
+  ).returns({ packed: z.string().describe('The sums of tool calls as JSON.') }),
   progress: procedure(
     'Counts the commits of the project, and those from which questions over all sessions are answered. The first question after an import waits for the others.',
-  )
-    .input(z.strictObject({}))
-    .output(z.object({ done: count, total: count })),
-  query: procedure('Answers a question over all sessions of the project: columns of a view, filtered, grouped and sorted.')
-    .input(question.extend({ limit }))
-    .output(answer),
+  ).returns({ done: count, total: count }),
+  query: procedure(
+    'Answers a question over all sessions of the project: columns of a view, filtered, grouped and sorted.',
+    question.extend({ limit }),
+  ).returns(answer),
   sql: procedure(
     'Answers a SELECT statement over the documented views of the project. It reads only, in a process of its own, with limits of time, memory and rows.',
-  )
-    .input(z.strictObject({ sql, limit }))
-    .output(answer),
-  schema: procedure('Lists the views that `analysis.sql` and `analysis.query` read, with their columns.')
-    .input(z.strictObject({}))
-    .output(z.object({ version: count, views: z.array(viewSchema) })),
+    { sql, limit },
+  ).returns(answer),
+  schema: procedure('Lists the views that `analysis.sql` and `analysis.query` read, with their columns.').returns({
+    version: count,
+    views: z.array(viewSchema),
+  }),
   export: procedure(
     'Writes the rows of a question, or with `dataset` all views of the project as a folder of Parquet files by view and month. Never overwrites a file.',
-  )
-    .input(
-      z
-        .strictObject({
-          sql: sql.optional(),
-          query: question.optional().describe('The question, as `analysis.query` takes it.'),
-          dataset: z.literal(true).optional().describe('All views, each as files by month.'),
-          format: z.enum(analysisFormats).describe('The format of the file.'),
-          path: line.min(1).describe('The new file, or for a dataset the new folder. It must not exist.'),
-        })
-        .refine(({ sql, query, dataset }) => [sql, query, dataset].filter((one) => one !== undefined).length === 1, {
-          message: 'give one of sql, query and dataset',
-          path: ['sql'],
-        }),
-    )
-    .output(z.object({ path: z.string(), rows: count, bytes: count })),
+    z
+      .strictObject({
+        sql: sql.optional(),
+        query: question.optional().describe('The question, as `analysis.query` takes it.'),
+        dataset: z.literal(true).optional().describe('All views, each as files by month.'),
+        format: z.enum(analysisFormats).describe('The format of the file.'),
+        path: line.min(1).describe('The new file, or for a dataset the new folder. It must not exist.'),
+      })
+      .refine(({ sql, query, dataset }) => [sql, query, dataset].filter((one) => one !== undefined).length === 1, {
+        message: 'give one of sql, query and dataset',
+        path: ['sql'],
+      }),
+  ).returns({ path: z.string(), rows: count, bytes: count }),
 };
 
 export const findingRule = z.object({
@@ -192,24 +184,20 @@ export type Finding = z.output<typeof finding>;
 const unchecked = count.optional();
 
 export const findingContract = {
-  list: procedure('Lists what the rules find in all sessions: each with the commit and the entry that show it.')
-    .input(
-      z.strictObject({
-        rule: name.optional().describe('Only findings of this rule.'),
-        sessionId: name.optional().describe('Only findings in this session.'),
-        offset: count.optional().describe('How many findings to skip.'),
-        limit: count.max(10_000).optional().describe('The maximum number of findings. The default is 1,000.'),
-      }),
-    )
-    .output(
-      z.object({
-        total: count,
-        findings: z.array(finding),
-        problems: z.array(z.object({ rule: z.string(), message: z.string() })),
-        unchecked,
-      }),
-    ),
-  rules: procedure('Lists the rules: the built-in ones, and those in the folder `rules` of Stemma’s data folder.')
-    .input(z.strictObject({}))
-    .output(z.object({ folder: z.string().nullable(), rules: z.array(findingRule), unchecked })),
+  list: procedure('Lists what the rules find in all sessions: each with the commit and the entry that show it.', {
+    rule: name.optional().describe('Only findings of this rule.'),
+    sessionId: name.optional().describe('Only findings in this session.'),
+    offset: count.optional().describe('How many findings to skip.'),
+    limit: count.max(10_000).optional().describe('The maximum number of findings. The default is 1,000.'),
+  }).returns({
+    total: count,
+    findings: z.array(finding),
+    problems: z.array(z.object({ rule: z.string(), message: z.string() })),
+    unchecked,
+  }),
+  rules: procedure('Lists the rules: the built-in ones, and those in the folder `rules` of Stemma’s data folder.').returns({
+    folder: z.string().nullable(),
+    rules: z.array(findingRule),
+    unchecked,
+  }),
 };

@@ -67,53 +67,40 @@ export type Checkpointing = z.output<typeof checkpointing>;
 export const captureContract = {
   watch: procedure(
     'Follows transcripts: a finished turn becomes a commit within two seconds. Without `paths`, follows the folders of the agents on this machine and stores only new turns. With `paths`, reads the existing content first. Replaces an earlier `capture.start`, and continues until `capture.stop` or until the engine ends.',
-  )
-    .input(
-      z.strictObject({
-        paths: z.array(path).min(1).max(1_000).optional().describe('Files and folders to follow. The default is the folders of the agents.'),
-        agents: z.array(z.enum(runtimes)).min(1).max(20).optional().describe('The agents to follow. The default is every agent on this machine.'),
-        from: z.enum(['beginning', 'now']).optional().describe('Whether to read existing content first.'),
-        cwd: path.optional().describe('Only sessions in this working directory or below it.'),
-        granularity: granularity.optional(),
-        checkpoints: checkpointing.optional().describe('When a checkpoint is taken. Replaces `granularity`.'),
-        ...signed,
-        remember,
-      }),
-    )
-    .output(captureStatus),
-  status: procedure('Returns the followed files and folders, and how far each file was read.').input(z.strictObject({})).output(captureStatus),
-  stop: procedure('Stops following.')
-    .input(
-      z.strictObject({
-        end: z.boolean().optional().describe('True if the agents have ended: stores the rest of the changed files as the end of their sessions.'),
-        remember,
-      }),
-    )
-    .output(captureStatus),
-  checkpoint: procedure('Reads the new part of one transcript now, as a hook does.')
-    .input(
-      z.strictObject({
-        path,
-        what: z
-          .enum(['settled', 'resting', 'all', 'end', 'compaction', 'now'])
-          .optional()
-          .describe(
-            'What to store: finished turns (`settled`), also a turn that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), the state before a compaction (`compaction`), or the turn in progress up to now (`now`).',
-          ),
-        granularity: granularity.optional(),
-        ...signed,
-      }),
-    )
-    .output(
-      z.object({
-        commits: count,
-        entries: count,
-        tip: contextId.optional(),
-        format: name.optional(),
-        bytes: count,
-        pending: count,
-        open: z.boolean(),
-        skipped: z.array(skip),
-      }),
-    ),
+    {
+      paths: z.array(path).min(1).max(1_000).optional().describe('Files and folders to follow. The default is the folders of the agents.'),
+      agents: z.array(z.enum(runtimes)).min(1).max(20).optional().describe('The agents to follow. The default is every agent on this machine.'),
+      from: z.enum(['beginning', 'now']).optional().describe('Whether to read existing content first.'),
+      cwd: path.optional().describe('Only sessions in this working directory or below it.'),
+      granularity: granularity.optional(),
+      checkpoints: checkpointing.optional().describe('When a checkpoint is taken. Replaces `granularity`.'),
+      ...signed,
+      remember,
+    },
+  ).returns(captureStatus),
+  status: procedure('Returns the followed files and folders, and how far each file was read.').returns(captureStatus),
+  stop: procedure('Stops following.', {
+    end: z.boolean().optional().describe('True if the agents have ended: stores the rest of the changed files as the end of their sessions.'),
+    remember,
+  }).returns(captureStatus),
+  checkpoint: procedure('Reads the new part of one transcript now, as a hook does.', {
+    path,
+    what: z
+      .enum(['settled', 'resting', 'all', 'end', 'compaction', 'now'])
+      .optional()
+      .describe(
+        'What to store: finished turns (`settled`), also a turn that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), the state before a compaction (`compaction`), or the turn in progress up to now (`now`).',
+      ),
+    granularity: granularity.optional(),
+    ...signed,
+  }).returns({
+    commits: count,
+    entries: count,
+    tip: contextId.optional(),
+    format: name.optional(),
+    bytes: count,
+    pending: count,
+    open: z.boolean(),
+    skipped: z.array(skip),
+  }),
 };

@@ -1,4 +1,3 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
@@ -180,44 +179,38 @@ const page = {
 export const cardContract = {
   add: procedure(
     'Stores a card. If a card with this id exists and has the same content, returns it. If its content differs, replaces the content; fails with CONFLICT if a turn holds the card.',
-  )
-    .input(z.strictObject({ card: cardInput.describe('The card.') }))
-    .output(card),
-  get: procedure('Returns a card.').input(z.strictObject({ cardId })).output(card),
-  batch: procedure('Returns cards in the order of their ids, without duplicates, and lists the missing ones.')
-    .input(z.strictObject({ cardIds }))
-    .output(z.object({ cards: z.array(card), missingCardIds: z.array(cardId) })),
-  delete: procedure('Deletes a card. It stays readable, but models do not see it in turns that begin later.')
-    .input(z.strictObject({ cardId, author: name.optional().describe('Who deletes it.') }))
-    .output(card),
-  history: procedure('Lists the changes of a card: the earlier content, who changed it and when.')
-    .input(z.strictObject({ cardId }))
-    .output(z.array(cardVersion)),
-  boxes: procedure('Lists the boxes that contain a card, newest first.').input(z.strictObject({ cardId })).output(z.array(boxId)),
-  list: procedure('Lists cards that match all conditions, newest first, in pages.')
-    .input(
-      inOrder(
-        z.strictObject({
-          type: line.optional().describe('Only cards of this type.'),
-          role: z.enum(roles).optional().describe('Only cards with this role.'),
-          authorId: line.optional().describe('Only cards by this author.'),
-          from: timestamp.optional().describe('Only cards created at this time or later.'),
-          to: timestamp.optional().describe('Only cards created at this time or earlier.'),
-          text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
-          ...page,
-        }),
-      ),
-    )
-    .output(z.object({ total: count, cards: z.array(card) })),
-  facets: procedure('Counts the cards of each type, role and author.')
-    .input(z.strictObject({}))
-    .output(
-      z.object({
-        types: z.array(z.object({ name: z.string(), count, damaged })),
-        roles: z.array(z.object({ name: z.string(), count, damaged })),
-        authors: z.array(z.object({ name: z.string(), count, damaged })),
+    { card: cardInput.describe('The card.') },
+  ).returns(card),
+  get: procedure('Returns a card.', { cardId }).returns(card),
+  batch: procedure('Returns cards in the order of their ids, without duplicates, and lists the missing ones.', { cardIds }).returns({
+    cards: z.array(card),
+    missingCardIds: z.array(cardId),
+  }),
+  delete: procedure('Deletes a card. It stays readable, but models do not see it in turns that begin later.', {
+    cardId,
+    author: name.optional().describe('Who deletes it.'),
+  }).returns(card),
+  history: procedure('Lists the changes of a card: the earlier content, who changed it and when.', { cardId }).returns(z.array(cardVersion)),
+  boxes: procedure('Lists the boxes that contain a card, newest first.', { cardId }).returns(z.array(boxId)),
+  list: procedure(
+    'Lists cards that match all conditions, newest first, in pages.',
+    inOrder(
+      z.strictObject({
+        type: line.optional().describe('Only cards of this type.'),
+        role: z.enum(roles).optional().describe('Only cards with this role.'),
+        authorId: line.optional().describe('Only cards by this author.'),
+        from: timestamp.optional().describe('Only cards created at this time or later.'),
+        to: timestamp.optional().describe('Only cards created at this time or earlier.'),
+        text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
+        ...page,
       }),
     ),
+  ).returns({ total: count, cards: z.array(card) }),
+  facets: procedure('Counts the cards of each type, role and author.').returns({
+    types: z.array(z.object({ name: z.string(), count, damaged })),
+    roles: z.array(z.object({ name: z.string(), count, damaged })),
+    authors: z.array(z.object({ name: z.string(), count, damaged })),
+  }),
 };
 
 /** An entry of a box read as a conversation, with its card. */
@@ -232,75 +225,61 @@ export const boxEntry = entryDraft.extend({
 export type BoxEntry = z.output<typeof boxEntry>;
 
 export const boxContract = {
-  create: procedure('Creates a box of cards.')
-    .input(z.strictObject({ cardIds, boxId: boxId.optional().describe('The id of the new box. Without it, Stemma makes one.') }))
-    .output(box),
-  get: procedure('Returns a box.').input(z.strictObject({ boxId })).output(box),
-  batch: procedure('Returns boxes in the order of their ids, without duplicates, and lists the missing ones.')
-    .input(z.strictObject({ boxIds: z.array(boxId).max(10_000).describe('The ids of boxes.') }))
-    .output(z.object({ boxes: z.array(box), missingBoxIds: z.array(boxId) })),
-  cards: procedure('Returns the cards of a box in its order. Missing, deleted and expired cards are listed.')
-    .input(z.strictObject({ boxId }))
-    .output(
-      z.object({
-        boxId,
-        cards: z.array(card),
-        missingCardIds: z.array(cardId),
-        deletedCardIds: z.array(cardId),
-        expiredCardIds: z.array(cardId),
-      }),
-    ),
-  append: procedure('Appends cards to a box, except those that it contains already.').input(z.strictObject({ boxId, cardIds })).output(box),
-  replace: procedure('Creates a box that replaces another. The other one stays readable.').input(z.strictObject({ boxId, cardIds })).output(box),
-  list: procedure('Lists the boxes, most recently changed first, in pages.')
-    .input(z.strictObject({ ...page }))
-    .output(z.object({ total: count, boxes: z.array(boxRow) })),
-  entries: procedure('Returns a box as the conversation that a model sees: without deleted and expired cards.')
-    .input(z.strictObject({ boxId }))
-    .output(z.object({ tokens: count, entries: z.array(boxEntry) })),
-  fromContext: procedure("Creates a box from the entries of a commit's context. Entries that are cards already keep their ids.")
-    .input(z.strictObject({ id: contextPrefix, stop: stop.optional() }))
-    .output(box),
-  commit: procedure('Stores the conversation that a model sees of a box as a commit.')
-    .input(
-      z.strictObject({
-        boxId,
-        parent: contextPrefix.nullable().describe('The commit that the new one follows, or null for a new chain.'),
-        type: z.enum(commitTypes).exclude(['compaction']).optional().describe('The type of the commit.'),
-        template: name.optional().describe('The template of the commit.'),
-        principal: name.optional().describe('The person or agent that the commit belongs to.'),
-        summary: z.string().max(100_000).optional().describe('A summary for people.'),
-      }),
-    )
-    .output(commit),
+  create: procedure('Creates a box of cards.', {
+    cardIds,
+    boxId: boxId.optional().describe('The id of the new box. Without it, Stemma makes one.'),
+  }).returns(box),
+  get: procedure('Returns a box.', { boxId }).returns(box),
+  batch: procedure('Returns boxes in the order of their ids, without duplicates, and lists the missing ones.', {
+    boxIds: z.array(boxId).max(10_000).describe('The ids of boxes.'),
+  }).returns({ boxes: z.array(box), missingBoxIds: z.array(boxId) }),
+  cards: procedure('Returns the cards of a box in its order. Missing, deleted and expired cards are listed.', { boxId }).returns({
+    boxId,
+    cards: z.array(card),
+    missingCardIds: z.array(cardId),
+    deletedCardIds: z.array(cardId),
+    expiredCardIds: z.array(cardId),
+  }),
+  append: procedure('Appends cards to a box, except those that it contains already.', { boxId, cardIds }).returns(box),
+  replace: procedure('Creates a box that replaces another. The other one stays readable.', { boxId, cardIds }).returns(box),
+  list: procedure('Lists the boxes, most recently changed first, in pages.', { ...page }).returns({ total: count, boxes: z.array(boxRow) }),
+  entries: procedure('Returns a box as the conversation that a model sees: without deleted and expired cards.', { boxId }).returns({
+    tokens: count,
+    entries: z.array(boxEntry),
+  }),
+  fromContext: procedure("Creates a box from the entries of a commit's context. Entries that are cards already keep their ids.", {
+    id: contextPrefix,
+    stop: stop.optional(),
+  }).returns(box),
+  commit: procedure('Stores the conversation that a model sees of a box as a commit.', {
+    boxId,
+    parent: contextPrefix.nullable().describe('The commit that the new one follows, or null for a new chain.'),
+    type: z.enum(commitTypes).exclude(['compaction']).optional().describe('The type of the commit.'),
+    template: name.optional().describe('The template of the commit.'),
+    principal: name.optional().describe('The person or agent that the commit belongs to.'),
+    summary: z.string().max(100_000).optional().describe('A summary for people.'),
+  }).returns(commit),
 };
 
 export const profileContract = {
-  put: procedure('Stores a profile under a name: a card with the prompt and the tools of an agent.')
-    .input(
-      z.strictObject({
-        name: name.describe('The name of the profile.'),
-        card: cardInput.describe('The card with the prompt and the tools.'),
-        profileBoxId: boxId.optional().describe('The box of the profile. Without it, Stemma makes one.'),
-      }),
-    )
-    .output(z.object({ name: z.string(), profileBoxId: boxId, cardId })),
+  put: procedure('Stores a profile under a name: a card with the prompt and the tools of an agent.', {
+    name: name.describe('The name of the profile.'),
+    card: cardInput.describe('The card with the prompt and the tools.'),
+    profileBoxId: boxId.optional().describe('The box of the profile. Without it, Stemma makes one.'),
+  }).returns({ name: z.string(), profileBoxId: boxId, cardId }),
   delete: procedure(
     'Deletes a profile: no agent can start with it any more. Agents that have started keep it, and its boxes stay. `deleted: false` or `profile.put` restores it.',
-  )
-    .input(
-      z.strictObject({
-        name: line.describe('The name of the profile.'),
-        deleted: z.boolean().default(true).describe('False brings it back.'),
-      }),
-    )
-    .output(z.object({ name: z.string(), deleted: z.boolean() })),
-  find: procedure('Finds a profile by its name, ignoring case.')
-    .input(z.strictObject({ name: line.describe('The name of the profile.') }))
-    .output(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() })),
-  list: procedure('Lists the profiles.')
-    .input(z.strictObject({}))
-    .output(z.array(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() }))),
+    {
+      name: line.describe('The name of the profile.'),
+      deleted: z.boolean().default(true).describe('False brings it back.'),
+    },
+  ).returns({ name: z.string(), deleted: z.boolean() }),
+  find: procedure('Finds a profile by its name, ignoring case.', { name: line.describe('The name of the profile.') }).returns({
+    name: z.string(),
+    profileBoxId: boxId,
+    cardId: cardId.optional(),
+  }),
+  list: procedure('Lists the profiles.').returns(z.array(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() }))),
 };
 
 /** Cards and boxes in the HTTP form of the public system: snake_case names and its limits. */
@@ -330,38 +309,34 @@ const wireCardId = wireId.describe('The id of the card.');
 const inBox = z.strictObject({ projectId, boxId: wireBoxId });
 
 export const readsContract = {
-  box: oc.route({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}', description: 'Returns a box.' }).input(inBox).output(wireBox),
-  boxes: oc
-    .route({
+  box: procedure({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}', description: 'Returns a box.' }, inBox).returns(wireBox),
+  boxes: procedure(
+    {
       method: 'POST',
       path: '/projects/{projectId}/boxes/batch',
       description: 'Returns boxes by their ids, with their last cards if `hydrate` is set.',
-    })
-    .input(
-      z.strictObject({
-        projectId,
-        box_ids: wireIds,
-        hydrate: z.boolean().default(false).describe('Include the last cards of each box.'),
-        limit: wireLimit,
-      }),
-    )
-    .output(
-      z.object({
-        boxes: z.array(wireBox.extend({ hydrated_cards: z.array(wireCard).optional() })),
-        missing_box_ids: z.array(z.string()),
-        missing_card_ids: z.array(z.string()),
-      }),
-    ),
-  boxCards: oc
-    .route({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}/cards', description: 'Returns the last cards of a box, in its order.' })
-    .input(inBox.extend({ limit: wireLimit }))
-    .output(z.array(wireCard)),
-  cards: oc
-    .route({ method: 'POST', path: '/projects/{projectId}/cards/batch', description: 'Returns cards by their ids.' })
-    .input(z.strictObject({ projectId, card_ids: wireIds }))
-    .output(z.object({ cards: z.array(wireCard), missing_ids: z.array(z.string()) })),
-  card: oc
-    .route({ method: 'GET', path: '/projects/{projectId}/cards/{cardId}', description: 'Returns a card.' })
-    .input(z.strictObject({ projectId, cardId: wireCardId }))
-    .output(wireCard),
+    },
+    {
+      projectId,
+      box_ids: wireIds,
+      hydrate: z.boolean().default(false).describe('Include the last cards of each box.'),
+      limit: wireLimit,
+    },
+  ).returns({
+    boxes: z.array(wireBox.extend({ hydrated_cards: z.array(wireCard).optional() })),
+    missing_box_ids: z.array(z.string()),
+    missing_card_ids: z.array(z.string()),
+  }),
+  boxCards: procedure(
+    { method: 'GET', path: '/projects/{projectId}/boxes/{boxId}/cards', description: 'Returns the last cards of a box, in its order.' },
+    inBox.extend({ limit: wireLimit }),
+  ).returns(z.array(wireCard)),
+  cards: procedure(
+    { method: 'POST', path: '/projects/{projectId}/cards/batch', description: 'Returns cards by their ids.' },
+    { projectId, card_ids: wireIds },
+  ).returns({ cards: z.array(wireCard), missing_ids: z.array(z.string()) }),
+  card: procedure(
+    { method: 'GET', path: '/projects/{projectId}/cards/{cardId}', description: 'Returns a card.' },
+    { projectId, cardId: wireCardId },
+  ).returns(wireCard),
 };

@@ -236,98 +236,77 @@ const previewInput = z.strictObject({
 export const composeContract = {
   saveState: procedure(
     'Saves the shared state of a run (the blackboard) with a commit. Saving again adds a newer state, which takes precedence; the earlier state is kept.',
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        state,
-        reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets the same blocks.'),
-        contexts: z.record(line, z.string().max(most.text)).optional().describe('The blocks to save, by key, such as `knowledge__context`.'),
-      }),
-    )
-    .output(savedState),
-  restoreState: procedure('Returns the last state that was saved with a commit, or with its nearest ancestor if the commit has none.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        keys: z.array(line).max(100).optional().describe('Only these fields of the state.'),
-        reproducible: reproducible.describe('Also return the saved blocks.'),
-      }),
-    )
-    .output(savedState),
-  messages: procedure('Composes layers into messages. Reads no state and writes none.').input(composeInput).output(composed),
-  collect: procedure('Turns a state and the answers of services into context blocks. Renders no messages and stores nothing.')
-    .input(collectInput)
-    .output(z.object({ contexts: z.record(z.string(), z.string()), problems: z.array(collectProblem) })),
-  patch: procedure('Turns calls of the state builder into one patch, and applies it to the state. Stores nothing.')
-    .input(
-      z.strictObject({
-        state,
-        calls: z
-          .array(z.tuple([line], z.unknown()))
-          .max(10_000)
-          .describe('The calls: each a list of a method name and its arguments.'),
-      }),
-    )
-    .output(z.object({ patch: state, state })),
-  shorten: procedure('Shortens a memory: summarizes its older messages. Without a `summary`, the summary is made of extracts.')
-    .input(
-      z.strictObject({
-        messages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
-        previousSummary: z.string().max(most.text).optional().describe('The earlier summary (`compression__context`), which the new one includes.'),
-        budgetTokens,
-        keepLast,
-        summary: z.string().max(most.text).min(1).optional().describe('The summary. The default is made of extracts.'),
-      }),
-    )
-    .output(compaction.extend({ historyText: z.string(), patch: state })),
+    {
+      id: contextPrefix,
+      state,
+      reproducible: reproducible.describe('Also save the todo, knowledge and experience blocks, so that the next call gets the same blocks.'),
+      contexts: z.record(line, z.string().max(most.text)).optional().describe('The blocks to save, by key, such as `knowledge__context`.'),
+    },
+  ).returns(savedState),
+  restoreState: procedure('Returns the last state that was saved with a commit, or with its nearest ancestor if the commit has none.', {
+    id: contextPrefix,
+    keys: z.array(line).max(100).optional().describe('Only these fields of the state.'),
+    reproducible: reproducible.describe('Also return the saved blocks.'),
+  }).returns(savedState),
+  messages: procedure('Composes layers into messages. Reads no state and writes none.', composeInput).returns(composed),
+  collect: procedure('Turns a state and the answers of services into context blocks. Renders no messages and stores nothing.', collectInput).returns({
+    contexts: z.record(z.string(), z.string()),
+    problems: z.array(collectProblem),
+  }),
+  patch: procedure('Turns calls of the state builder into one patch, and applies it to the state. Stores nothing.', {
+    state,
+    calls: z
+      .array(z.tuple([line], z.unknown()))
+      .max(10_000)
+      .describe('The calls: each a list of a method name and its arguments.'),
+  }).returns({ patch: state, state }),
+  shorten: procedure('Shortens a memory: summarizes its older messages. Without a `summary`, the summary is made of extracts.', {
+    messages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
+    previousSummary: z.string().max(most.text).optional().describe('The earlier summary (`compression__context`), which the new one includes.'),
+    budgetTokens,
+    keepLast,
+    summary: z.string().max(most.text).min(1).optional().describe('The summary. The default is made of extracts.'),
+  }).returns(compaction.extend({ historyText: z.string(), patch: state })),
   compact: procedure(
     "Shortens a commit's context as `compose.shorten` does, and stores the result as a compaction. Returns null if there is nothing to shorten.",
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        budgetTokens,
-        keepLast,
-        summary: z.string().min(1).max(1_000_000).optional().describe('The summary. The default is made of extracts or by a provider.'),
-        provider: line.optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
-        model: line.optional().describe('The model of the provider.'),
-        principal: author,
-      }),
-    )
-    .output(z.object({ commit: commit.nullable(), compaction })),
-  body: procedure('Turns composed messages into the body of a request to a provider. Refuses a tool call without a result.')
-    .input(
-      z.strictObject({
-        messages: z
-          .array(composedMessage.partial({ layer: true, tokens: true }))
-          .max(most.list)
-          .describe('The composed messages.'),
-        provider: z.enum(wires).describe('The wire format of the body.'),
-        model: line.optional().describe('The model to name in the body.'),
-      }),
-    )
-    .output(z.object({ body: z.unknown() })),
-  preview: procedure("Returns what a commit's model would see with this process and switch, and where each layer comes from. Stores nothing.")
-    .input(previewInput)
-    .output(
-      composed.extend({
-        layers: z.array(previewLayer),
-        messageOrigins: z.array(z.array(entryKey)),
-        problems: z.array(collectProblem),
-        /** The tools and settings of the nearest recorded call, which the next call has too. */
-        tools: z.array(z.unknown()).nullable(),
-        parameters: z.record(z.string(), z.unknown()),
-        body: previewBody,
-      }),
-    ),
-  rows: procedure('Returns what `compose.preview` composes in pages, compared with the recorded composition. Long texts are cut.')
-    .input(
-      previewInput.extend({
-        offset: count.optional().describe('The first row. The default is 0.'),
-        limit: count.min(1).max(200).optional().describe('The most rows. The default is 200.'),
-        longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
-      }),
-    )
-    .output(composedRows),
+    {
+      id: contextPrefix,
+      budgetTokens,
+      keepLast,
+      summary: z.string().min(1).max(1_000_000).optional().describe('The summary. The default is made of extracts or by a provider.'),
+      provider: line.optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
+      model: line.optional().describe('The model of the provider.'),
+      principal: author,
+    },
+  ).returns({ commit: commit.nullable(), compaction }),
+  body: procedure('Turns composed messages into the body of a request to a provider. Refuses a tool call without a result.', {
+    messages: z
+      .array(composedMessage.partial({ layer: true, tokens: true }))
+      .max(most.list)
+      .describe('The composed messages.'),
+    provider: z.enum(wires).describe('The wire format of the body.'),
+    model: line.optional().describe('The model to name in the body.'),
+  }).returns({ body: z.unknown() }),
+  preview: procedure(
+    "Returns what a commit's model would see with this process and switch, and where each layer comes from. Stores nothing.",
+    previewInput,
+  ).returns(
+    composed.extend({
+      layers: z.array(previewLayer),
+      messageOrigins: z.array(z.array(entryKey)),
+      problems: z.array(collectProblem),
+      /** The tools and settings of the nearest recorded call, which the next call has too. */
+      tools: z.array(z.unknown()).nullable(),
+      parameters: z.record(z.string(), z.unknown()),
+      body: previewBody,
+    }),
+  ),
+  rows: procedure(
+    'Returns what `compose.preview` composes in pages, compared with the recorded composition. Long texts are cut.',
+    previewInput.extend({
+      offset: count.optional().describe('The first row. The default is 0.'),
+      limit: count.min(1).max(200).optional().describe('The most rows. The default is 200.'),
+      longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
+    }),
+  ).returns(composedRows),
 };

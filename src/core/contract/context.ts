@@ -221,143 +221,122 @@ const graphFilter = filter
 export const contextContract = {
   checkpoint: procedure(
     'Stores a commit: content in a format, after a parent. The same parent, content, time and template return the existing commit.',
-  )
-    .input(
-      z.strictObject({
-        parent: contextPrefix.nullable().describe('The commit that this one follows, or null for a new chain.'),
-        type: z.enum(commitTypes).describe('New entries (`delta`), a summary of what precedes (`compaction`), or a whole context (`snapshot`).'),
-        format: formatName,
-        artifactRef: artifactName.optional().describe('The content, if it is stored already. Give one of `artifactRef`, `data` and `text`.'),
-        data: base64.optional().describe('The content as base64.'),
-        text: z.string().max(most.content).optional().describe('The content as text.'),
-        ...provenance,
-        checkpoint: z.enum(checkpoints).describe('What caused the commit.'),
-        summary: summary.optional(),
-        tags: tags.optional().describe('Tags of the commit.'),
-        messageCount: count.optional().describe('The number of messages. The default is counted from the content.'),
-        tokenCount: count.optional().describe('The number of tokens. The default is estimated from the content.'),
-        createdAt: timestamp.optional().describe('When it was made. The default is now.'),
-      }),
-    )
-    .output(commit),
+    {
+      parent: contextPrefix.nullable().describe('The commit that this one follows, or null for a new chain.'),
+      type: z.enum(commitTypes).describe('New entries (`delta`), a summary of what precedes (`compaction`), or a whole context (`snapshot`).'),
+      format: formatName,
+      artifactRef: artifactName.optional().describe('The content, if it is stored already. Give one of `artifactRef`, `data` and `text`.'),
+      data: base64.optional().describe('The content as base64.'),
+      text: z.string().max(most.content).optional().describe('The content as text.'),
+      ...provenance,
+      checkpoint: z.enum(checkpoints).describe('What caused the commit.'),
+      summary: summary.optional(),
+      tags: tags.optional().describe('Tags of the commit.'),
+      messageCount: count.optional().describe('The number of messages. The default is counted from the content.'),
+      tokenCount: count.optional().describe('The number of tokens. The default is estimated from the content.'),
+      createdAt: timestamp.optional().describe('When it was made. The default is now.'),
+    },
+  ).returns(commit),
   materialize: procedure(
     "Assembles a context: the content from the end of the walk toward the root up to the commit, as one artifact. Without `format`, it stays in the commit's own format, byte for byte.",
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix.nullable().describe('The commit, or null for an empty conversation.'),
-        format: formatName.optional().describe("The format of the result. The default is the commit's own."),
-        stop: stop.optional(),
-        maxTokens: z.number().int().min(1).max(100_000_000).optional().describe('The most tokens of the result. Only for the format `narrative`.'),
-      }),
-    )
-    .output(
-      z.object({
-        ...assembled,
-        ...lost,
-        /** For tier `raw`: a description of content that Stemma cannot read. */
-        description: z.string().optional(),
-      }),
-    ),
-  resolve: procedure('Finds the context of a principal (a person or an agent) at a moment: its latest commit at or before that time.')
-    .input(z.strictObject({ principal: name.describe('The person or agent whose commit to find.'), at: timestamp.describe('The moment.') }))
-    .output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
-  show: procedure('Returns a commit with its children and its depth.')
-    .input(z.strictObject({ id: contextPrefix }))
-    .output(commit.extend({ children: z.array(contextId), depth: count, fork: graphRow.shape.fork, continues: graphRow.shape.continues })),
-  history: procedure('Returns the commits from a commit toward the root, newest first.')
-    .input(z.strictObject({ id: contextPrefix, depth: count.optional().describe('The most commits to return. The default is all.') }))
-    .output(z.array(commit)),
-  update: procedure('Changes the summary or the tags of a commit. Its other fields never change.')
-    .input(z.strictObject({ id: contextPrefix, summary: summary.optional(), tags: tags.optional() }))
-    .output(commit),
-  tips: procedure('Lists the commits without children: the ends of all branches.').input(filter).output(z.array(commit)),
-  graph: procedure('Lists commits as rows of a graph with lanes, newest first, in pages.')
-    .input(
-      z.strictObject({
-        filter: graphFilter,
-        together: z.boolean().optional().describe('Keep the rows of each session together, instead of sorting all rows by time.'),
-        offset: count.describe('How many rows to skip.'),
-        limit: z.number().int().min(1).max(5_000).describe('The most rows to return.'),
-      }),
-    )
-    .output(z.object({ total: count, rows: z.array(graphRow) })),
+    {
+      id: contextPrefix.nullable().describe('The commit, or null for an empty conversation.'),
+      format: formatName.optional().describe("The format of the result. The default is the commit's own."),
+      stop: stop.optional(),
+      maxTokens: z.number().int().min(1).max(100_000_000).optional().describe('The most tokens of the result. Only for the format `narrative`.'),
+    },
+  ).returns({
+    ...assembled,
+    ...lost,
+    /** For tier `raw`: a description of content that Stemma cannot read. */
+    description: z.string().optional(),
+  }),
+  resolve: procedure('Finds the context of a principal (a person or an agent) at a moment: its latest commit at or before that time.', {
+    principal: name.describe('The person or agent whose commit to find.'),
+    at: timestamp.describe('The moment.'),
+  }).returns({ id: contextId.nullable(), at: timestamp.nullable() }),
+  show: procedure('Returns a commit with its children and its depth.', { id: contextPrefix }).returns(
+    commit.extend({ children: z.array(contextId), depth: count, fork: graphRow.shape.fork, continues: graphRow.shape.continues }),
+  ),
+  history: procedure('Returns the commits from a commit toward the root, newest first.', {
+    id: contextPrefix,
+    depth: count.optional().describe('The most commits to return. The default is all.'),
+  }).returns(z.array(commit)),
+  update: procedure('Changes the summary or the tags of a commit. Its other fields never change.', {
+    id: contextPrefix,
+    summary: summary.optional(),
+    tags: tags.optional(),
+  }).returns(commit),
+  tips: procedure('Lists the commits without children: the ends of all branches.', filter).returns(z.array(commit)),
+  graph: procedure('Lists commits as rows of a graph with lanes, newest first, in pages.', {
+    filter: graphFilter,
+    together: z.boolean().optional().describe('Keep the rows of each session together, instead of sorting all rows by time.'),
+    offset: count.describe('How many rows to skip.'),
+    limit: z.number().int().min(1).max(5_000).describe('The most rows to return.'),
+  }).returns({ total: count, rows: z.array(graphRow) }),
   graphMap: procedure(
     'Returns a few numbers for stretches of similar rows of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.',
-  )
-    .input(
-      z.strictObject({
-        filter: graphFilter,
-        together: z.boolean().optional().describe('Keep the rows of each session together, as in `context.graph`.'),
-        text: z
-          .string()
-          .max(400)
-          .optional()
-          .describe('Also list the rows whose title, branch, id, template, principal, type or tags contain this text.'),
-      }),
-    )
-    .output(graphMap),
+    {
+      filter: graphFilter,
+      together: z.boolean().optional().describe('Keep the rows of each session together, as in `context.graph`.'),
+      text: z
+        .string()
+        .max(400)
+        .optional()
+        .describe('Also list the rows whose title, branch, id, template, principal, type or tags contain this text.'),
+    },
+  ).returns(graphMap),
   ...entryProcedures(stop),
-  fork: procedure('Starts a new branch from a commit, or a new chain from null, and applies edits to it. The original stays as it is.')
-    .input(
-      z.strictObject({
-        id: contextPrefix.nullable().describe('The commit to fork, or null for a new chain.'),
-        at: entryKey.optional().describe('The last entry to keep. The default is all.'),
-        edits: z.array(edit).max(10_000).optional().describe('Edits of the entries that are kept, in order.'),
-        template: name.optional().describe("The template of the fork. The default is the commit's own."),
-        principal: author,
-        summary: summary.optional(),
-      }),
-    )
-    .output(commit),
-  compact: procedure('Adds a compaction: a summary that stands for the context up to the commit.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        summary: z.string().min(1).max(1_000_000).describe('The summary that stands for the context.'),
-        principal: author,
-      }),
-    )
-    .output(commit),
-  snapshot: procedure('Adds a snapshot: the whole context in one commit, so that later walks end there.')
-    .input(z.strictObject({ id: contextPrefix, stop: stop.optional(), principal: author }))
-    .output(commit),
+  fork: procedure('Starts a new branch from a commit, or a new chain from null, and applies edits to it. The original stays as it is.', {
+    id: contextPrefix.nullable().describe('The commit to fork, or null for a new chain.'),
+    at: entryKey.optional().describe('The last entry to keep. The default is all.'),
+    edits: z.array(edit).max(10_000).optional().describe('Edits of the entries that are kept, in order.'),
+    template: name.optional().describe("The template of the fork. The default is the commit's own."),
+    principal: author,
+    summary: summary.optional(),
+  }).returns(commit),
+  compact: procedure('Adds a compaction: a summary that stands for the context up to the commit.', {
+    id: contextPrefix,
+    summary: z.string().min(1).max(1_000_000).describe('The summary that stands for the context.'),
+    principal: author,
+  }).returns(commit),
+  snapshot: procedure('Adds a snapshot: the whole context in one commit, so that later walks end there.', {
+    id: contextPrefix,
+    stop: stop.optional(),
+    principal: author,
+  }).returns(commit),
   summarize: procedure(
     'Writes summaries for commits: extracts of their own words, or texts by a model of a provider. Streams progress. A stopped call keeps the summaries that it finished, and the next call continues.',
-  )
-    .input(
-      z
-        .strictObject({
-          ids: z.array(contextPrefix).min(1).max(100_000).optional().describe('The commits to summarize. Give either `ids` or `missing`.'),
-          missing: z.literal(true).optional().describe('Summarize all commits that have no summary.'),
-          provider: name.optional().describe('The provider whose model writes the summaries. Without one, they are extracts.'),
-          model: name.optional().describe('The model of the provider.'),
-          perMinute: z.number().min(0.1).max(100_000).optional().describe('The most calls to the model per minute.'),
-        })
-        .refine(({ ids, missing }) => (ids === undefined) !== (missing === undefined), {
-          path: ['ids'],
-          message: 'give either ids, or missing: true',
-        }),
-    )
-    .output(eventIterator(summarizeProgress, summarizeResult)),
+    z
+      .strictObject({
+        ids: z.array(contextPrefix).min(1).max(100_000).optional().describe('The commits to summarize. Give either `ids` or `missing`.'),
+        missing: z.literal(true).optional().describe('Summarize all commits that have no summary.'),
+        provider: name.optional().describe('The provider whose model writes the summaries. Without one, they are extracts.'),
+        model: name.optional().describe('The model of the provider.'),
+        perMinute: z.number().min(0.1).max(100_000).optional().describe('The most calls to the model per minute.'),
+      })
+      .refine(({ ids, missing }) => (ids === undefined) !== (missing === undefined), {
+        path: ['ids'],
+        message: 'give either ids, or missing: true',
+      }),
+  ).returns(eventIterator(summarizeProgress, summarizeResult)),
   ...summaryProcedures(commit),
-  diff: procedure('Compares two contexts entry by entry.')
-    .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.'), stop: stop.optional() }))
-    .output(contextDiff),
+  diff: procedure('Compares two contexts entry by entry.', {
+    a: contextPrefix.describe('The first commit.'),
+    b: contextPrefix.describe('The second commit.'),
+    stop: stop.optional(),
+  }).returns(contextDiff),
   diffCalls: procedure(
     'Compares the arguments of tool calls by their structure. Each pair names an entry of `a` and one of `b` by position. The result is in the order of the pairs. A pair has no fields unless both entries are tool calls.',
-  )
-    .input(
-      z.strictObject({
-        a: contextPrefix.describe('The first commit.'),
-        b: contextPrefix.describe('The second commit.'),
-        stop: stop.optional(),
-        pairs: z
-          .array(z.strictObject({ a: count.describe('The position of an entry in `a`.'), b: count.describe('The position of an entry in `b`.') }))
-          .min(1)
-          .max(1_000)
-          .describe('The calls to compare.'),
-      }),
-    )
-    .output(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),
+    {
+      a: contextPrefix.describe('The first commit.'),
+      b: contextPrefix.describe('The second commit.'),
+      stop: stop.optional(),
+      pairs: z
+        .array(z.strictObject({ a: count.describe('The position of an entry in `a`.'), b: count.describe('The position of an entry in `b`.') }))
+        .min(1)
+        .max(1_000)
+        .describe('The calls to compare.'),
+    },
+  ).returns(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),
 };

@@ -80,35 +80,26 @@ export type Diagnostics = z.output<typeof diagnostics>;
 export const desktopContract = {
   link: procedure(
     'Finds what a `stemma:` link leads to: a commit or a session of a recent, trusted project, or a share of a hub. It opens no project, reaches no network and changes nothing. Links have the form `stemma://commit/ctx-…?project=ID`, `stemma://session/ID?project=ID` or `stemma://share?link=ADDRESS`. Without a project, the open one is meant.',
-  )
-    .input(z.strictObject({ url: z.string().min(1).max(maxLink).describe('The link.') }))
-    .output(
-      z.discriminatedUnion('kind', [
-        z.object({ kind: z.literal('commit'), dir: z.string(), commit: contextId }),
-        z.object({ kind: z.literal('session'), dir: z.string(), session: z.string() }),
-        z.object({ kind: z.literal('share'), share: webAddress }),
-      ]),
-    ),
-  diagnostics: procedure('Returns facts about this installation for a report of a problem, without content, titles or paths.')
-    .input(z.strictObject({}))
-    .output(diagnostics),
-  updates: procedure('Returns whether the app looks for updates, and where.').input(z.strictObject({})).output(updateSettings),
-  setUpdates: procedure('Turns updates on or off and sets the feed. Updates are off until a person turns them on.')
-    .input(
-      z.strictObject({
-        on: z.boolean().optional().describe('Whether the app looks for updates by itself, at its start and once a day.'),
-        feed: z
-          .url({ protocol: /^https$/, error: 'a feed begins with https://, such as https://updates.example/stemma' })
-          .max(maxLink)
-          .nullable()
-          .optional()
-          .describe('The address of the feed, over HTTPS. Null removes it.'),
-      }),
-    )
-    .output(updateSettings),
+    { url: z.string().min(1).max(maxLink).describe('The link.') },
+  ).returns(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('commit'), dir: z.string(), commit: contextId }),
+      z.object({ kind: z.literal('session'), dir: z.string(), session: z.string() }),
+      z.object({ kind: z.literal('share'), share: webAddress }),
+    ]),
+  ),
+  diagnostics: procedure('Returns facts about this installation for a report of a problem, without content, titles or paths.').returns(diagnostics),
+  updates: procedure('Returns whether the app looks for updates, and where.').returns(updateSettings),
+  setUpdates: procedure('Turns updates on or off and sets the feed. Updates are off until a person turns them on.', {
+    on: z.boolean().optional().describe('Whether the app looks for updates by itself, at its start and once a day.'),
+    feed: z
+      .url({ protocol: /^https$/, error: 'a feed begins with https://, such as https://updates.example/stemma' })
+      .max(maxLink)
+      .nullable()
+      .optional()
+      .describe('The address of the feed, over HTTPS. Null removes it.'),
+  }).returns(updateSettings),
   checkForUpdates: procedure(
     'Reads the feed, checks its signature, downloads a newer version, and says what happened. Only the desktop app updates itself: elsewhere, the call fails with UNAVAILABLE.',
-  )
-    .input(z.strictObject({}))
-    .output(updateCheck),
+  ).returns(updateCheck),
 };

@@ -19,18 +19,13 @@ export type Verified = z.output<typeof verified>;
 export const evidenceContract = {
   pack: procedure(
     'Writes a file that proves what contexts, calls and tickets held: each commit with its history and objects, requests with digests and proofs, tickets and sources, under a manifest with a Merkle root. Never overwrites a file.',
-  )
-    .input(
-      z.strictObject({
-        ids: z.array(name).min(1).max(1_000).describe('Commits, calls (`request.list`), tickets and sources (`source.list`), by their ids.'),
-        path: line.min(1).describe('The new file. It must not exist.'),
-        key: z.string().max(maxKey).optional().describe('An Ed25519 private key in PEM, or the path of its file: it signs the manifest.'),
-      }),
-    )
-    .output(z.object({ path: z.string(), bytes: count, digest: z.string(), items: count, signed: z.boolean() })),
-  verify: procedure('Checks a pack of evidence. It needs nothing but the file.')
-    .input(z.strictObject({ path: line.min(1).describe('The file.') }))
-    .output(verified),
+    {
+      ids: z.array(name).min(1).max(1_000).describe('Commits, calls (`request.list`), tickets and sources (`source.list`), by their ids.'),
+      path: line.min(1).describe('The new file. It must not exist.'),
+      key: z.string().max(maxKey).optional().describe('An Ed25519 private key in PEM, or the path of its file: it signs the manifest.'),
+    },
+  ).returns({ path: z.string(), bytes: count, digest: z.string(), items: count, signed: z.boolean() }),
+  verify: procedure('Checks a pack of evidence. It needs nothing but the file.', { path: line.min(1).describe('The file.') }).returns(verified),
 };
 
 const span = z.object({
@@ -60,48 +55,38 @@ const blamed = z.strictObject({
 export const blameContract = {
   file: procedure(
     'Names the turn that wrote each line of a file, where the edits of recorded sessions, carried out again, lead to the lines that the file has now. Everything else is unknown.',
-  )
-    .input(blamed)
-    .output(z.array(span)),
-  trace: procedure('Returns what `blame.file` finds as an Agent Trace record, which other tools read.')
-    .input(blamed)
-    .output(z.object({ record: z.record(z.string(), z.unknown()) })),
+    blamed,
+  ).returns(z.array(span)),
+  trace: procedure('Returns what `blame.file` finds as an Agent Trace record, which other tools read.', blamed).returns({
+    record: z.record(z.string(), z.unknown()),
+  }),
   notes: procedure(
     'Returns the note of a commit of git with what `blame.trace` returns of a file, beside the files that the note has. With `write`, git writes it to refs/notes/stemma.',
-  )
-    .input(
-      blamed.extend({
-        commit: gitCommit.optional().describe('The commit that has the file as it is. The default is the one that is checked out.'),
-        write: z.boolean().optional().describe('Lets git write the note. Without it, nothing is written.'),
-      }),
-    )
-    .output(
+    blamed.extend({
+      commit: gitCommit.optional().describe('The commit that has the file as it is. The default is the one that is checked out.'),
+      write: z.boolean().optional().describe('Lets git write the note. Without it, nothing is written.'),
+    }),
+  ).returns({
+    ref: z.string(),
+    repository: z.string(),
+    commit: z.string(),
+    /** Null if no line of the file has a known turn. */
+    note: z.string().nullable(),
+    /** The note that the commit has. */
+    before: z.string().nullable(),
+    written: z.boolean(),
+  }),
+  commit: procedure('Finds the sessions that made a commit of git, where its message or the tool calls of a session say so.', {
+    commit: gitCommit.describe('The commit of git.'),
+    message: z.string().max(100_000).optional().describe('Its message, whose trailers may name a session.'),
+  }).returns(
+    z.array(
       z.object({
-        ref: z.string(),
-        repository: z.string(),
-        commit: z.string(),
-        /** Null if no line of the file has a known turn. */
-        note: z.string().nullable(),
-        /** The note that the commit has. */
-        before: z.string().nullable(),
-        written: z.boolean(),
+        sessionId: z.string(),
+        turnId: z.string().nullable(),
+        basis: z.enum(['trailer', 'tool']),
+        at: timestamp.nullable(),
       }),
     ),
-  commit: procedure('Finds the sessions that made a commit of git, where its message or the tool calls of a session say so.')
-    .input(
-      z.strictObject({
-        commit: gitCommit.describe('The commit of git.'),
-        message: z.string().max(100_000).optional().describe('Its message, whose trailers may name a session.'),
-      }),
-    )
-    .output(
-      z.array(
-        z.object({
-          sessionId: z.string(),
-          turnId: z.string().nullable(),
-          basis: z.enum(['trailer', 'tool']),
-          at: timestamp.nullable(),
-        }),
-      ),
-    ),
+  ),
 };

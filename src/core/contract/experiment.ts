@@ -111,47 +111,34 @@ const verdict = z.enum(['pass', 'fail']).nullable();
 const experimentId = name.describe('The id of the experiment.');
 
 export const experimentContract = {
-  save: procedure('Creates an experiment or changes one. Its results stay and are judged by the new checks.')
-    .input(
-      z.strictObject({
-        experimentId: name.optional().describe('The experiment to change. Without it, a new one is created.'),
-        title: about.title.describe('The title.'),
-        note: about.note.optional().describe('What the experiment is about.'),
-        checks: z.array(replyCheck).max(100).optional().describe('Conditions that every reply must meet.'),
-        cases: z
-          .array(z.strictObject({ caseId: name.optional().describe('The case to keep. Without it, the case is new.'), ...caseFields }))
-          .max(1_000)
-          .describe('The cases, in place of the present ones.'),
-      }),
-    )
-    .output(experiment),
-  list: procedure('Lists the experiments.').input(z.strictObject({})).output(z.array(experimentRow)),
-  get: procedure('Returns an experiment with its cases and results.').input(z.strictObject({ experimentId })).output(experiment),
-  remove: procedure('Removes an experiment from the list. Saving it again restores it. The branches of its replies stay.')
-    .input(z.strictObject({ experimentId }))
-    .output(z.object({})),
+  save: procedure('Creates an experiment or changes one. Its results stay and are judged by the new checks.', {
+    experimentId: name.optional().describe('The experiment to change. Without it, a new one is created.'),
+    title: about.title.describe('The title.'),
+    note: about.note.optional().describe('What the experiment is about.'),
+    checks: z.array(replyCheck).max(100).optional().describe('Conditions that every reply must meet.'),
+    cases: z
+      .array(z.strictObject({ caseId: name.optional().describe('The case to keep. Without it, the case is new.'), ...caseFields }))
+      .max(1_000)
+      .describe('The cases, in place of the present ones.'),
+  }).returns(experiment),
+  list: procedure('Lists the experiments.').returns(z.array(experimentRow)),
+  get: procedure('Returns an experiment with its cases and results.', { experimentId }).returns(experiment),
+  remove: procedure('Removes an experiment from the list. Saving it again restores it. The branches of its replies stay.', { experimentId }).returns(
+    {},
+  ),
   run: procedure(
     'Runs every case, or the named cases, one after the other. Each reply becomes a branch and a row of the results. A failed case has the error in its row, and the next case runs. Ending the stream ends the run; complete replies stay.',
-  )
-    .input(z.strictObject({ experimentId, caseIds: z.array(name).min(1).max(1_000).optional().describe('The cases to run. The default is all.') }))
-    .output(eventIterator(experimentPart, z.object({ round: count, results: z.array(experimentResult) }))),
-  judge: procedure("Records a person's verdict on a reply, which takes precedence over the checks. Null removes it.")
-    .input(
-      z.strictObject({
-        resultId: name.describe('The result to judge.'),
-        verdict: verdict.describe('The verdict, or null to remove it.'),
-        note: z.string().max(100_000).optional().describe('The reason.'),
-        by: name.optional().describe('Who judges.'),
-      }),
-    )
-    .output(experimentResult),
-  export: procedure('Exports the results as a table for people or for spreadsheets: as text, or to a new file.')
-    .input(
-      z.strictObject({
-        experimentId,
-        format: z.enum(['csv', 'markdown']).describe('The format of the table.'),
-        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
-      }),
-    )
-    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count })),
+    { experimentId, caseIds: z.array(name).min(1).max(1_000).optional().describe('The cases to run. The default is all.') },
+  ).returns(eventIterator(experimentPart, z.object({ round: count, results: z.array(experimentResult) }))),
+  judge: procedure("Records a person's verdict on a reply, which takes precedence over the checks. Null removes it.", {
+    resultId: name.describe('The result to judge.'),
+    verdict: verdict.describe('The verdict, or null to remove it.'),
+    note: z.string().max(100_000).optional().describe('The reason.'),
+    by: name.optional().describe('Who judges.'),
+  }).returns(experimentResult),
+  export: procedure('Exports the results as a table for people or for spreadsheets: as text, or to a new file.', {
+    experimentId,
+    format: z.enum(['csv', 'markdown']).describe('The format of the table.'),
+    path: line.min(1).optional().describe('The new file to write. It must not exist.'),
+  }).returns({ path: z.string().optional(), text: z.string().optional(), bytes: count }),
 };

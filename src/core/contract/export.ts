@@ -58,72 +58,57 @@ const resumed = z.object({
 });
 
 export const exportContract = {
-  formats: procedure('Lists the formats that a context can be exported to, each with what it would lose.')
-    .input(z.strictObject({ id: contextPrefix, stop: stop.optional() }))
-    .output(z.array(exportFormat)),
-  context: procedure('Exports a context. With `path`, writes a new file and never overwrites one; otherwise returns the content.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        stop: stop.optional(),
-        format: formatName,
-        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
-        ...redaction,
-        dryRun: z.boolean().optional().describe('Only report the size and the losses of the export: write nothing and return no content.'),
-      }),
-    )
-    .output(
-      z.object({
-        path: z.string().optional(),
-        text: z.string().optional(),
-        data: base64.optional(),
-        bytes: count,
-        format: formatName,
-        tier: z.enum(tiers),
-        redactions: redactions.optional(),
-        ...lost,
-      }),
-    ),
+  formats: procedure('Lists the formats that a context can be exported to, each with what it would lose.', {
+    id: contextPrefix,
+    stop: stop.optional(),
+  }).returns(z.array(exportFormat)),
+  context: procedure('Exports a context. With `path`, writes a new file and never overwrites one; otherwise returns the content.', {
+    id: contextPrefix,
+    stop: stop.optional(),
+    format: formatName,
+    path: line.min(1).optional().describe('The new file to write. It must not exist.'),
+    ...redaction,
+    dryRun: z.boolean().optional().describe('Only report the size and the losses of the export: write nothing and return no content.'),
+  }).returns({
+    path: z.string().optional(),
+    text: z.string().optional(),
+    data: base64.optional(),
+    bytes: count,
+    format: formatName,
+    tier: z.enum(tiers),
+    redactions: redactions.optional(),
+    ...lost,
+  }),
   spans: procedure(
     'Sends a context as spans (`otlp-v1`) to an OpenTelemetry collector that the caller names. The variable `OTEL_EXPORTER_OTLP_HEADERS` adds headers, as for other exporters.',
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        stop: stop.optional(),
-        address: z
-          .url({ protocol: /^https?$/ })
-          .max(most.line)
-          .describe('The address at which the collector receives traces, such as `http://127.0.0.1:4318/v1/traces`.'),
-        ...redaction,
-      }),
-    )
-    .output(z.object({ address: z.string(), bytes: count, tier: z.enum(tiers), redactions: redactions.optional(), ...lost })),
+    {
+      id: contextPrefix,
+      stop: stop.optional(),
+      address: z
+        .url({ protocol: /^https?$/ })
+        .max(most.line)
+        .describe('The address at which the collector receives traces, such as `http://127.0.0.1:4318/v1/traces`.'),
+      ...redaction,
+    },
+  ).returns({ address: z.string(), bytes: count, tier: z.enum(tiers), redactions: redactions.optional(), ...lost }),
   comparison: procedure(
     'Exports a comparison of contexts as Markdown: two contexts with each differing entry, or up to 16 side by side. With `path`, writes a new file and never overwrites one; otherwise returns the text.',
-  )
-    .input(
-      z.strictObject({
-        ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'),
-        stop: stop.optional(),
-        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
-        ...redaction,
-      }),
-    )
-    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, redactions: redactions.optional() })),
+    {
+      ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'),
+      stop: stop.optional(),
+      path: line.min(1).optional().describe('The new file to write. It must not exist.'),
+      ...redaction,
+    },
+  ).returns({ path: z.string().optional(), text: z.string().optional(), bytes: count, redactions: redactions.optional() }),
   resume: procedure(
     'Writes a context as a new session into the folder where an agent looks for its sessions, and returns the command that resumes it. If a fork ends with a prompt, the session is written without it: the command passes the prompt to the agent, which runs it at once. Never overwrites a file.',
-  )
-    .input(
-      z.strictObject({
-        ...resumeFields,
-        dryRun: z.boolean().optional().describe('Only report where the session would be and whether its folder exists: write nothing.'),
-      }),
-    )
-    .output(resumed),
+    {
+      ...resumeFields,
+      dryRun: z.boolean().optional().describe('Only report where the session would be and whether its folder exists: write nothing.'),
+    },
+  ).returns(resumed),
   continue: procedure(
     'Writes the session as `export.resume` does and opens a terminal on this machine that runs the command. The folder must exist. `terminal` is null if no terminal program was found: run the command by hand.',
-  )
-    .input(z.strictObject(resumeFields))
-    .output(resumed.extend({ terminal: z.string().nullable() })),
+    resumeFields,
+  ).returns(resumed.extend({ terminal: z.string().nullable() })),
 };

@@ -166,85 +166,65 @@ const instruction = z.string().max(most.text).describe('What to do.');
 export const handoverContract = {
   pack: procedure(
     "Packs a tool call's arguments into cards and a context box for another agent, by the rules of a handover. One transaction: a refused call leaves no cards and no box.",
-  )
-    .input(packInput)
-    .output(z.object({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) })),
-  preview: procedure('Returns the box that `handover.pack` would write, with the reason for each card and what would be dropped. Writes nothing.')
-    .input(packInput)
-    .output(
-      z.object({
-        profile: z.object({ name: z.string(), profileBoxId: boxId }),
-        cards: z.array(plannedCard),
-        dropped: packing.shape.dropped,
+    packInput,
+  ).returns({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) }),
+  preview: procedure(
+    'Returns the box that `handover.pack` would write, with the reason for each card and what would be dropped. Writes nothing.',
+    packInput,
+  ).returns({
+    profile: z.object({ name: z.string(), profileBoxId: boxId }),
+    cards: z.array(plannedCard),
+    dropped: packing.shape.dropped,
+  }),
+  packWithInstruction: procedure('Packs an instruction and inherited boxes into a context box for another agent.', {
+    toolSuffix: packInput.shape.toolSuffix,
+    sourceAgentId,
+    profileName,
+    instruction,
+    inheritBoxIds: z.array(z.string().max(200).nullable()).max(most.list).nullish().describe('Boxes whose cards the agent inherits.'),
+  }).returns({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) }),
+  delegate: procedure('Delegates an instruction to an agent: a new one, an existing one, or a clone of one.', {
+    sourceAgentId,
+    targetStrategy: line.describe('`new`, `reuse` or `clone`.'),
+    targetRef: z
+      .string()
+      .max(most.line)
+      .describe(task.shape.targetRef.description ?? ''),
+    instruction,
+    contextBoxId: task.shape.contextBoxId,
+    toolName: line.optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
+  }).returns(dispatchedOne),
+  forkJoin: procedure('Delegates several tasks at once and joins their results. Validates every task before it dispatches the first.', {
+    sourceAgentId,
+    tasks: z.array(task).min(1).max(1_000).describe('The tasks.'),
+    failFast: failFast.describe('Cancel the other tasks when one fails.'),
+    deadlineSeconds: deadlineSeconds.describe('The number of seconds after which open tasks time out.'),
+  }).returns(dispatched.extend({ batchId: z.string().optional(), taskCount: count })),
+  launchPrincipal: procedure('Starts a new agent with a profile and an instruction.', {
+    sourceAgentId: sourceAgentId.optional(),
+    profileName,
+    instruction,
+  }).returns(dispatchedOne),
+  askExpert: procedure('Asks a new agent with a profile a question, with or without the history of the asking agent.', {
+    sourceAgentId,
+    profileName,
+    question: z.string().max(most.text).describe('The question.'),
+    includeHistory: z.boolean().optional().describe("Pass the asking agent's current output box."),
+  }).returns(dispatchedOne),
+  batch: procedure('Returns the state and the results of a fork-join, in the order of its tasks.', {
+    batchId: line.describe('The id of the fork-join.'),
+  }).returns(batchResult),
+  map: procedure('Returns every agent and every agent turn, oldest first: who delegated what to whom.').returns({
+    agents: z.array(agent),
+    turns: z.array(
+      agentTurn.extend({
+        cards: count,
+        instruction: z.string().optional(),
+        /** Who sent it, if another machine dispatched the turn. */
+        received: received.optional(),
       }),
     ),
-  packWithInstruction: procedure('Packs an instruction and inherited boxes into a context box for another agent.')
-    .input(
-      z.strictObject({
-        toolSuffix: packInput.shape.toolSuffix,
-        sourceAgentId,
-        profileName,
-        instruction,
-        inheritBoxIds: z.array(z.string().max(200).nullable()).max(most.list).nullish().describe('Boxes whose cards the agent inherits.'),
-      }),
-    )
-    .output(z.object({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) })),
-  delegate: procedure('Delegates an instruction to an agent: a new one, an existing one, or a clone of one.')
-    .input(
-      z.strictObject({
-        sourceAgentId,
-        targetStrategy: line.describe('`new`, `reuse` or `clone`.'),
-        targetRef: z
-          .string()
-          .max(most.line)
-          .describe(task.shape.targetRef.description ?? ''),
-        instruction,
-        contextBoxId: task.shape.contextBoxId,
-        toolName: line.optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
-      }),
-    )
-    .output(dispatchedOne),
-  forkJoin: procedure('Delegates several tasks at once and joins their results. Validates every task before it dispatches the first.')
-    .input(
-      z.strictObject({
-        sourceAgentId,
-        tasks: z.array(task).min(1).max(1_000).describe('The tasks.'),
-        failFast: failFast.describe('Cancel the other tasks when one fails.'),
-        deadlineSeconds: deadlineSeconds.describe('The number of seconds after which open tasks time out.'),
-      }),
-    )
-    .output(dispatched.extend({ batchId: z.string().optional(), taskCount: count })),
-  launchPrincipal: procedure('Starts a new agent with a profile and an instruction.')
-    .input(z.strictObject({ sourceAgentId: sourceAgentId.optional(), profileName, instruction }))
-    .output(dispatchedOne),
-  askExpert: procedure('Asks a new agent with a profile a question, with or without the history of the asking agent.')
-    .input(
-      z.strictObject({
-        sourceAgentId,
-        profileName,
-        question: z.string().max(most.text).describe('The question.'),
-        includeHistory: z.boolean().optional().describe("Pass the asking agent's current output box."),
-      }),
-    )
-    .output(dispatchedOne),
-  batch: procedure('Returns the state and the results of a fork-join, in the order of its tasks.')
-    .input(z.strictObject({ batchId: line.describe('The id of the fork-join.') }))
-    .output(batchResult),
-  map: procedure('Returns every agent and every agent turn, oldest first: who delegated what to whom.')
-    .input(z.strictObject({}))
-    .output(
-      z.object({
-        agents: z.array(agent),
-        turns: z.array(
-          agentTurn.extend({
-            cards: count,
-            instruction: z.string().optional(),
-            /** Who sent it, if another machine dispatched the turn. */
-            received: received.optional(),
-          }),
-        ),
-      }),
-    ),
+  }),
 };
 
 const agentTurnId = line.describe('The id of the agent turn.');
@@ -262,82 +242,61 @@ export type Message = z.output<typeof message>;
 const agentId = line.describe('The id of the agent.');
 
 export const agentContract = {
-  register: procedure('Registers an agent that Stemma did not create: an imported agent or a person.')
-    .input(
-      z.strictObject({
-        agentId: name.describe('The id of the agent.'),
-        displayName: name.optional().describe('The name that people see.'),
-        profileName: profileName.optional(),
-        contextId: contextPrefix.optional().describe('The commit from which its chain continues.'),
-      }),
-    )
-    .output(agent),
-  get: procedure('Returns an agent.').input(z.strictObject({ agentId })).output(agent),
-  turns: procedure('Lists the turns of an agent.').input(z.strictObject({ agentId })).output(z.array(agentTurn)),
+  register: procedure('Registers an agent that Stemma did not create: an imported agent or a person.', {
+    agentId: name.describe('The id of the agent.'),
+    displayName: name.optional().describe('The name that people see.'),
+    profileName: profileName.optional(),
+    contextId: contextPrefix.optional().describe('The commit from which its chain continues.'),
+  }).returns(agent),
+  get: procedure('Returns an agent.', { agentId }).returns(agent),
+  turns: procedure('Lists the turns of an agent.', { agentId }).returns(z.array(agentTurn)),
   input: procedure(
     "Returns the input of the turn's model now: the context at the beginning of the turn, then the output box, with the profile's prompt and the tools. While the turn runs, this call is recorded as a model call of the turn.",
-  )
-    .input(
-      z.strictObject({
-        agentTurnId,
-        tools: z.array(data).max(most.list).optional().describe('Definitions of tools. The profile can restrict them.'),
-        appendix: z.string().max(most.text).optional().describe('Text to add to the system prompt.'),
-        stepCount: count.optional().describe('The number of steps so far.'),
-        maxSteps: count.optional().describe('The most steps of the turn.'),
-        parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
-        preview: z.boolean().optional().describe('True to look at the input without recording a call.'),
-        enableShareContext: previewShared,
-        ...previewOf,
-      }),
-    )
-    .output(
-      z.object({
-        messages: z.array(message),
-        tools: z.array(data).nullable(),
-        parameters: data,
-        cardIds: z.array(cardId),
-        /** The layer of each message: `system_prompt`, the key of a block, or `checkpoint_messages` for the boxes. */
-        layers: z.array(z.string()),
-        /** The layers that are not sent, with the reason. */
-        dropped: z.array(droppedLayer),
-        /** The box with the cards that record this model call: the rendered prompt, the tools and the parameters. */
-        requestBoxId: boxId.optional(),
-        body: previewBody,
-      }),
-    ),
-  begin: procedure('Begins a dispatched turn. From then on, its context box cannot change.').input(z.strictObject(epoch)).output(agentTurn),
-  write: procedure('Writes cards into the output box of a turn.')
-    .input(z.strictObject({ ...epoch, cards: z.array(cardInput).min(1).max(10_000).describe('The cards to write.') }))
-    .output(z.object({ turn: agentTurn, cards: z.array(card) })),
-  suspend: procedure('Suspends a turn until it has the results of tool calls.')
-    .input(
-      z.strictObject({
-        ...epoch,
-        toolCallIds: z.array(line.min(1)).max(most.list).min(1).describe('The tool calls to wait for.'),
-      }),
-    )
-    .output(agentTurn),
+    {
+      agentTurnId,
+      tools: z.array(data).max(most.list).optional().describe('Definitions of tools. The profile can restrict them.'),
+      appendix: z.string().max(most.text).optional().describe('Text to add to the system prompt.'),
+      stepCount: count.optional().describe('The number of steps so far.'),
+      maxSteps: count.optional().describe('The most steps of the turn.'),
+      parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
+      preview: z.boolean().optional().describe('True to look at the input without recording a call.'),
+      enableShareContext: previewShared,
+      ...previewOf,
+    },
+  ).returns({
+    messages: z.array(message),
+    tools: z.array(data).nullable(),
+    parameters: data,
+    cardIds: z.array(cardId),
+    /** The layer of each message: `system_prompt`, the key of a block, or `checkpoint_messages` for the boxes. */
+    layers: z.array(z.string()),
+    /** The layers that are not sent, with the reason. */
+    dropped: z.array(droppedLayer),
+    /** The box with the cards that record this model call: the rendered prompt, the tools and the parameters. */
+    requestBoxId: boxId.optional(),
+    body: previewBody,
+  }),
+  begin: procedure('Begins a dispatched turn. From then on, its context box cannot change.', epoch).returns(agentTurn),
+  write: procedure('Writes cards into the output box of a turn.', {
+    ...epoch,
+    cards: z.array(cardInput).min(1).max(10_000).describe('The cards to write.'),
+  }).returns({ turn: agentTurn, cards: z.array(card) }),
+  suspend: procedure('Suspends a turn until it has the results of tool calls.', {
+    ...epoch,
+    toolCallIds: z.array(line.min(1)).max(most.list).min(1).describe('The tool calls to wait for.'),
+  }).returns(agentTurn),
   answer: procedure(
     'Adds a result that a suspended turn waits for. After the last result, the turn continues in a new epoch, or ends if a result says so.',
-  )
-    .input(z.strictObject({ ...epoch, card: cardInput.describe('The card with the result.') }))
-    .output(z.object({ turn: agentTurn, card })),
-  submit: procedure('Submits the result of a turn. If required fields are missing, the refusal goes to the model as a tool result.')
-    .input(
-      z.strictObject({
-        ...epoch,
-        toolCallId: line.min(1).describe('The tool call that submits.'),
-        args: data.describe('The fields of the result.'),
-      }),
-    )
-    .output(z.object({ turn: agentTurn, complete: z.boolean(), cards: z.array(card) })),
-  finish: procedure('Ends a turn.')
-    .input(
-      z.strictObject({
-        ...epoch,
-        status: z.enum(endStatuses).optional().describe('How it ended. The default is `success`.'),
-        error: z.string().max(most.text).optional().describe('What went wrong.'),
-      }),
-    )
-    .output(agentTurn),
+    { ...epoch, card: cardInput.describe('The card with the result.') },
+  ).returns({ turn: agentTurn, card }),
+  submit: procedure('Submits the result of a turn. If required fields are missing, the refusal goes to the model as a tool result.', {
+    ...epoch,
+    toolCallId: line.min(1).describe('The tool call that submits.'),
+    args: data.describe('The fields of the result.'),
+  }).returns({ turn: agentTurn, complete: z.boolean(), cards: z.array(card) }),
+  finish: procedure('Ends a turn.', {
+    ...epoch,
+    status: z.enum(endStatuses).optional().describe('How it ended. The default is `success`.'),
+    error: z.string().max(most.text).optional().describe('What went wrong.'),
+  }).returns(agentTurn),
 };

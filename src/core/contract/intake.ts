@@ -53,31 +53,25 @@ export type MappingPreview = z.output<typeof mappingPreview>;
 export const granularity = z.enum(['turn_boundary', 'tool_call']).describe('Where commits end: at each turn (the default) or at each tool call.');
 
 export const importContract = {
-  detect: procedure('Finds the histories in files and folders and recognizes their formats. Imports nothing.')
-    .input(z.strictObject({ paths }))
-    .output(z.array(z.object({ path: z.string(), format: formatName, sessions: count, bytes: count, confidence: z.number() }))),
+  detect: procedure('Finds the histories in files and folders and recognizes their formats. Imports nothing.', { paths }).returns(
+    z.array(z.object({ path: z.string(), format: formatName, sessions: count, bytes: count, confidence: z.number() })),
+  ),
   run: procedure(
     'Imports histories. Streams progress; the result comes at the end. Ending the stream cancels the import; commits that are stored by then stay and are complete.',
-  )
-    .input(
-      z.strictObject({
-        paths,
-        format: formatName.optional().describe('The format of the files. The default is recognized from their content.'),
-        granularity: granularity.optional(),
-        mapping: mapping
-          .optional()
-          .describe('How to read files of a tool that Stemma does not know. Every given file is then read with this mapping.'),
-      }),
-    )
-    .output(eventIterator(importProgress, importResult)),
-  preview: procedure('Shows the sessions and entries that a mapping makes of a file. Imports nothing.')
-    .input(z.strictObject({ path: z.string().min(1).max(4_096).describe('A JSON or JSONL file.'), mapping: mapping.describe('The mapping.') }))
-    .output(mappingPreview),
+    {
+      paths,
+      format: formatName.optional().describe('The format of the files. The default is recognized from their content.'),
+      granularity: granularity.optional(),
+      mapping: mapping.optional().describe('How to read files of a tool that Stemma does not know. Every given file is then read with this mapping.'),
+    },
+  ).returns(eventIterator(importProgress, importResult)),
+  preview: procedure('Shows the sessions and entries that a mapping makes of a file. Imports nothing.', {
+    path: z.string().min(1).max(4_096).describe('A JSON or JSONL file.'),
+    mapping: mapping.describe('The mapping.'),
+  }).returns(mappingPreview),
   mappings: procedure(
     'Lists the built-in mappings. An import recognizes files of their tools without being told; each mapping can serve as a pattern.',
-  )
-    .input(z.strictObject({}))
-    .output(z.array(mapping)),
+  ).returns(z.array(mapping)),
 };
 
 export const source = z.object({
@@ -98,15 +92,11 @@ export const source = z.object({
 export type Source = z.output<typeof source>;
 
 export const sourceContract = {
-  list: procedure('Lists the imported files.').input(z.strictObject({})).output(z.array(source)),
-  get: procedure('Returns an imported file byte for byte: writes it to `path`, or stores it as an artifact.')
-    .input(
-      z.strictObject({
-        sourceId: line.describe('The id of the imported file.'),
-        path: line.min(1).optional().describe('The new file to write. It must not exist.'),
-      }),
-    )
-    .output(z.object({ artifactRef: artifactRef.optional(), path: z.string().optional(), bytes: count, hash: z.string() })),
+  list: procedure('Lists the imported files.').returns(z.array(source)),
+  get: procedure('Returns an imported file byte for byte: writes it to `path`, or stores it as an artifact.', {
+    sourceId: line.describe('The id of the imported file.'),
+    path: line.min(1).optional().describe('The new file to write. It must not exist.'),
+  }).returns({ artifactRef: artifactRef.optional(), path: z.string().optional(), bytes: count, hash: z.string() }),
 };
 
 export const foundSession = z.object({
@@ -155,52 +145,37 @@ export const savedDraft = z.object({ key: z.string(), text: z.string(), savedAt:
 export type SavedDraft = z.output<typeof savedDraft>;
 
 export const libraryContract = {
-  sources: procedure('Lists the places of agents with histories on this machine.').input(z.strictObject({})).output(z.array(foundSource)),
-  sessions: procedure("Lists the sessions in one agent's folder.")
-    .input(z.strictObject({ root: line.describe("The agent's folder, as `library.sources` names it.") }))
-    .output(z.array(foundSession)),
-  search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.')
-    .input(z.strictObject({ text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.') }))
-    .output(
-      z.object({
-        hits: z.array(outsideHit),
-        searched: count,
-        /** Histories that were not read: databases, and those beyond the limits. */
-        unread: count,
-      }),
-    ),
-  recent: procedure('Lists the projects that were opened before, most recent first.').input(z.strictObject({})).output(z.array(recentProject)),
-  sample: procedure('Creates the sample project if it does not exist, and returns its folder.')
-    .input(z.strictObject({}))
-    .output(z.object({ dir: z.string() })),
-  home: procedure('Returns the project that imports go to when none is open, and creates it at first use.')
-    .input(z.strictObject({}))
-    .output(z.object({ dir: z.string() })),
+  sources: procedure('Lists the places of agents with histories on this machine.').returns(z.array(foundSource)),
+  sessions: procedure("Lists the sessions in one agent's folder.", {
+    root: line.describe("The agent's folder, as `library.sources` names it."),
+  }).returns(z.array(foundSession)),
+  search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.', {
+    text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.'),
+  }).returns({
+    hits: z.array(outsideHit),
+    searched: count,
+    /** Histories that were not read: databases, and those beyond the limits. */
+    unread: count,
+  }),
+  recent: procedure('Lists the projects that were opened before, most recent first.').returns(z.array(recentProject)),
+  sample: procedure('Creates the sample project if it does not exist, and returns its folder.').returns({ dir: z.string() }),
+  home: procedure('Returns the project that imports go to when none is open, and creates it at first use.').returns({ dir: z.string() }),
   allowWrite: procedure(
     'Confirms a new file that the window wants to write. Until Stemma stops, windows may write it and other new files directly in its folder; hidden files are confirmed one by one. Before the confirmation, a call of a window that would write to a `path` fails with UNAUTHORIZED, and `data.path` and `data.folder` name the file and the folder to confirm. Scripts and the command line need no confirmation.',
-  )
-    .input(z.strictObject({ path: z.string().min(1).max(4_096).describe('The new file.') }))
-    .output(z.object({ path: z.string(), folder: z.string() })),
-  drafts: procedure('Lists texts that a person typed in a window of this machine but has not sent or saved yet, newest first.')
-    .input(z.strictObject({}))
-    .output(z.array(savedDraft)),
-  saveDraft: procedure('Stores text that a person typed, so that it survives a reload and a restart of Stemma.')
-    .input(
-      z.strictObject({
-        key: z.string().min(1).max(1_000).describe('The field that the draft belongs to. A later draft with the same key replaces it.'),
-        text: z.string().max(2_000_000).nullable().describe('The draft, or null to remove it.'),
-      }),
-    )
-    .output(z.object({})),
-  startup: procedure('Returns the options with which the engine was started.')
-    .input(z.strictObject({}))
-    .output(
-      z.object({
-        paths: z.array(z.string()),
-        project: z.string().nullable(),
-        /** The `stemma:` link that the app was started with. It comes from anybody: `desktop.link` reads it. */
-        link: z.string().nullable(),
-        platform: z.string(),
-      }),
-    ),
+    { path: z.string().min(1).max(4_096).describe('The new file.') },
+  ).returns({ path: z.string(), folder: z.string() }),
+  drafts: procedure('Lists texts that a person typed in a window of this machine but has not sent or saved yet, newest first.').returns(
+    z.array(savedDraft),
+  ),
+  saveDraft: procedure('Stores text that a person typed, so that it survives a reload and a restart of Stemma.', {
+    key: z.string().min(1).max(1_000).describe('The field that the draft belongs to. A later draft with the same key replaces it.'),
+    text: z.string().max(2_000_000).nullable().describe('The draft, or null to remove it.'),
+  }).returns({}),
+  startup: procedure('Returns the options with which the engine was started.').returns({
+    paths: z.array(z.string()),
+    project: z.string().nullable(),
+    /** The `stemma:` link that the app was started with. It comes from anybody: `desktop.link` reads it. */
+    link: z.string().nullable(),
+    platform: z.string(),
+  }),
 };

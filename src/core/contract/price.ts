@@ -63,15 +63,13 @@ export type PriceTable = z.output<typeof priceTable>;
 export const priceContract = {
   list: procedure(
     'Lists prices and context windows with their sources: a person’s own, those of the models of the open project, and what else sets a price.',
-  )
-    .input(z.strictObject({}))
-    .output(priceTable),
+  ).returns(priceTable),
   set: procedure(
     'Sets a person’s own prices of a model from a day on. They replace the built-in ones on this machine, and all calls are priced again.',
-  )
-    .input(z.strictObject({ model, from: day, rows: z.array(priceRow).min(1).max(20).describe('The prices, one row for each size of input.') }))
-    .output(priceTable),
-  remove: procedure('Removes a person’s own prices of a model.')
-    .input(z.strictObject({ model, from: day.optional().describe('Only the prices from this day on. Without it, all of the model.') }))
-    .output(priceTable),
+    { model, from: day, rows: z.array(priceRow).min(1).max(20).describe('The prices, one row for each size of input.') },
+  ).returns(priceTable),
+  remove: procedure('Removes a person’s own prices of a model.', {
+    model,
+    from: day.optional().describe('Only the prices from this day on. Without it, all of the model.'),
+  }).returns(priceTable),
 };

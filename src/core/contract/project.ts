@@ -96,101 +96,74 @@ export type BackupReport = z.output<typeof backupReport>;
 const dir = z.string().min(1).max(4_096).describe('The folder of the project: `NAME.stemma`.');
 
 export const projectContract = {
-  create: procedure('Creates a project in a new folder and opens it.')
-    .input(
-      z.strictObject({
-        dir,
-        name: z.string().min(1).max(400).optional().describe('The name. The default is the name of the folder.'),
-        projectId: z.string().min(1).max(200).optional().describe('The id. Without it, Stemma makes one.'),
-      }),
-    )
-    .output(projectInfo),
+  create: procedure('Creates a project in a new folder and opens it.', {
+    dir,
+    name: z.string().min(1).max(400).optional().describe('The name. The default is the name of the folder.'),
+    projectId: z.string().min(1).max(200).optional().describe('The id. Without it, Stemma makes one.'),
+  }).returns(projectInfo),
   open: procedure(
     'Opens a project. With `repair`, rebuilds a database that is too damaged to be opened; `project.check` with `repair` then names what was lost.',
-  )
-    .input(z.strictObject({ dir, repair: z.boolean().optional().describe('Rebuild a damaged database first.') }))
-    .output(projectInfo),
+    { dir, repair: z.boolean().optional().describe('Rebuild a damaged database first.') },
+  ).returns(projectInfo),
   conversion: procedure(
     'Says how far the conversion of a project from an earlier format has come, which opening it begins: first Stemma copies the database, then it converts it. Null if its folder has no copy of an earlier format. The first check removes the copy.',
-  )
-    .input(z.strictObject({ dir }))
-    .output(
-      z
-        .object({
-          from: count,
-          to: count,
-          isCopied: z.boolean().describe('Whether the copy is complete, so that the conversion has begun.'),
-          copied: count.describe('The bytes of the copy so far.'),
-          bytes: count.describe('The bytes of the database. The complete copy may have fewer.'),
-        })
-        .nullable(),
-    ),
+    { dir },
+  ).returns(
+    z
+      .object({
+        from: count,
+        to: count,
+        isCopied: z.boolean().describe('Whether the copy is complete, so that the conversion has begun.'),
+        copied: count.describe('The bytes of the copy so far.'),
+        bytes: count.describe('The bytes of the database. The complete copy may have fewer.'),
+      })
+      .nullable(),
+  ),
   trust: procedure(
     'Trusts a project folder that this machine did not create, by its id and its real path. From then on, the project can be changed. If the folder moves, it must be trusted again.',
-  )
-    .input(z.strictObject({ dir }))
-    .output(z.object({ projectId: z.string(), dir: z.string(), trusted: z.literal(true) })),
-  info: procedure('Returns the open project with its counts and sizes.').input(z.strictObject({})).output(projectInfo),
+    { dir },
+  ).returns({ projectId: z.string(), dir: z.string(), trusted: z.literal(true) }),
+  info: procedure('Returns the open project with its counts and sizes.').returns(projectInfo),
   changes: procedure(
     'Streams new commits and changed lists, whether this engine, a hook or the command line wrote them. Begins with the current state; with `after`, continues from an earlier cursor. Ends when the caller ends it.',
-  )
-    .input(
-      z.strictObject({
-        after: count.optional().describe('The cursor of an earlier event.'),
-        since: z
-          .string()
-          .max(200)
-          .optional()
-          .describe('The `stand` of the project or of an earlier event: the first event names what changed since.'),
-      }),
-    )
-    .output(eventIterator(projectChange)),
-  settings: procedure('Returns the settings of the project, which apply to everyone who works on it.')
-    .input(z.strictObject({}))
-    .output(projectSettings),
-  setSettings: procedure('Changes settings of the project.')
-    .input(
-      z.strictObject({
-        enableShareContext: enableShareContext.optional(),
-        historyBudget: historyBudget.optional(),
-        maxChainDepth: maxChainDepth.optional(),
-      }),
-    )
-    .output(projectSettings),
-  storage: procedure("Returns what uses the project's disk space. Slow for a large project, because it reads the whole database.")
-    .input(z.strictObject({}))
-    .output(storageReport),
-  backups: procedure("Lists the backups of the project's database. Objects in packs never change, so backups do not copy them.")
-    .input(z.strictObject({}))
-    .output(backupReport),
-  backUp: procedure('Makes a backup now and verifies it. Keeps the backups of the newest three days and three weeks and removes all others.')
-    .input(
-      z.strictObject({
-        ifDue: z
-          .boolean()
-          .optional()
-          .describe(
-            'Make a backup only if backups are on, the project has changed, and the last backup (or the project, if there is no backup) is older than a day.',
-          ),
-      }),
-    )
-    .output(backupReport),
-  setBackups: procedure('Turns automatic backups, which are made when the project is idle, on or off. Existing backups stay.')
-    .input(z.strictObject({ on: z.boolean().describe('Whether to make backups.') }))
-    .output(backupReport),
+    {
+      after: count.optional().describe('The cursor of an earlier event.'),
+      since: z.string().max(200).optional().describe('The `stand` of the project or of an earlier event: the first event names what changed since.'),
+    },
+  ).returns(eventIterator(projectChange)),
+  settings: procedure('Returns the settings of the project, which apply to everyone who works on it.').returns(projectSettings),
+  setSettings: procedure('Changes settings of the project.', {
+    enableShareContext: enableShareContext.optional(),
+    historyBudget: historyBudget.optional(),
+    maxChainDepth: maxChainDepth.optional(),
+  }).returns(projectSettings),
+  storage: procedure("Returns what uses the project's disk space. Slow for a large project, because it reads the whole database.").returns(
+    storageReport,
+  ),
+  backups: procedure("Lists the backups of the project's database. Objects in packs never change, so backups do not copy them.").returns(
+    backupReport,
+  ),
+  backUp: procedure('Makes a backup now and verifies it. Keeps the backups of the newest three days and three weeks and removes all others.', {
+    ifDue: z
+      .boolean()
+      .optional()
+      .describe(
+        'Make a backup only if backups are on, the project has changed, and the last backup (or the project, if there is no backup) is older than a day.',
+      ),
+  }).returns(backupReport),
+  setBackups: procedure('Turns automatic backups, which are made when the project is idle, on or off. Existing backups stay.', {
+    on: z.boolean().describe('Whether to make backups.'),
+  }).returns(backupReport),
   check: procedure(
     'Verifies the whole project. With `repair`, restores damaged content from backups, imported files and replicas, and names the content that is lost. A repair keeps the damaged database.',
-  )
-    .input(z.strictObject({ repair: z.boolean().optional().describe('Repair damaged content.') }))
-    .output(
-      z.object({
-        ok: z.boolean(),
-        /** The numbers of checked objects, commits and sources. */
-        checked: z.record(z.string(), count),
-        /** `id`: a ref, a commit id, a source id, or the name of a row or table. `repaired`: a repair fixed the problem. For any other problem, the message says what is lost or what to do. */
-        problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
-      }),
-    ),
+    { repair: z.boolean().optional().describe('Repair damaged content.') },
+  ).returns({
+    ok: z.boolean(),
+    /** The numbers of checked objects, commits and sources. */
+    checked: z.record(z.string(), count),
+    /** `id`: a ref, a commit id, a source id, or the name of a row or table. `repaired`: a repair fixed the problem. For any other problem, the message says what is lost or what to do. */
+    problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
+  }),
 };
 
 const artifactStat = z.object({
@@ -216,63 +189,44 @@ const policy = z
 const ttlSeconds = count.optional().describe('For `ephemeral`: the number of seconds from now.');
 
 export const artifactContract = {
-  put: procedure('Stores an object and returns its ref. Storing the same content again returns the same ref.')
-    .input(
-      z.strictObject({
-        data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
-        text: z.string().max(most.content).optional().describe('The content as text.'),
-        contentType: z.string().min(1).max(200).describe('The media type of the content.'),
-        policy: policy.optional(),
-        ttlSeconds,
-        labels: z.array(z.string().min(1).max(200)).max(100).optional().describe('Labels. An object with a label is never collected.'),
-      }),
-    )
-    .output(z.object({ ref: artifactRef, short: z.string(), size: count, storedBytes: count, existed: z.boolean() })),
-  get: procedure('Returns the content of an object, or a range of it.')
-    .input(
-      z.strictObject({
-        ref: artifactName,
-        start: count.optional().describe('The first byte.'),
-        end: count.optional().describe('The byte after the last one.'),
-      }),
-    )
-    .output(z.object({ data: z.string(), contentType: z.string(), size: count })),
-  stat: procedure('Returns the size, type, policy and other facts of an object, without its content.')
-    .input(z.strictObject({ ref: artifactName }))
-    .output(artifactStat),
-  setPolicy: procedure('Changes how long an object is kept.')
-    .input(z.strictObject({ ref: artifactName, policy, ttlSeconds }))
-    .output(artifactStat),
+  put: procedure('Stores an object and returns its ref. Storing the same content again returns the same ref.', {
+    data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
+    text: z.string().max(most.content).optional().describe('The content as text.'),
+    contentType: z.string().min(1).max(200).describe('The media type of the content.'),
+    policy: policy.optional(),
+    ttlSeconds,
+    labels: z.array(z.string().min(1).max(200)).max(100).optional().describe('Labels. An object with a label is never collected.'),
+  }).returns({ ref: artifactRef, short: z.string(), size: count, storedBytes: count, existed: z.boolean() }),
+  get: procedure('Returns the content of an object, or a range of it.', {
+    ref: artifactName,
+    start: count.optional().describe('The first byte.'),
+    end: count.optional().describe('The byte after the last one.'),
+  }).returns({ data: z.string(), contentType: z.string(), size: count }),
+  stat: procedure('Returns the size, type, policy and other facts of an object, without its content.', { ref: artifactName }).returns(artifactStat),
+  setPolicy: procedure('Changes how long an object is kept.', { ref: artifactName, policy, ttlSeconds }).returns(artifactStat),
   gc: procedure(
     'Removes objects that nothing references and that are older than an hour. With a budget, also drops caches and evicts `default` objects that a replica holds, until the store fits the budget.',
-  )
-    .input(
-      z.strictObject({
-        dryRun: z.boolean().optional().describe('Only report what would be removed.'),
-        budgetBytes: count.optional().describe('The size that the store should have at most.'),
-        deleted: z
-          .boolean()
-          .optional()
-          .describe(
-            'Also free the content that only deleted sessions and branches contain. This cannot be undone: these sessions and branches cannot be restored.',
-          ),
-      }),
-    )
-    .output(
-      z.object({
-        /** Every examined object was removed or is counted under `kept`. */
-        examined: count,
-        removed: count,
-        /** Stored bytes of removed, dropped and evicted objects. */
-        freedBytes: count,
-        kept: z.object({ reachable: count, pinned: count, young: count }),
-        deletedSessions: count.optional().describe('With `deleted`: the deleted sessions, without their subagents, whose content is freed.'),
-      }),
-    ),
-  repack: procedure('Packs objects more densely: neighbors into compressed blocks, large objects into chunks. `before` and `after` are stored bytes.')
-    .input(z.strictObject({}))
-    .output(z.object({ objects: count, before: count, after: count })),
-  dropCaches: procedure('Deletes assembled contexts. Nothing is lost: each is assembled again when needed.')
-    .input(z.strictObject({}))
-    .output(z.object({ freedBytes: count })),
+    {
+      dryRun: z.boolean().optional().describe('Only report what would be removed.'),
+      budgetBytes: count.optional().describe('The size that the store should have at most.'),
+      deleted: z
+        .boolean()
+        .optional()
+        .describe(
+          'Also free the content that only deleted sessions and branches contain. This cannot be undone: these sessions and branches cannot be restored.',
+        ),
+    },
+  ).returns({
+    /** Every examined object was removed or is counted under `kept`. */
+    examined: count,
+    removed: count,
+    /** Stored bytes of removed, dropped and evicted objects. */
+    freedBytes: count,
+    kept: z.object({ reachable: count, pinned: count, young: count }),
+    deletedSessions: count.optional().describe('With `deleted`: the deleted sessions, without their subagents, whose content is freed.'),
+  }),
+  repack: procedure(
+    'Packs objects more densely: neighbors into compressed blocks, large objects into chunks. `before` and `after` are stored bytes.',
+  ).returns({ objects: count, before: count, after: count }),
+  dropCaches: procedure('Deletes assembled contexts. Nothing is lost: each is assembled again when needed.').returns({ freedBytes: count }),
 };

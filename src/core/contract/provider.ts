@@ -22,28 +22,21 @@ const accounts = z.object({
 export type ProviderAccounts = z.output<typeof accounts>;
 
 export const providerContract = {
-  list: procedure('Lists the providers: from the environment, from the settings, and found on this machine.')
-    .input(z.strictObject({}))
-    .output(accounts),
+  list: procedure('Lists the providers: from the environment, from the settings, and found on this machine.').returns(accounts),
   set: procedure(
     'Adds a provider to the settings or changes one. The operating system seals its key, and the key is never returned. Without `key`, the stored key is kept only if the address stays the same, because a key is never sent to another address.',
-  )
-    .input(
-      z.strictObject({
-        id: z
-          .string()
-          .max(most.line)
-          .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'an id has lower-case letters, digits, dots and hyphens')
-          .optional()
-          .describe('The id of the provider to change. Without it, a new provider gets an id.'),
-        title: z.string().trim().min(1).max(100).describe('The name that the window shows.'),
-        wire: z.enum(wires).describe('The wire format that the provider speaks.'),
-        url: webAddress.max(2_000).describe('The base address of the API, such as http://127.0.0.1:1234/v1.'),
-        key: z.string().trim().min(1).max(10_000).optional().describe('The API key.'),
-      }),
-    )
-    .output(accounts),
-  remove: procedure('Removes a provider from the settings, with its key.')
-    .input(z.strictObject({ id: name.describe('The id of the provider.') }))
-    .output(accounts),
+    {
+      id: z
+        .string()
+        .max(most.line)
+        .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'an id has lower-case letters, digits, dots and hyphens')
+        .optional()
+        .describe('The id of the provider to change. Without it, a new provider gets an id.'),
+      title: z.string().trim().min(1).max(100).describe('The name that the window shows.'),
+      wire: z.enum(wires).describe('The wire format that the provider speaks.'),
+      url: webAddress.max(2_000).describe('The base address of the API, such as http://127.0.0.1:1234/v1.'),
+      key: z.string().trim().min(1).max(10_000).optional().describe('The API key.'),
+    },
+  ).returns(accounts),
+  remove: procedure('Removes a provider from the settings, with its key.', { id: name.describe('The id of the provider.') }).returns(accounts),
 };

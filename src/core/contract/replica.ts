@@ -53,25 +53,24 @@ export type ReplicaState = z.output<typeof state>;
 
 /** Replicas: copies of a project's objects in backing stores. Objects are copied in the background, and evicted ones are fetched when they are read. */
 export const replicaContract = {
-  list: procedure('Lists the replicas of the project with their state.').input(z.strictObject({})).output(z.array(state)),
+  list: procedure('Lists the replicas of the project with their state.').returns(z.array(state)),
   set: procedure(
     'Sets or changes a replica. Place and credentials are stored on this machine, outside of the project. S3 needs credentials; without `credentials`, a replica keeps its earlier credentials for the same bucket.',
-  )
-    .input(
-      z.strictObject({
-        name: replicaName,
-        place: place.describe('Where the copies go.'),
-        takes: takes
-          .optional()
-          .describe('The objects to copy: objects with the policy `replicate` (the default), or all objects that are not ephemeral.'),
-        credentials: credentials.optional().describe('The credentials for S3. Credentials of the environment are used only if they are chosen here.'),
-      }),
-    )
-    .output(z.array(state)),
-  remove: procedure('Removes a replica. Its copies stay in their place. Fails with CONFLICT if it has the only copy of an object.')
-    .input(z.strictObject({ name: replicaName }))
-    .output(z.array(state)),
-  replicate: procedure('Copies the objects that are waiting, now.')
-    .input(z.strictObject({}))
-    .output(z.object({ copied: count, bytes: count, problems: z.array(z.object({ replica: z.string(), message: z.string() })) })),
+    {
+      name: replicaName,
+      place: place.describe('Where the copies go.'),
+      takes: takes
+        .optional()
+        .describe('The objects to copy: objects with the policy `replicate` (the default), or all objects that are not ephemeral.'),
+      credentials: credentials.optional().describe('The credentials for S3. Credentials of the environment are used only if they are chosen here.'),
+    },
+  ).returns(z.array(state)),
+  remove: procedure('Removes a replica. Its copies stay in their place. Fails with CONFLICT if it has the only copy of an object.', {
+    name: replicaName,
+  }).returns(z.array(state)),
+  replicate: procedure('Copies the objects that are waiting, now.').returns({
+    copied: count,
+    bytes: count,
+    problems: z.array(z.object({ replica: z.string(), message: z.string() })),
+  }),
 };

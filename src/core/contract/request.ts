@@ -199,35 +199,32 @@ export type TurnRequest = z.output<typeof turnRequest>;
 export const requestContract = {
   list: procedure(
     'Lists calls to models in the order in which they were sent: of a commit, of a turn, of a session with its subagents, or of the whole project.',
-  )
-    .input(
-      requestFilter.extend({
-        offset: count.optional().describe('How many calls to skip.'),
-        limit: z.int().min(1).max(maxRequests).optional().describe(`The largest number of calls. The default is ${maxRequests}.`),
-      }),
-    )
-    .output(z.object({ total: count, requests: z.array(requestRow) })),
-  series: procedure('Returns how much each kind of content filled the context window at each call of `request.list`. Does not verify the bodies.')
-    .input(requestFilter)
-    .output(z.array(requestPoint)),
-  get: procedure('Returns a call with its rebuilt body, and says whether the body is verified.')
-    .input(z.strictObject({ requestId: name.describe('The id of the call.') }))
-    .output(request),
-  diff: procedure("Compares two calls: system prompt, tools, parameters, messages, and how much of the provider's cache the second can reuse.")
-    .input(z.strictObject({ a: name.describe('The id of the first call.'), b: name.describe('The id of the second call.') }))
-    .output(requestDiff),
-  parts: procedure('Lists the distinct system prompts and tool sets of the calls in the project, most recently used first.')
-    .input(z.strictObject({}))
-    .output(z.array(requestPartRow)),
-  part: procedure('Returns a system prompt or a tool set with its sections.')
-    .input(z.strictObject({ partId: name.describe('The id of the part.') }))
-    .output(requestPart),
-  partDiff: procedure('Compares two system prompts or two tool sets, section by section.')
-    .input(z.strictObject({ a: name.describe('The id of the first part.'), b: name.describe('The id of the second part.') }))
-    .output(partDiff),
+    requestFilter.extend({
+      offset: count.optional().describe('How many calls to skip.'),
+      limit: z.int().min(1).max(maxRequests).optional().describe(`The largest number of calls. The default is ${maxRequests}.`),
+    }),
+  ).returns({ total: count, requests: z.array(requestRow) }),
+  series: procedure(
+    'Returns how much each kind of content filled the context window at each call of `request.list`. Does not verify the bodies.',
+    requestFilter,
+  ).returns(z.array(requestPoint)),
+  get: procedure('Returns a call with its rebuilt body, and says whether the body is verified.', {
+    requestId: name.describe('The id of the call.'),
+  }).returns(request),
+  diff: procedure("Compares two calls: system prompt, tools, parameters, messages, and how much of the provider's cache the second can reuse.", {
+    a: name.describe('The id of the first call.'),
+    b: name.describe('The id of the second call.'),
+  }).returns(requestDiff),
+  parts: procedure('Lists the distinct system prompts and tool sets of the calls in the project, most recently used first.').returns(
+    z.array(requestPartRow),
+  ),
+  part: procedure('Returns a system prompt or a tool set with its sections.', { partId: name.describe('The id of the part.') }).returns(requestPart),
+  partDiff: procedure('Compares two system prompts or two tool sets, section by section.', {
+    a: name.describe('The id of the first part.'),
+    b: name.describe('The id of the second part.'),
+  }).returns(partDiff),
   capture: procedure(
     'Stores a call that was recorded on the wire. Stemma matches the call with the transcript that contains its reply, now or when that transcript is imported.',
-  )
-    .input(capturedCall)
-    .output(z.object({ requestId: name })),
+    capturedCall,
+  ).returns({ requestId: name }),
 };

@@ -227,81 +227,61 @@ export type Try = z.output<typeof tried>;
 export const runnerContract = {
   start: procedure(
     "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams its events. The job continues when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
-  )
-    .input(
-      z.strictObject({
-        what: work,
-        performer,
-        limits: runLimits.optional(),
-        otherTools: rule.shape.otherTools,
-        tools: rule.shape.tools,
-        enableShareContext: z
-          .boolean()
-          .optional()
-          .describe('Whether the shared context is sent. The default is the setting of the profile, else of the project.'),
-      }),
-    )
-    .output(eventIterator(jobEvent, jobResult)),
+    {
+      what: work,
+      performer,
+      limits: runLimits.optional(),
+      otherTools: rule.shape.otherTools,
+      tools: rule.shape.tools,
+      enableShareContext: z
+        .boolean()
+        .optional()
+        .describe('Whether the shared context is sent. The default is the setting of the profile, else of the project.'),
+    },
+  ).returns(eventIterator(jobEvent, jobResult)),
   allow: procedure(
     'Allows work that another machine sent: it may then act here as if this machine had recorded it. `runner.start` allows what it starts.',
-  )
-    .input(z.strictObject({ what: work }))
-    .output(z.object({ received: received.nullable() })),
+    { what: work },
+  ).returns({ received: received.nullable() }),
   repeat: procedure(
     'Lets a performer answer a context several times: each try is a job and a branch. For each try, a command-line agent works in a Git worktree or a copy of its folder. Streams the events of all jobs. After the stream ends, no further try starts.',
-  )
-    .input(
-      z.strictObject({
-        commit: contextPrefix.describe('A context that ends with a message, which the performer answers.'),
-        times: z.number().int().min(1).max(100).describe('The number of tries.'),
-        performer,
-        limits: runLimits.optional().describe('The limits of each try.'),
-        parallel: parallel.describe('The most tries at the same time. The default is 4.'),
-        check: z
-          .string()
-          .min(1)
-          .max(10_000)
-          .optional()
-          .describe(
-            'A command that checks each try. The shell runs it in the folder of the try with the last message as its standard input. Exit code 0 means passed.',
-          ),
-        otherTools: rule.shape.otherTools,
-        tools: rule.shape.tools,
-      }),
-    )
-    .output(eventIterator(jobEvent, z.object({ tries: z.array(tried) }))),
-  stop: procedure('Stops a job at once. Finished commits stay, and the chain is valid.').input(z.strictObject({ jobId })).output(job),
-  list: procedure('Lists the newest jobs of the project.')
-    .input(z.strictObject({ status: z.enum(jobStatuses).optional().describe('Only jobs with this status.') }))
-    .output(z.array(job)),
-  log: procedure('Returns the events of a job. The last event of a running job can be a text that still grows.')
-    .input(
-      z.strictObject({
-        jobId,
-        from: count.optional().describe('The first event, by its number. The default is 0.'),
-        limit: z.number().int().min(1).max(10_000).optional().describe('The most events. The default is 1,000.'),
-      }),
-    )
-    .output(z.object({ job, events: z.array(jobEvent) })),
-  answer: procedure('Answers a question of a job: a permission request of an agent, or a call of a tool that Stemma does not have.')
-    .input(
-      z.strictObject({
-        jobId,
-        requestId: name.describe('The id of the question.'),
-        allow: z.boolean().describe('False refuses the call.'),
-        note: z.string().max(10_000_000).optional().describe('The result of the tool, or the reason of the refusal.'),
-      }),
-    )
-    .output(job),
-  agents: procedure('Lists the command-line agents that can carry out work, each with its abilities.')
-    .input(z.strictObject({}))
-    .output(z.array(agentAbility)),
-  getPolicy: procedure('Returns the policy: the work that may start by itself in this project on this machine.')
-    .input(z.strictObject({}))
-    .output(policy),
+    {
+      commit: contextPrefix.describe('A context that ends with a message, which the performer answers.'),
+      times: z.number().int().min(1).max(100).describe('The number of tries.'),
+      performer,
+      limits: runLimits.optional().describe('The limits of each try.'),
+      parallel: parallel.describe('The most tries at the same time. The default is 4.'),
+      check: z
+        .string()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .describe(
+          'A command that checks each try. The shell runs it in the folder of the try with the last message as its standard input. Exit code 0 means passed.',
+        ),
+      otherTools: rule.shape.otherTools,
+      tools: rule.shape.tools,
+    },
+  ).returns(eventIterator(jobEvent, z.object({ tries: z.array(tried) }))),
+  stop: procedure('Stops a job at once. Finished commits stay, and the chain is valid.', { jobId }).returns(job),
+  list: procedure('Lists the newest jobs of the project.', {
+    status: z.enum(jobStatuses).optional().describe('Only jobs with this status.'),
+  }).returns(z.array(job)),
+  log: procedure('Returns the events of a job. The last event of a running job can be a text that still grows.', {
+    jobId,
+    from: count.optional().describe('The first event, by its number. The default is 0.'),
+    limit: z.number().int().min(1).max(10_000).optional().describe('The most events. The default is 1,000.'),
+  }).returns({ job, events: z.array(jobEvent) }),
+  answer: procedure('Answers a question of a job: a permission request of an agent, or a call of a tool that Stemma does not have.', {
+    jobId,
+    requestId: name.describe('The id of the question.'),
+    allow: z.boolean().describe('False refuses the call.'),
+    note: z.string().max(10_000_000).optional().describe('The result of the tool, or the reason of the refusal.'),
+  }).returns(job),
+  agents: procedure('Lists the command-line agents that can carry out work, each with its abilities.').returns(z.array(agentAbility)),
+  getPolicy: procedure('Returns the policy: the work that may start by itself in this project on this machine.').returns(policy),
   setPolicy: procedure(
     'Sets the policy: the work that may start by itself in this project, and its limits. The policy belongs to this machine and is not stored in the project. It applies while the app or `stemma serve` is open.',
-  )
-    .input(policy)
-    .output(policy),
+    policy,
+  ).returns(policy),
 };

@@ -1,4 +1,4 @@
-import { oc } from '@orpc/contract';
+import { type AnySchema, oc, type Route } from '@orpc/contract';
 import { z } from 'zod';
 import {
   type ArtifactRef,
@@ -21,10 +21,25 @@ import { runtimes, tiers } from './kinds.js';
 export const most = { line: 4_096, text: 64 * 1024 * 1024, content: 512 * 1024 * 1024 - 24, list: 100_000 } as const;
 
 /**
- * Starts a procedure with its description, which the OpenAPI document and `stemma call PROCEDURE --help` show. A field gets its description
- * by `describe`.
+ * Declares a procedure: its description, which the OpenAPI document and `stemma call PROCEDURE --help` show, or its whole route, then its input, and with
+ * `returns` its output. Fields alone stand for an object; an input object refuses all other fields. A field gets its description by `describe`.
  */
-export const procedure = (description: string) => oc.route({ description });
+export const procedure = <Input extends z.ZodType | z.ZodRawShape = Record<never, never>>(route: string | Route, input?: Input) => {
+  const begun = oc
+    .route(typeof route === 'string' ? { description: route } : route)
+    .input((isSchema(input) ? input : z.strictObject(input ?? {})) as SchemaOf<Input, z.core.$strict>);
+  return {
+    returns: <Output extends AnySchema | z.ZodRawShape>(output: Output) =>
+      begun.output((isSchema(output) ? output : z.object(output)) as SchemaOf<Output, z.core.$strip>),
+  };
+};
+
+type SchemaOf<Given, Rest extends z.core.$ZodObjectConfig> = Given extends AnySchema
+  ? Given
+  : Given extends z.ZodRawShape
+    ? z.ZodObject<Given, Rest>
+    : never;
+const isSchema = (given: AnySchema | z.ZodRawShape | undefined): given is AnySchema => given !== undefined && '~standard' in given;
 
 /** A text that breaks a rule fits no part of a union either, whose own message then says what does. */
 const abort = true;

@@ -148,88 +148,74 @@ export type SessionChange = z.output<typeof change>;
 export const sessionContract = {
   diagnose: procedure(
     'Says what a model’s API would refuse in the latest branch of a session: orphan results, unanswered calls, empty texts and others.',
-  )
-    .input(
-      z
-        .strictObject({
-          sessionId: name.optional().describe('The session, as `session.list` names it.'),
-          path: line.optional().describe('An imported file, in place of the session.'),
-        })
-        .refine(({ sessionId, path }) => (sessionId === undefined) !== (path === undefined), {
-          error: 'give either the sessionId or the path of an imported file',
-          path: ['sessionId'],
-        }),
-    )
-    .output(z.object({ problems: z.array(problem) })),
+    z
+      .strictObject({
+        sessionId: name.optional().describe('The session, as `session.list` names it.'),
+        path: line.optional().describe('An imported file, in place of the session.'),
+      })
+      .refine(({ sessionId, path }) => (sessionId === undefined) !== (path === undefined), {
+        error: 'give either the sessionId or the path of an imported file',
+        path: ['sessionId'],
+      }),
+  ).returns({ problems: z.array(problem) }),
   repair: procedure(
     'Makes a fork of the latest branch of a session with only the edits that its agent and a model’s API need. The original stays as it is.',
-  )
-    .input(
-      z.strictObject({
-        sessionId,
-        kinds: z.array(z.enum(problemKinds)).max(problemKinds.length).optional().describe('Only problems of these kinds. The default is all.'),
-        principal: name.optional().describe('In whose name the fork is made. The default is the person at this machine.'),
-        dryRun: z.boolean().optional().describe('True to see the changes and make no fork.'),
-      }),
-    )
-    .output(z.object({ commit: commit.nullable(), changes: z.array(change) })),
-  list: procedure('Lists the sessions of the project, most recently active first. Subagents follow the session that started them.')
-    .input(
-      z.strictObject({
-        filter: filter.optional(),
-        sort: z.enum(sessionSorts).optional().describe('What to sort by. The default is the last activity. Pinned sessions come first.'),
-        ascending: z
-          .boolean()
-          .optional()
-          .describe('Ascending order: smallest or earliest first. The default is descending, except for titles, agents and repositories.'),
-        offset: count.optional().describe('The number of rows to skip.'),
-        limit: z.number().int().min(1).max(100_000).optional().describe('The most rows. The default is all.'),
-      }),
-    )
-    .output(z.object({ total: count, sessions: z.array(session) })),
-  place: procedure('Returns where a commit is: its session, branch and turn, each with its siblings.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        session: sessionId
-          .optional()
-          .describe('The session to return if several sessions contain the commit. The default is the session that was imported first.'),
-        turns: z
-          .strictObject({ offset: count.describe('How many turns to skip.'), limit: z.int().min(1).max(maxTurns).describe('The most turns.') })
-          .optional()
-          .describe(`Which turns of the branch to list. The default is ${nearTurns} around the commit.`),
-      }),
-    )
-    .output(place),
-  rename: procedure('Sets the title of a session, or removes the title that was set here.')
-    .input(z.strictObject({ sessionId, title: z.string().trim().min(1).max(300).nullable().describe("The title, or null for the agent's own.") }))
-    .output(session),
-  archive: procedure('Archives a session: lists and the chain omit it unless archived sessions are requested.')
-    .input(z.strictObject({ sessionId, archived: z.boolean().default(true).describe('False brings it back.') }))
-    .output(session),
-  pin: procedure('Pins a session to the top of the list.')
-    .input(z.strictObject({ sessionId, pinned: z.boolean().default(true).describe('False unpins it.') }))
-    .output(session),
-  tag: procedure('Sets the tags of a session.')
-    .input(z.strictObject({ sessionId, tags: tags.describe('The tags, in place of the present ones.') }))
-    .output(session),
+    {
+      sessionId,
+      kinds: z.array(z.enum(problemKinds)).max(problemKinds.length).optional().describe('Only problems of these kinds. The default is all.'),
+      principal: name.optional().describe('In whose name the fork is made. The default is the person at this machine.'),
+      dryRun: z.boolean().optional().describe('True to see the changes and make no fork.'),
+    },
+  ).returns({ commit: commit.nullable(), changes: z.array(change) }),
+  list: procedure('Lists the sessions of the project, most recently active first. Subagents follow the session that started them.', {
+    filter: filter.optional(),
+    sort: z.enum(sessionSorts).optional().describe('What to sort by. The default is the last activity. Pinned sessions come first.'),
+    ascending: z
+      .boolean()
+      .optional()
+      .describe('Ascending order: smallest or earliest first. The default is descending, except for titles, agents and repositories.'),
+    offset: count.optional().describe('The number of rows to skip.'),
+    limit: z.number().int().min(1).max(100_000).optional().describe('The most rows. The default is all.'),
+  }).returns({ total: count, sessions: z.array(session) }),
+  place: procedure('Returns where a commit is: its session, branch and turn, each with its siblings.', {
+    id: contextPrefix,
+    session: sessionId
+      .optional()
+      .describe('The session to return if several sessions contain the commit. The default is the session that was imported first.'),
+    turns: z
+      .strictObject({ offset: count.describe('How many turns to skip.'), limit: z.int().min(1).max(maxTurns).describe('The most turns.') })
+      .optional()
+      .describe(`Which turns of the branch to list. The default is ${nearTurns} around the commit.`),
+  }).returns(place),
+  rename: procedure('Sets the title of a session, or removes the title that was set here.', {
+    sessionId,
+    title: z.string().trim().min(1).max(300).nullable().describe("The title, or null for the agent's own."),
+  }).returns(session),
+  archive: procedure('Archives a session: lists and the chain omit it unless archived sessions are requested.', {
+    sessionId,
+    archived: z.boolean().default(true).describe('False brings it back.'),
+  }).returns(session),
+  pin: procedure('Pins a session to the top of the list.', { sessionId, pinned: z.boolean().default(true).describe('False unpins it.') }).returns(
+    session,
+  ),
+  tag: procedure('Sets the tags of a session.', { sessionId, tags: tags.describe('The tags, in place of the present ones.') }).returns(session),
   delete: procedure(
     "Deletes a session from the project with its subagents and branches. The agent's own file is never touched. The content stays in the project, and `deleted: false` restores the session.",
-  )
-    .input(z.strictObject({ sessionId, deleted: z.boolean().default(true).describe('False brings it back.') }))
-    .output(z.object({ sessionId: z.string(), title: z.string(), deleted: z.boolean(), commits: count })),
+    { sessionId, deleted: z.boolean().default(true).describe('False brings it back.') },
+  ).returns({ sessionId: z.string(), title: z.string(), deleted: z.boolean(), commits: count }),
 };
 
 export const branchContract = {
-  rename: procedure('Sets or removes the name of a branch.')
-    .input(z.strictObject({ ...branch, title: z.string().trim().min(1).max(300).nullable().describe('The name. Null removes it.') }))
-    .output(branchState),
-  archive: procedure('Archives a branch: the chain omits it unless archived branches are requested.')
-    .input(z.strictObject({ ...branch, archived: z.boolean().default(true).describe('False brings it back.') }))
-    .output(branchState),
+  rename: procedure('Sets or removes the name of a branch.', {
+    ...branch,
+    title: z.string().trim().min(1).max(300).nullable().describe('The name. Null removes it.'),
+  }).returns(branchState),
+  archive: procedure('Archives a branch: the chain omits it unless archived branches are requested.', {
+    ...branch,
+    archived: z.boolean().default(true).describe('False brings it back.'),
+  }).returns(branchState),
   delete: procedure(
     'Deletes a branch and the branches that start from it. To delete the main branch of a session, delete the session. The content stays in the project, and `deleted: false` restores the branch.',
-  )
-    .input(z.strictObject({ ...branch, deleted: z.boolean().default(true).describe('False brings it back.') }))
-    .output(branchState),
+    { ...branch, deleted: z.boolean().default(true).describe('False brings it back.') },
+  ).returns(branchState),
 };

@@ -1,4 +1,3 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { droppedLayer } from './compose.js';
 import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
@@ -144,78 +143,66 @@ const posting = {
 };
 
 export const spaceContract = {
-  addEntity: procedure('Adds a human, an agent or a service that can join spaces.')
-    .input(
-      z.strictObject({
-        entityId: entityId.optional().describe('The id of the entity. Without it, Stemma makes one.'),
-        name: words.min(1).describe('The display name.'),
-        type: z.enum(entityTypes).describe('Who it is.'),
-      }),
-    )
-    .output(entity),
-  entities: procedure('Lists the entities.').input(z.strictObject({})).output(z.array(entity)),
-  create: procedure('Creates a space with its members.')
-    .input(
-      z.strictObject({
-        spaceId: spaceId.optional().describe('The id of the space. Without it, Stemma makes one.'),
-        name: words.nullable().optional().describe('The display name.'),
-        members: z.array(id).max(1_000).describe('The ids of the members.'),
-      }),
-    )
-    .output(space),
-  join: procedure('Adds an entity to a space.').input(z.strictObject({ spaceId, entityId })).output(membership),
-  leave: procedure('Removes an entity from a space.').input(z.strictObject({ spaceId, entityId })).output(space),
-  list: procedure('Lists the spaces, or those of an entity with the number of its unread messages.')
-    .input(z.strictObject({ entityId: entityId.optional() }))
-    .output(z.array(space.extend({ unread: count }))),
-  get: procedure('Returns a space with its members.')
-    .input(z.strictObject({ spaceId }))
-    .output(space.extend({ memberships: z.array(membership) })),
-  messages: procedure('Lists messages of a space, oldest first: the newest, or the newest before a position.')
-    .input(z.strictObject({ spaceId, before: count.optional().describe('Only messages before this position.'), limit: messageLimit }))
-    .output(z.object({ total: count, messages: z.array(spaceMessage) })),
-  lines: procedure('Returns the newest messages of a space as lines of its history, with what a member has seen.')
-    .input(z.strictObject({ spaceId, entityId, limit: messageLimit }))
-    .output(z.object({ lines: z.array(z.string()) })),
-  wouldTrigger: procedure('Says for each member whether a message would start a run, and why not. Posts nothing.')
-    .input(z.strictObject({ spaceId, senderId, runId: runId.optional().describe('The run that would send it.'), replyTo }))
-    .output(z.array(triggered)),
-  post: procedure('Posts a message of a human, of a service, or of an agent outside of a run. Starts a run for every other agent in the space.')
-    .input(
-      z.strictObject({
-        ...posting,
-        expectsReply: z.boolean().optional().describe('Whether the sender expects a reply. The default is true with `wait`.'),
-        wait: z.union([waitFor, z.boolean()]).optional().describe('Wait for an answer. `space.wait` returns the answer.'),
-      }),
-    )
-    .output(z.object({ message: spaceMessage, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
-  wait: procedure('Returns the wait that a message started, and the message that ended it.')
-    .input(z.strictObject({ messageId: id.describe('The message that started the wait.') }))
-    .output(messageWait),
+  addEntity: procedure('Adds a human, an agent or a service that can join spaces.', {
+    entityId: entityId.optional().describe('The id of the entity. Without it, Stemma makes one.'),
+    name: words.min(1).describe('The display name.'),
+    type: z.enum(entityTypes).describe('Who it is.'),
+  }).returns(entity),
+  entities: procedure('Lists the entities.').returns(z.array(entity)),
+  create: procedure('Creates a space with its members.', {
+    spaceId: spaceId.optional().describe('The id of the space. Without it, Stemma makes one.'),
+    name: words.nullable().optional().describe('The display name.'),
+    members: z.array(id).max(1_000).describe('The ids of the members.'),
+  }).returns(space),
+  join: procedure('Adds an entity to a space.', { spaceId, entityId }).returns(membership),
+  leave: procedure('Removes an entity from a space.', { spaceId, entityId }).returns(space),
+  list: procedure('Lists the spaces, or those of an entity with the number of its unread messages.', { entityId: entityId.optional() }).returns(
+    z.array(space.extend({ unread: count })),
+  ),
+  get: procedure('Returns a space with its members.', { spaceId }).returns(space.extend({ memberships: z.array(membership) })),
+  messages: procedure('Lists messages of a space, oldest first: the newest, or the newest before a position.', {
+    spaceId,
+    before: count.optional().describe('Only messages before this position.'),
+    limit: messageLimit,
+  }).returns({ total: count, messages: z.array(spaceMessage) }),
+  lines: procedure('Returns the newest messages of a space as lines of its history, with what a member has seen.', {
+    spaceId,
+    entityId,
+    limit: messageLimit,
+  }).returns({ lines: z.array(z.string()) }),
+  wouldTrigger: procedure('Says for each member whether a message would start a run, and why not. Posts nothing.', {
+    spaceId,
+    senderId,
+    runId: runId.optional().describe('The run that would send it.'),
+    replyTo,
+  }).returns(z.array(triggered)),
+  post: procedure('Posts a message of a human, of a service, or of an agent outside of a run. Starts a run for every other agent in the space.', {
+    ...posting,
+    expectsReply: z.boolean().optional().describe('Whether the sender expects a reply. The default is true with `wait`.'),
+    wait: z.union([waitFor, z.boolean()]).optional().describe('Wait for an answer. `space.wait` returns the answer.'),
+  }).returns({ message: spaceMessage, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() }),
+  wait: procedure('Returns the wait that a message started, and the message that ended it.', {
+    messageId: id.describe('The message that started the wait.'),
+  }).returns(messageWait),
   waits: procedure(
     'Lists the waits that no message has ended yet, oldest first, each with its space, the entity that waits, the awaited sender and the deadline.',
-  )
-    .input(
-      z.strictObject({
-        spaceId: spaceId.optional().describe('Only waits in this space.'),
-        entityId: entityId.optional().describe('Only waits of this member.'),
-      }),
-    )
-    .output(z.array(messageWait)),
-  read: oc
-    .route({
+    {
+      spaceId: spaceId.optional().describe('Only waits in this space.'),
+      entityId: entityId.optional().describe('Only waits of this member.'),
+    },
+  ).returns(z.array(messageWait)),
+  read: procedure(
+    {
       method: 'POST',
       path: '/spaces/{spaceId}/read',
       description: 'Records what a human has read in a space. The mark never moves backward.',
-    })
-    .input(
-      z.strictObject({
-        spaceId,
-        entityId: entityId.optional().describe('The human. The default is the first one in the space.'),
-        lastMessageId: id.describe('The newest message that was read.'),
-      }),
-    )
-    .output(z.object({ membership, unread: count, dividerBefore: id.nullable() })),
+    },
+    {
+      spaceId,
+      entityId: entityId.optional().describe('The human. The default is the first one in the space.'),
+      lastMessageId: id.describe('The newest message that was read.'),
+    },
+  ).returns({ membership, unread: count, dividerBefore: id.nullable() }),
 };
 
 const goalRow = goal.extend({ goalId: id });
@@ -226,105 +213,83 @@ const agentId = id.describe('The agent.');
 const currentSpace = spaceId.optional().describe("The space. The default is the space that the run's agent is in.");
 
 export const runContract = {
-  list: procedure('Lists runs of agents, newest first.')
-    .input(
-      z.strictObject({
-        entityId: entityId.optional().describe('Only runs of this agent.'),
-        status: z.enum(runStatuses).optional().describe('Only runs with this status.'),
-      }),
-    )
-    .output(z.array(run)),
-  get: procedure('Returns a run.').input(z.strictObject({ runId })).output(run),
-  timeline: procedure("Returns the event context that the run's agent reads now.")
-    .input(z.strictObject({ runId, budget: budget.optional(), ...previewOf, ...previewAs }))
-    .output(nextCall),
+  list: procedure('Lists runs of agents, newest first.', {
+    entityId: entityId.optional().describe('Only runs of this agent.'),
+    status: z.enum(runStatuses).optional().describe('Only runs with this status.'),
+  }).returns(z.array(run)),
+  get: procedure('Returns a run.', { runId }).returns(run),
+  timeline: procedure("Returns the event context that the run's agent reads now.", {
+    runId,
+    budget: budget.optional(),
+    ...previewOf,
+    ...previewAs,
+  }).returns(nextCall),
   preview: procedure(
     'Returns the next call of an agent in a space: that of its run that is to be performed, else the one that a message of another member would start. Starts nothing.',
-  )
-    .input(
-      z.strictObject({
-        spaceId,
-        entityId: id.describe('The agent.'),
-        messageId: id.optional().describe('The message. The default is the newest that can start a run of the agent.'),
-        budget: budget.optional(),
-        ...previewOf,
-        ...previewAs,
-      }),
-    )
-    .output(
-      nextCall.extend({
-        runId: id.nullable().describe('The run whose call this is, or null if no run is to be performed.'),
-        note: z.string().nullable().describe('Why nothing starts this call now, if no run is to be performed.'),
-      }),
-    ),
-  start: procedure('Starts a run for a plan or a service.')
-    .input(z.strictObject({ entityId: id.describe('The agent.'), trigger: trigger.describe('What starts the run.') }))
-    .output(run),
-  enterSpace: procedure("Changes the space that a run's agent is in.").input(z.strictObject({ runId, spaceId })).output(run),
-  send: procedure("Sends a message of the run's agent. With `wait`, the run pauses until somebody answers.")
-    .input(
-      z.strictObject({
-        runId,
-        spaceId: currentSpace,
-        text,
-        replyTo,
-        wait: z.union([waitFor, z.boolean()]).optional().describe('Pause the run until the answer comes.'),
-      }),
-    )
-    .output(z.object({ message: spaceMessage, run, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
-  read: procedure('Returns messages of a space, newest last. The run counts them as seen.')
-    .input(z.strictObject({ runId, spaceId: currentSpace, limit: messageLimit }))
-    .output(z.object({ messages: z.array(spaceMessage), lines: z.array(z.string()).describe('The messages as lines of a space history.') })),
-  tick: procedure('Ends waits that timed out and starts plans that are due. The program that runs the agents calls it regularly.')
-    .input(z.strictObject({}))
-    .output(z.object({ started: z.array(run), resumed: z.array(run) })),
-  finish: procedure('Ends a run. If it completed, marks the messages that it has seen as processed by the agent, and stores its context as a commit.')
-    .input(
-      z.strictObject({
-        runId,
-        status: z.enum(['completed', 'failed', 'canceled']).describe('How the run ended.'),
-        output: words.optional().describe('What the agent said at the end.'),
-      }),
-    )
-    .output(run),
-  goals: procedure("Lists an agent's goals.")
-    .input(z.strictObject({ entityId: agentId }))
-    .output(z.array(goalRow)),
-  setGoals: procedure("Replaces an agent's goals.")
-    .input(z.strictObject({ entityId: agentId, goals }))
-    .output(z.array(goalRow)),
-  memories: procedure("Lists an agent's memories.")
-    .input(z.strictObject({ entityId: agentId }))
-    .output(z.array(memoryRow)),
-  setMemory: procedure('Stores a memory, or deletes it if its content is null.')
-    .input(
-      z.strictObject({
-        entityId: agentId,
-        topic: words.nullable().describe('The topic of the memory. A memory with the same topic is replaced; null adds a new memory.'),
-        content: words.nullable().describe('The memory, or null to delete it.'),
-        memoryId: id.optional().describe('The memory to replace or delete. Without it, the topic decides.'),
-      }),
-    )
-    .output(z.array(memoryRow)),
-  plans: procedure("Lists an agent's plans.")
-    .input(z.strictObject({ entityId: agentId }))
-    .output(z.array(planRow)),
+    {
+      spaceId,
+      entityId: id.describe('The agent.'),
+      messageId: id.optional().describe('The message. The default is the newest that can start a run of the agent.'),
+      budget: budget.optional(),
+      ...previewOf,
+      ...previewAs,
+    },
+  ).returns(
+    nextCall.extend({
+      runId: id.nullable().describe('The run whose call this is, or null if no run is to be performed.'),
+      note: z.string().nullable().describe('Why nothing starts this call now, if no run is to be performed.'),
+    }),
+  ),
+  start: procedure('Starts a run for a plan or a service.', {
+    entityId: id.describe('The agent.'),
+    trigger: trigger.describe('What starts the run.'),
+  }).returns(run),
+  enterSpace: procedure("Changes the space that a run's agent is in.", { runId, spaceId }).returns(run),
+  send: procedure("Sends a message of the run's agent. With `wait`, the run pauses until somebody answers.", {
+    runId,
+    spaceId: currentSpace,
+    text,
+    replyTo,
+    wait: z.union([waitFor, z.boolean()]).optional().describe('Pause the run until the answer comes.'),
+  }).returns({ message: spaceMessage, run, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() }),
+  read: procedure('Returns messages of a space, newest last. The run counts them as seen.', {
+    runId,
+    spaceId: currentSpace,
+    limit: messageLimit,
+  }).returns({ messages: z.array(spaceMessage), lines: z.array(z.string()).describe('The messages as lines of a space history.') }),
+  tick: procedure('Ends waits that timed out and starts plans that are due. The program that runs the agents calls it regularly.').returns({
+    started: z.array(run),
+    resumed: z.array(run),
+  }),
+  finish: procedure(
+    'Ends a run. If it completed, marks the messages that it has seen as processed by the agent, and stores its context as a commit.',
+    {
+      runId,
+      status: z.enum(['completed', 'failed', 'canceled']).describe('How the run ended.'),
+      output: words.optional().describe('What the agent said at the end.'),
+    },
+  ).returns(run),
+  goals: procedure("Lists an agent's goals.", { entityId: agentId }).returns(z.array(goalRow)),
+  setGoals: procedure("Replaces an agent's goals.", { entityId: agentId, goals }).returns(z.array(goalRow)),
+  memories: procedure("Lists an agent's memories.", { entityId: agentId }).returns(z.array(memoryRow)),
+  setMemory: procedure('Stores a memory, or deletes it if its content is null.', {
+    entityId: agentId,
+    topic: words.nullable().describe('The topic of the memory. A memory with the same topic is replaced; null adds a new memory.'),
+    content: words.nullable().describe('The memory, or null to delete it.'),
+    memoryId: id.optional().describe('The memory to replace or delete. Without it, the topic decides.'),
+  }).returns(z.array(memoryRow)),
+  plans: procedure("Lists an agent's plans.", { entityId: agentId }).returns(z.array(planRow)),
   setPlan: procedure(
     'Stores a plan, or deletes it if its instruction is null. A plan of the same name is replaced. A stored plan has exactly one of `cron`, `scheduledAt` and `runAfter`.',
-  )
-    .input(
-      z.strictObject({
-        entityId: agentId,
-        name: words.min(1).describe('The name of the plan.'),
-        instruction: words.nullable().describe('What the agent must do, or null to delete the plan.'),
-        cron: words
-          .optional()
-          .describe(
-            'Run repeatedly, by a cron expression of five fields in UTC. With both day fields, either is enough; only a bare * means any day.',
-          ),
-        scheduledAt: timestamp.optional().describe('Run once, at this time.'),
-        runAfter: words.optional().describe('Run once, after a delay such as `2 hours`.'),
-      }),
-    )
-    .output(z.array(planRow)),
+    {
+      entityId: agentId,
+      name: words.min(1).describe('The name of the plan.'),
+      instruction: words.nullable().describe('What the agent must do, or null to delete the plan.'),
+      cron: words
+        .optional()
+        .describe('Run repeatedly, by a cron expression of five fields in UTC. With both day fields, either is enough; only a bare * means any day.'),
+      scheduledAt: timestamp.optional().describe('Run once, at this time.'),
+      runAfter: words.optional().describe('Run once, after a delay such as `2 hours`.'),
+    },
+  ).returns(z.array(planRow)),
 };

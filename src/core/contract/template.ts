@@ -16,23 +16,19 @@ export type TemplateRecord = z.output<typeof template>;
 
 /** Templates: kinds of agents. A template has a name, versions and a content per version. A commit may also name any other string as its template. */
 export const templateContract = {
-  put: procedure('Stores the next version of a template. If the content equals that of the last version, returns the last version.')
-    .input(
-      z.strictObject({
-        name: name.describe('The name of the template.'),
-        data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
-        text: z.string().max(most.content).optional().describe('The content as text.'),
-        contentType: z.string().min(1).max(200).optional().describe('The media type of the content.'),
-        author: name.optional().describe('The author of this version.'),
-      }),
-    )
-    .output(template),
-  get: procedure('Returns a template, by `name@version` or the last version of a name.')
-    .input(z.strictObject({ template: name.describe('`name@version`, or a name for its last version.') }))
-    .output(template),
-  list: procedure('Lists the versions of one template or of all.')
-    .input(z.strictObject({ name: name.optional().describe('Only versions of this template.') }))
-    .output(z.array(template)),
+  put: procedure('Stores the next version of a template. If the content equals that of the last version, returns the last version.', {
+    name: name.describe('The name of the template.'),
+    data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
+    text: z.string().max(most.content).optional().describe('The content as text.'),
+    contentType: z.string().min(1).max(200).optional().describe('The media type of the content.'),
+    author: name.optional().describe('The author of this version.'),
+  }).returns(template),
+  get: procedure('Returns a template, by `name@version` or the last version of a name.', {
+    template: name.describe('`name@version`, or a name for its last version.'),
+  }).returns(template),
+  list: procedure('Lists the versions of one template or of all.', { name: name.optional().describe('Only versions of this template.') }).returns(
+    z.array(template),
+  ),
 };
 
 /** The context that an agent starts from, and how it starts. */
@@ -46,15 +42,12 @@ const instance = z.object({
 
 export const instantiateContract = procedure(
   'Builds the context that an agent starts from. Without `context`, the agent starts fresh; with the tip of a chain, it resumes; with an earlier commit, it forks.',
-)
-  .input(
-    z.strictObject({
-      template: name.describe('`name@version`, a name for its last version, or any other string.'),
-      context: contextPrefix.nullable().describe('The commit to start from, or null for a fresh start.'),
-      format: formatName.optional().describe("The format of the result. The default is the context's own."),
-      stop: stop.optional(),
-      principal: name.optional().describe('The person or agent that starts the new agent.'),
-      machine: name.optional().describe('The machine that the agent runs on.'),
-    }),
-  )
-  .output(instance);
+  {
+    template: name.describe('`name@version`, a name for its last version, or any other string.'),
+    context: contextPrefix.nullable().describe('The commit to start from, or null for a fresh start.'),
+    format: formatName.optional().describe("The format of the result. The default is the context's own."),
+    stop: stop.optional(),
+    principal: name.optional().describe('The person or agent that starts the new agent.'),
+    machine: name.optional().describe('The machine that the agent runs on.'),
+  },
+).returns(instance);

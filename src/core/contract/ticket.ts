@@ -197,143 +197,101 @@ const filter = {
 };
 
 export const ticketContract = {
-  create: procedure('Creates a ticket. It records the context in which it was written.')
-    .input(z.strictObject({ ...fields, assignee, ...occasion }))
-    .output(ticket),
+  create: procedure('Creates a ticket. It records the context in which it was written.', { ...fields, assignee, ...occasion }).returns(ticket),
   update: procedure(
     'Changes a ticket and records a version. `assignee` hands it over; `reviewers` changes the reviewers while the ticket is in review; reviewers who stay keep their verdicts.',
-  )
-    .input(z.strictObject({ ...z.object(fields).partial().shape, ...change }))
-    .output(ticket),
-  get: procedure('Returns a ticket with its versions.').input(z.strictObject({ ticketId })).output(ticket),
-  list: procedure('Lists tickets with all their fields.')
-    .input(
-      z.strictObject({
-        status: filter.status,
-        type: filter.type,
-        parent: filter.parent,
-        ready: filter.ready,
-        offset: filter.offset,
-        limit: filter.limit,
-      }),
-    )
-    .output(z.array(ticket)),
+    { ...z.object(fields).partial().shape, ...change },
+  ).returns(ticket),
+  get: procedure('Returns a ticket with its versions.', { ticketId }).returns(ticket),
+  list: procedure('Lists tickets with all their fields.', {
+    status: filter.status,
+    type: filter.type,
+    parent: filter.parent,
+    ready: filter.ready,
+    offset: filter.offset,
+    limit: filter.limit,
+  }).returns(z.array(ticket)),
   overview: procedure(
     'Lists tickets without their descriptions and versions, in pages. Subtickets of a ticket are in order of creation, other tickets by their last change. `counts` ignores the status filter.',
-  )
-    .input(
-      z.strictObject({
-        ...filter,
-        assignee: line.optional().describe('Only tickets of this assignee.'),
-        label: line.optional().describe('Only tickets with this label.'),
-        ids: z.array(ticketId).max(1_000).optional().describe('Only these tickets.'),
-        text: line.optional().describe('Only tickets that contain this text.'),
-      }),
-    )
-    .output(
-      z.object({
-        total: count,
-        rows: z.array(ticketRow),
-        counts: z.record(status, count),
-      }),
-    ),
-  facets: procedure('Returns the values to filter by, from all tickets: types, assignees, labels and people, with counts.')
-    .input(z.strictObject({}))
-    .output(
-      z.object({
-        total: count,
-        waiting: count,
-        types: z.array(z.string()),
-        assignees: z.array(z.string()),
-        labels: z.array(z.string()),
-        people: z.array(z.string()),
-      }),
-    ),
-  transition: procedure('Moves a ticket to another status and records a version.')
-    .input(z.strictObject({ ...change, to: status.describe('The new status.') }))
-    .output(ticket),
-  verdict: procedure("Records a reviewer's verdict on a ticket in review. A verdict alone never moves the ticket.")
-    .input(
-      z.strictObject({
-        ticketId,
-        reviewer: text(400).describe('The reviewer.'),
-        verdict: z.enum(verdicts).describe('The verdict. Nobody can set `pending`.'),
-        reason: text(10_000).optional().describe('Why.'),
-        contextId: contextRef.optional(),
-      }),
-    )
-    .output(ticket),
-  discuss: procedure("Adds a message to the ticket's thread, which starts from the ticket's context on its own branch.")
-    .input(
-      z.strictObject({
-        ticketId,
-        text: text(1_000_000).describe('The message.'),
-        principal: text(400).optional().describe('Who writes it.'),
-      }),
-    )
-    .output(z.object({ threadId: z.string(), commit })),
+    {
+      ...filter,
+      assignee: line.optional().describe('Only tickets of this assignee.'),
+      label: line.optional().describe('Only tickets with this label.'),
+      ids: z.array(ticketId).max(1_000).optional().describe('Only these tickets.'),
+      text: line.optional().describe('Only tickets that contain this text.'),
+    },
+  ).returns({
+    total: count,
+    rows: z.array(ticketRow),
+    counts: z.record(status, count),
+  }),
+  facets: procedure('Returns the values to filter by, from all tickets: types, assignees, labels and people, with counts.').returns({
+    total: count,
+    waiting: count,
+    types: z.array(z.string()),
+    assignees: z.array(z.string()),
+    labels: z.array(z.string()),
+    people: z.array(z.string()),
+  }),
+  transition: procedure('Moves a ticket to another status and records a version.', { ...change, to: status.describe('The new status.') }).returns(
+    ticket,
+  ),
+  verdict: procedure("Records a reviewer's verdict on a ticket in review. A verdict alone never moves the ticket.", {
+    ticketId,
+    reviewer: text(400).describe('The reviewer.'),
+    verdict: z.enum(verdicts).describe('The verdict. Nobody can set `pending`.'),
+    reason: text(10_000).optional().describe('Why.'),
+    contextId: contextRef.optional(),
+  }).returns(ticket),
+  discuss: procedure("Adds a message to the ticket's thread, which starts from the ticket's context on its own branch.", {
+    ticketId,
+    text: text(1_000_000).describe('The message.'),
+    principal: text(400).optional().describe('Who writes it.'),
+  }).returns({ threadId: z.string(), commit }),
   answer: procedure(
     "Lets the agent that answers in the thread (see `ticket.thread`) reply to its last message. Streams the reply, which becomes a commit on the thread's branch. `recorded` answers only a question that the recording contains for the same context; otherwise `commit` is null.",
-  )
-    .input(
-      z.strictObject({
-        ticketId,
-        provider: name.describe('The provider that answers, as `turn.providers` names it.'),
-        model: name.optional().describe('The model of the provider.'),
-      }),
-    )
-    .output(eventIterator(replyPart, z.object({ threadId: z.string(), commit: contextId.nullable(), from: contextId.nullable() }))),
-  thread: procedure('Returns the discussion of a ticket, message by message.').input(z.strictObject({ ticketId })).output(ticketThread),
+    {
+      ticketId,
+      provider: name.describe('The provider that answers, as `turn.providers` names it.'),
+      model: name.optional().describe('The model of the provider.'),
+    },
+  ).returns(eventIterator(replyPart, z.object({ threadId: z.string(), commit: contextId.nullable(), from: contextId.nullable() }))),
+  thread: procedure('Returns the discussion of a ticket, message by message.', { ticketId }).returns(ticketThread),
   startFrom: procedure(
     'Returns the context from which a person or agent should start on a ticket: a reviewer starts fresh or from an earlier review, an author from their own work.',
-  )
-    .input(z.strictObject({ ticketId, who: text(400).describe('Who starts.') }))
-    .output(ticketStart),
-  ofContexts: procedure('Lists the tickets that were written or discussed in these commits.')
-    .input(z.strictObject({ ids: z.array(contextId).max(1_000).describe('The commits.') }))
-    .output(
-      z.array(z.object({ contextId, ticketId, title: z.string(), type: z.string(), status, how: z.enum(['written', 'discussed']), at: timestamp })),
-    ),
-  events: procedure('Lists the starts that moves of tickets requested, oldest first by default.')
-    .input(
-      z.strictObject({
-        after: z.number().int().optional().describe('Only events after this one.'),
-        ticketId: ticketId.optional().describe('Only events of this ticket.'),
-        who: line.optional().describe('Only events for this person or agent.'),
-        state: z
-          .union([z.enum(eventStates), z.array(z.enum(eventStates)).max(most.list).min(1)])
-          .optional()
-          .describe('Only events in this state, or in one of these states.'),
-        newestFirst: z.boolean().optional().describe('Newest first.'),
-        limit,
-      }),
-    )
-    .output(z.array(ticketEvent)),
+    { ticketId, who: text(400).describe('Who starts.') },
+  ).returns(ticketStart),
+  ofContexts: procedure('Lists the tickets that were written or discussed in these commits.', {
+    ids: z.array(contextId).max(1_000).describe('The commits.'),
+  }).returns(
+    z.array(z.object({ contextId, ticketId, title: z.string(), type: z.string(), status, how: z.enum(['written', 'discussed']), at: timestamp })),
+  ),
+  events: procedure('Lists the starts that moves of tickets requested, oldest first by default.', {
+    after: z.number().int().optional().describe('Only events after this one.'),
+    ticketId: ticketId.optional().describe('Only events of this ticket.'),
+    who: line.optional().describe('Only events for this person or agent.'),
+    state: z
+      .union([z.enum(eventStates), z.array(z.enum(eventStates)).max(most.list).min(1)])
+      .optional()
+      .describe('Only events in this state, or in one of these states.'),
+    newestFirst: z.boolean().optional().describe('Newest first.'),
+    limit,
+  }).returns(z.array(ticketEvent)),
   preview: procedure(
     'Returns the next model call of a requested start: the first one, or the one after the work that its last job did. Starts nothing.',
-  )
-    .input(
-      z.strictObject({ event: z.number().int().describe('The number of the start, as `ticket.events` returns it.'), ...previewOf, ...previewAs }),
-    )
-    .output(shownCall),
-  acknowledge: procedure('Records that somebody took, did or dismissed an event. An event can be taken only once.')
-    .input(
-      z.strictObject({
-        event: z.number().int().describe('The number of the event.'),
-        by: text(400).describe('Who acknowledges it.'),
-        as: z.enum(['taken', 'done', 'dismissed']).describe('The new state of the event.'),
-      }),
-    )
-    .output(ticketEvent),
+    { event: z.number().int().describe('The number of the start, as `ticket.events` returns it.'), ...previewOf, ...previewAs },
+  ).returns(shownCall),
+  acknowledge: procedure('Records that somebody took, did or dismissed an event. An event can be taken only once.', {
+    event: z.number().int().describe('The number of the event.'),
+    by: text(400).describe('Who acknowledges it.'),
+    as: z.enum(['taken', 'done', 'dismissed']).describe('The new state of the event.'),
+  }).returns(ticketEvent),
   import: procedure(
     "Imports tickets from GitHub's JSON of issues and pull request reviews, or from a Markdown task list. Known tickets stay as they are.",
-  )
-    .input(
-      z.strictObject({
-        text: z.string().max(50_000_000).describe('The JSON or Markdown.'),
-        kind: z.enum(['github', 'markdown']).optional().describe('What the text is. The default is recognized from the text.'),
-        at: timestamp.optional().describe('When a Markdown list was written, because the list does not contain its date. The default is now.'),
-      }),
-    )
-    .output(z.object({ created: z.array(ticketId), known: count })),
+    {
+      text: z.string().max(50_000_000).describe('The JSON or Markdown.'),
+      kind: z.enum(['github', 'markdown']).optional().describe('What the text is. The default is recognized from the text.'),
+      at: timestamp.optional().describe('When a Markdown list was written, because the list does not contain its date. The default is now.'),
+    },
+  ).returns({ created: z.array(ticketId), known: count }),
 };

@@ -105,42 +105,29 @@ const timelineRows = z.strictObject({ total: count, rows: z.array(timelineRow) }
 export type TimelineRows = z.output<typeof timelineRows>;
 
 export const timelineContract = {
-  block: procedure("Renders one block of an agent's event context.")
-    .input(blockInput)
-    .output(z.strictObject({ text: z.string() })),
-  render: procedure("Renders an agent's event context as blocks of text.").input(timelineInput).output(rendered),
-  messages: procedure("Renders an agent's event context as messages with roles: one system message, then the history.")
-    .input(timelineInput)
-    .output(z.strictObject({ messages: z.array(roleMessage) })),
-  transcript: procedure('Renders a context as a timeline with its user, agents and tools as entities, at the time of its last entry.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        budget: budget
-          .max(100_000)
-          .optional()
-          .describe(budget.description ?? ''),
-        window: z
-          .boolean()
-          .optional()
-          .describe('Omits messages that are not rendered from `input`, for a caller that reads them with `timeline.rows`.'),
-      }),
-    )
-    .output(
-      z.strictObject({
-        input: timelineInput,
-        rendered,
-        total: count.describe('The number of all messages. `input` may contain only a part of them.'),
-      }),
-    ),
-  rows: procedure('Returns the messages of `timeline.transcript` in pages. Long texts are cut.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        offset: count.optional().describe('The first message. The default is 0.'),
-        limit: count.min(1).max(200).optional().describe('The most messages. The default is 200.'),
-        longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
-      }),
-    )
-    .output(timelineRows),
+  block: procedure("Renders one block of an agent's event context.", blockInput).returns(z.strictObject({ text: z.string() })),
+  render: procedure("Renders an agent's event context as blocks of text.", timelineInput).returns(rendered),
+  messages: procedure("Renders an agent's event context as messages with roles: one system message, then the history.", timelineInput).returns(
+    z.strictObject({ messages: z.array(roleMessage) }),
+  ),
+  transcript: procedure('Renders a context as a timeline with its user, agents and tools as entities, at the time of its last entry.', {
+    id: contextPrefix,
+    budget: budget
+      .max(100_000)
+      .optional()
+      .describe(budget.description ?? ''),
+    window: z.boolean().optional().describe('Omits messages that are not rendered from `input`, for a caller that reads them with `timeline.rows`.'),
+  }).returns(
+    z.strictObject({
+      input: timelineInput,
+      rendered,
+      total: count.describe('The number of all messages. `input` may contain only a part of them.'),
+    }),
+  ),
+  rows: procedure('Returns the messages of `timeline.transcript` in pages. Long texts are cut.', {
+    id: contextPrefix,
+    offset: count.optional().describe('The first message. The default is 0.'),
+    limit: count.min(1).max(200).optional().describe('The most messages. The default is 200.'),
+    longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
+  }).returns(timelineRows),
 };

@@ -218,160 +218,119 @@ const turnName = z
   .describe('The turn, named by its commit, or by the id of the agent turn.');
 
 export const turnContract = {
-  list: procedure('Lists the turns of a chain, or the turns of an agent.')
-    .input(
-      z.strictObject({
-        id: contextPrefix.optional().describe('The commit whose chain to list. Give either `id` or `agentId`.'),
-        agentId: name.optional().describe('The agent whose turns to list.'),
-      }),
-    )
-    .output(z.array(turnRow)),
-  get: procedure('Returns a turn with its input, output, tool calls and cost.')
-    .input(z.strictObject({ turnId: turnName }))
-    .output(turn),
-  facts: procedure('Returns the duration, tool calls, files and model of commits whose content is neither damaged nor gone, for a list.')
-    .input(z.strictObject({ ids: z.array(contextPrefix).max(500).describe('The commits.') }))
-    .output(z.array(rowFacts)),
-  steps: procedure('Returns every entry of a chain as a step of the replay, or the last ones, with the size of the context window after each.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: only the last turns, with at least this many steps.'),
-        packed: z.boolean().optional().describe('Returns steps and turns as one text, which is faster.'),
-      }),
-    )
-    .output(
+  list: procedure('Lists the turns of a chain, or the turns of an agent.', {
+    id: contextPrefix.optional().describe('The commit whose chain to list. Give either `id` or `agentId`.'),
+    agentId: name.optional().describe('The agent whose turns to list.'),
+  }).returns(z.array(turnRow)),
+  get: procedure('Returns a turn with its input, output, tool calls and cost.', { turnId: turnName }).returns(turn),
+  facts: procedure('Returns the duration, tool calls, files and model of commits whose content is neither damaged nor gone, for a list.', {
+    ids: z.array(contextPrefix).max(500).describe('The commits.'),
+  }).returns(z.array(rowFacts)),
+  steps: procedure('Returns every entry of a chain as a step of the replay, or the last ones, with the size of the context window after each.', {
+    id: contextPrefix,
+    last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: only the last turns, with at least this many steps.'),
+    packed: z.boolean().optional().describe('Returns steps and turns as one text, which is faster.'),
+  }).returns({
+    total: count.describe('The number of all steps.'),
+    steps: z.array(replayStep),
+    packed: z.string().optional().describe('`total`, `steps` and `turns`, as JSON.'),
+  }),
+  entries: procedure('Returns the steps of a range with their content at the time of their arrival, including entries that a later delta removed.', {
+    id: contextPrefix,
+    offset: count.optional().describe('How many steps to skip.'),
+    limit: z.number().int().min(1).max(10_000).optional().describe('The most steps to return.'),
+  }).returns({ total: count, entries: z.array(entry) }),
+  state: procedure('Returns the state of the conversation at a moment of a chain: window, open calls, files and to-dos.', {
+    ...moment,
+    last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: reads only the last turns, with at least this many steps.'),
+  }).returns(momentState),
+  file: procedure('Returns a file as the conversation knew it at a moment of a chain.', {
+    ...moment,
+    path: z.string().min(1).max(10_000).describe('The path of the file, as the tool calls name it.'),
+  }).returns(knownFile),
+  reproduce: procedure("Rebuilds the turn's calls to the model and compares each with the recorded call.", { turnId: turnName }).returns(reproduced),
+  request: procedure("Returns the parts of a turn's request that can be changed before it is run again, for a provider with this wire format.", {
+    turnId: contextPrefix.describe('The turn, named by its commit.'),
+    wire: z.enum(wires).optional().describe('The wire format of the provider.'),
+  }).returns(turnRequest),
+  providers: procedure('Lists the providers that can run a turn, with their models. `recorded` answers from the recording.').returns(
+    z.array(
       z.object({
-        total: count.describe('The number of all steps.'),
-        steps: z.array(replayStep),
-        packed: z.string().optional().describe('`total`, `steps` and `turns`, as JSON.'),
+        id: name,
+        title: z.string(),
+        /** The wire format; absent for the recording. */
+        wire: z.enum(wires).optional(),
+        models: z.array(name),
+        problem: z.string().optional(),
       }),
     ),
-  entries: procedure('Returns the steps of a range with their content at the time of their arrival, including entries that a later delta removed.')
-    .input(
-      z.strictObject({
-        id: contextPrefix,
-        offset: count.optional().describe('How many steps to skip.'),
-        limit: z.number().int().min(1).max(10_000).optional().describe('The most steps to return.'),
-      }),
-    )
-    .output(z.object({ total: count, entries: z.array(entry) })),
-  state: procedure('Returns the state of the conversation at a moment of a chain: window, open calls, files and to-dos.')
-    .input(
-      z.strictObject({
-        ...moment,
-        last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: reads only the last turns, with at least this many steps.'),
-      }),
-    )
-    .output(momentState),
-  file: procedure('Returns a file as the conversation knew it at a moment of a chain.')
-    .input(z.strictObject({ ...moment, path: z.string().min(1).max(10_000).describe('The path of the file, as the tool calls name it.') }))
-    .output(knownFile),
-  reproduce: procedure("Rebuilds the turn's calls to the model and compares each with the recorded call.")
-    .input(z.strictObject({ turnId: turnName }))
-    .output(reproduced),
-  request: procedure("Returns the parts of a turn's request that can be changed before it is run again, for a provider with this wire format.")
-    .input(
-      z.strictObject({
-        turnId: contextPrefix.describe('The turn, named by its commit.'),
-        wire: z.enum(wires).optional().describe('The wire format of the provider.'),
-      }),
-    )
-    .output(turnRequest),
-  providers: procedure('Lists the providers that can run a turn, with their models. `recorded` answers from the recording.')
-    .input(z.strictObject({}))
-    .output(
-      z.array(
-        z.object({
-          id: name,
-          title: z.string(),
-          /** The wire format; absent for the recording. */
-          wire: z.enum(wires).optional(),
-          models: z.array(name),
-          problem: z.string().optional(),
-        }),
-      ),
-    ),
+  ),
   rerun: procedure(
     'Runs a turn again, with edits. Streams the replies and adds a branch from the parent of the turn for each sample. Executes no tool of a transcript: a tool call is answered from the recording; at any other call, the run stops or waits for a person. Ending the stream stops the run, and incomplete replies leave no branch.',
-  )
-    .input(
-      z.strictObject({
-        ...rerunFields,
-        unanswered,
-        principal: author,
-        keep: z
-          .boolean()
-          .optional()
-          .describe('False stores no commit and only returns the recorded reply, for the provider `recorded`. The default is true.'),
-      }),
-    )
-    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
-  answer: procedure('Answers a question of a run that waits for a person: a tool call without a recorded result.')
-    .input(
-      z.strictObject({
-        questionId: name.describe('The id of the question.'),
-        text: z.string().max(10_000_000).optional().describe('The result of the tool. Without it, the run ends at the call.'),
-        isError: z.boolean().optional().describe('True if the result is an error.'),
-      }),
-    )
-    .output(z.object({})),
+    {
+      ...rerunFields,
+      unanswered,
+      principal: author,
+      keep: z
+        .boolean()
+        .optional()
+        .describe('False stores no commit and only returns the recorded reply, for the provider `recorded`. The default is true.'),
+    },
+  ).returns(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
+  answer: procedure('Answers a question of a run that waits for a person: a tool call without a recorded result.', {
+    questionId: name.describe('The id of the question.'),
+    text: z.string().max(10_000_000).optional().describe('The result of the tool. Without it, the run ends at the call.'),
+    isError: z.boolean().optional().describe('True if the result is an error.'),
+  }).returns({}),
   ask: procedure(
     'Runs a turn from any context: adds a message on a new branch and streams the reply of a provider. `base` is the context with the message, `commits` are the replies. `recorded` answers only a question that the recording contains for the same context; `from` names where. If it has no answer, `commits` is empty.',
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix.nullable().describe('The commit to continue from, or null for an empty context.'),
-        text: z.string().min(1).max(1_000_000).describe('The message.'),
-        provider: rerunFields.provider,
-        model: rerunFields.model,
-        samples: rerunFields.samples,
-        principal: author,
-        system: layerTexts.optional(),
-      }),
-    )
-    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),
+    {
+      id: contextPrefix.nullable().describe('The commit to continue from, or null for an empty context.'),
+      text: z.string().min(1).max(1_000_000).describe('The message.'),
+      provider: rerunFields.provider,
+      model: rerunFields.model,
+      samples: rerunFields.samples,
+      principal: author,
+      system: layerTexts.optional(),
+    },
+  ).returns(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),
   original: procedure(
     'Returns the fork that a commit belongs to, the newest answer to its prompt, and the turn of the original branch in whose place the fork stands.',
-  )
-    .input(z.strictObject({ id: contextPrefix.describe('A fork, an answer to its prompt, or a turn that was forked.') }))
-    .output(z.object({ fork: contextId.nullable(), answer: contextId.nullable(), original: contextId.nullable() })),
-  compareFiles: procedure('Returns the files that two branches left behind differently, as their conversations knew them.')
-    .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.') }))
-    .output(z.array(comparedFile)),
+    { id: contextPrefix.describe('A fork, an answer to its prompt, or a turn that was forked.') },
+  ).returns({ fork: contextId.nullable(), answer: contextId.nullable(), original: contextId.nullable() }),
+  compareFiles: procedure('Returns the files that two branches left behind differently, as their conversations knew them.', {
+    a: contextPrefix.describe('The first commit.'),
+    b: contextPrefix.describe('The second commit.'),
+  }).returns(z.array(comparedFile)),
   compare: procedure(
     'Compares the turns of two commits: their entries, tokens, cost and time. A prompt that was edited here is compared with its newest answer.',
-  )
-    .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.') }))
-    .output(
-      z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
-    ),
-  following: procedure('Returns what `turn.whatIf` would do from a branch: the turns of the original that come next.')
-    .input(z.strictObject({ id: contextPrefix.describe('The end of the branch.'), original }))
-    .output(following),
+    { a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.') },
+  ).returns({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
+  following: procedure('Returns what `turn.whatIf` would do from a branch: the turns of the original that come next.', {
+    id: contextPrefix.describe('The end of the branch.'),
+    original,
+  }).returns(following),
   whatIf: procedure(
     "Continues a branch with what the person said in the original's next turns. A model answers each. Every turn becomes a commit, so a stopped run keeps its finished turns and can be continued from its tip. `recorded` gives the answers of the original. Executes no tool of a transcript.",
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix.describe('The end of the branch.'),
-        original,
-        provider: rerunFields.provider,
-        model: rerunFields.model,
-        stopAt: z
-          .enum(divergenceLimits)
-          .optional()
-          .describe('End when a reply differs from the original in its tool calls (`calls`, the default), also in its words (`words`), or `never`.'),
-        unanswered,
-        turns: z.number().int().min(1).max(10_000).optional().describe('The most turns to run.'),
-        principal: author,
-      }),
-    )
-    .output(eventIterator(whatIfPart, whatIfResult)),
-  sides: procedure("Returns what each context's turn used (model, tokens, cost, time) and the last commit that all share.")
-    .input(z.strictObject({ ids: z.array(contextPrefix).min(1).max(16).describe('The commits.') }))
-    .output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
-  compareMany: procedure('Compares up to 16 contexts, such as the samples of a run. Each is aligned with the first, by identity and then by content.')
-    .input(z.strictObject({ ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'), stop: stop.optional() }))
-    .output(sideBySide),
+    {
+      id: contextPrefix.describe('The end of the branch.'),
+      original,
+      provider: rerunFields.provider,
+      model: rerunFields.model,
+      stopAt: z
+        .enum(divergenceLimits)
+        .optional()
+        .describe('End when a reply differs from the original in its tool calls (`calls`, the default), also in its words (`words`), or `never`.'),
+      unanswered,
+      turns: z.number().int().min(1).max(10_000).optional().describe('The most turns to run.'),
+      principal: author,
+    },
+  ).returns(eventIterator(whatIfPart, whatIfResult)),
+  sides: procedure("Returns what each context's turn used (model, tokens, cost, time) and the last commit that all share.", {
+    ids: z.array(contextPrefix).min(1).max(16).describe('The commits.'),
+  }).returns({ base: contextId.nullable(), sides: z.array(side) }),
+  compareMany: procedure(
+    'Compares up to 16 contexts, such as the samples of a run. Each is aligned with the first, by identity and then by content.',
+    { ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'), stop: stop.optional() },
+  ).returns(sideBySide),
 };

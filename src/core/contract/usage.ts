@@ -314,86 +314,65 @@ const packed = z.boolean().optional().describe('Returns the calls as one text, w
 export const usageContract = {
   context: procedure(
     'Returns how many tokens of its model’s window a context fills: the provider’s count, the tokens by kind of content, and the tokens that no record explains.',
-  )
-    .input(z.strictObject({ id: contextPrefix }))
-    .output(usageContext),
-  fork: procedure('Returns how many tokens a fork will hold that is cut after an entry and may replace its text, before it is made.')
-    .input(
-      z.strictObject({
-        id: contextPrefix.describe('The commit to fork.'),
-        at: entryKey.describe('The last entry of the fork.'),
-        text: z.string().max(most.content).optional().describe('The new text of that entry. The default is its own.'),
-      }),
-    )
-    .output(usageFork),
+    { id: contextPrefix },
+  ).returns(usageContext),
+  fork: procedure('Returns how many tokens a fork will hold that is cut after an entry and may replace its text, before it is made.', {
+    id: contextPrefix.describe('The commit to fork.'),
+    at: entryKey.describe('The last entry of the fork.'),
+    text: z.string().max(most.content).optional().describe('The new text of that entry. The default is its own.'),
+  }).returns(usageFork),
   calls: procedure(
     'Lists calls to models with their counted tokens, cost, wait and cache, in the order in which they were sent: of a context’s whole history, of a session with its subagents, or of the project. Without a limit, returns at most 1,000 calls of a project.',
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix.optional().describe('Only calls on the way from the root to this commit.'),
-        sessionId: name.optional().describe('Only calls of this session and its subagents.'),
-        filter: inOrder(callsFilter).optional().describe('Only calls that match every given field.'),
-        offset,
-        limit,
-        last,
-        packed,
-      }),
-    )
-    .output(z.object({ total: count, calls: z.array(usageCall), packed: z.string().optional().describe('The calls as JSON.') })),
-  series: procedure('Returns the content of the window by kind at each call on the way from the root to a commit, for a chart.')
-    .input(z.strictObject({ id: contextPrefix, last, packed }))
-    .output(usageSeries.extend({ packed: z.string().optional().describe('The calls as JSON.') })),
+    {
+      id: contextPrefix.optional().describe('Only calls on the way from the root to this commit.'),
+      sessionId: name.optional().describe('Only calls of this session and its subagents.'),
+      filter: inOrder(callsFilter).optional().describe('Only calls that match every given field.'),
+      offset,
+      limit,
+      last,
+      packed,
+    },
+  ).returns({ total: count, calls: z.array(usageCall), packed: z.string().optional().describe('The calls as JSON.') }),
+  series: procedure('Returns the content of the window by kind at each call on the way from the root to a commit, for a chart.', {
+    id: contextPrefix,
+    last,
+    packed,
+  }).returns(usageSeries.extend({ packed: z.string().optional().describe('The calls as JSON.') })),
   fillers: procedure(
     'Lists the content that filled the window of a context: entries, and the system prompt and tools of a recorded request. Sorted by tokens times the number of calls that contained the content, largest first.',
-  )
-    .input(z.strictObject({ id: contextPrefix, offset, limit: limit.describe('The maximum number of fillers. The default is 1,000.') }))
-    .output(z.array(usageFiller)),
+    { id: contextPrefix, offset, limit: limit.describe('The maximum number of fillers. The default is 1,000.') },
+  ).returns(z.array(usageFiller)),
   largest: procedure(
     'Sums the content that filled the window of a context by file and by group: the rows of `usage.fillers` with the most tokens times calls.',
-  )
-    .input(z.strictObject({ id: contextPrefix, limit }))
-    .output(z.array(usageLargest)),
-  sides: procedure('Returns the cost of two branches: of the calls that both share, and of the calls of each branch after the fork.')
-    .input(z.strictObject({ ids: z.tuple([contextPrefix, contextPrefix]).describe('The two commits.') }))
-    .output(usageSides),
+    { id: contextPrefix, limit },
+  ).returns(z.array(usageLargest)),
+  sides: procedure('Returns the cost of two branches: of the calls that both share, and of the calls of each branch after the fork.', {
+    ids: z.tuple([contextPrefix, contextPrefix]).describe('The two commits.'),
+  }).returns(usageSides),
   compaction: procedure(
     'Returns the size of the context before and after a compaction, and the files, decisions, errors and results that its summary does not mention. These losses are found by paths, identifiers and words, without a model.',
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix.describe('The compaction, by its id or the beginning of its id.'),
-        limit: count.optional().describe('The maximum number of losses. The default is 200.'),
-      }),
-    )
-    .output(usageCompaction),
+    {
+      id: contextPrefix.describe('The compaction, by its id or the beginning of its id.'),
+      limit: count.optional().describe('The maximum number of losses. The default is 200.'),
+    },
+  ).returns(usageCompaction),
   judgeCompaction: procedure(
     'Returns the same as `usage.compaction`, and asks a model about each loss whether it matters for the work after the compaction.',
-  )
-    .input(
-      z.strictObject({
-        id: contextPrefix.describe('The compaction, by its id or the beginning of its id.'),
-        limit: count.optional().describe('The maximum number of losses that the model judges. The default is 60.'),
-        provider: name.describe('The provider whose model judges.'),
-        model: name.optional().describe('The model. The default is the provider’s first one.'),
-      }),
-    )
-    .output(usageCompaction),
+    {
+      id: contextPrefix.describe('The compaction, by its id or the beginning of its id.'),
+      limit: count.optional().describe('The maximum number of losses that the model judges. The default is 60.'),
+      provider: name.describe('The provider whose model judges.'),
+      model: name.optional().describe('The model. The default is the provider’s first one.'),
+    },
+  ).returns(usageCompaction),
   sessions: procedure(
     'Sums the counted tokens and the cost of calls by session, day, model, repository or agent. Each call counts once, however many files contain it.',
-  )
-    .input(
-      z.strictObject({
-        filter: usageFilter.optional().describe('Only calls that match every given field.'),
-        groupBy: z
-          .enum(groupings)
-          .nullable()
-          .optional()
-          .describe('What each row stands for. The default is `session`; null returns only the totals.'),
-        timeZone: name.optional().describe('The time zone of days, such as `Europe/Berlin`. The default is UTC.'),
-        offset,
-        limit,
-      }),
-    )
-    .output(usageSessions),
+    {
+      filter: usageFilter.optional().describe('Only calls that match every given field.'),
+      groupBy: z.enum(groupings).nullable().optional().describe('What each row stands for. The default is `session`; null returns only the totals.'),
+      timeZone: name.optional().describe('The time zone of days, such as `Europe/Berlin`. The default is UTC.'),
+      offset,
+      limit,
+    },
+  ).returns(usageSessions),
 };
