@@ -10,7 +10,7 @@ const commit = { id: 'ctx-00000001' as never, parent: 'ctx-00000000' as never, f
 const session = { sessionId: 's1', title: 'A session', pinned: false, archived: false } as never;
 
 /** The keys that the table shows for a group. */
-const keysIn = (name: string): string[] => (keyGroups.find((group) => group.name === name)?.keys ?? []).flatMap(([keys]) => keys.split(/\s+/));
+const keysIn = (name: string): string[] => Object.keys(keyGroups[name] ?? {}).flatMap((keys) => keys.split(/\s+/));
 /** The keys that a menu shows; Enter is in the group of lists. */
 const keysOf = (menu: readonly MenuEntry[]): string[] =>
   menu.flatMap((item) => (item !== 'line' && item.keys !== undefined && item.keys !== 'Enter' ? [item.keys] : []));

@@ -6,7 +6,7 @@ import { ask, type ProjectState, placeLink, show, useNavigation, useProject, use
 import { openSample, showProject } from '../views/sessions';
 import { CaptureControl } from './Capture';
 import { Mark } from './Mark';
-import { findPlace, places, type RailPlace, viewsIn } from './views';
+import { findPlace, firstViewIn, places, type RailPlace } from './views';
 
 /** The places of the window, the project menu, live capture and the settings. */
 export function Rail() {
@@ -33,8 +33,6 @@ export function Rail() {
 /** A link to a place. It is a real link, so it can be copied and opened in a new window. */
 function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place: RailPlace }) {
   const route = useNavigation((state) => state.route);
-  const view = viewsIn(id)[0]?.id;
-  if (!view) return null;
   return (
     <>
       {begins && <hr />}
@@ -42,7 +40,7 @@ function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place
         className="place nav-link row"
         title={digit ? `${title} (${digit})` : title}
         aria-current={findPlace(route) === id ? 'page' : undefined}
-        {...placeLink({ view })}
+        {...placeLink({ view: firstViewIn(id) })}
       >
         <Glyph size={16} aria-hidden />
         <span className="place-name">{title}</span>

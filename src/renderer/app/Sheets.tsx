@@ -56,11 +56,11 @@ function KeySheet() {
   return (
     <Sheet title="Keyboard" onClose={dismiss}>
       <div className="key-groups">
-        {keyGroups.map((group) => (
-          <section key={group.name}>
-            <h3>{group.name}</h3>
+        {Object.entries(keyGroups).map(([name, group]) => (
+          <section key={name}>
+            <h3>{name}</h3>
             <dl>
-              {group.keys.map(([keys, what]) => (
+              {Object.entries(group).map(([keys, what]) => (
                 <div key={what}>
                   <dt>
                     {keys.split('  ').map((part) => (

@@ -1,4 +1,4 @@
-import { type DragEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { notifyProblem } from '../parts';
 import { notify } from '../state';
 import { importPaths, pathsOfDrop, showProject } from '../views/sessions';
@@ -8,8 +8,8 @@ export function useDrop(): boolean {
   const [over, setOver] = useState(false);
   useEffect(() => {
     let depth = 0;
-    const carriesFiles = (event: globalThis.DragEvent | DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
-    const enter = (event: globalThis.DragEvent) => {
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const enter = (event: DragEvent) => {
       if (!carriesFiles(event)) return;
       event.preventDefault();
       depth++;
@@ -19,8 +19,8 @@ export function useDrop(): boolean {
       depth = Math.max(0, depth - 1);
       if (depth === 0) setOver(false);
     };
-    const hover = (event: globalThis.DragEvent) => carriesFiles(event) && event.preventDefault();
-    const drop = (event: globalThis.DragEvent) => {
+    const hover = (event: DragEvent) => carriesFiles(event) && event.preventDefault();
+    const drop = (event: DragEvent) => {
       depth = 0;
       setOver(false);
       if (!event.dataTransfer || !carriesFiles(event)) return;
@@ -35,16 +35,12 @@ export function useDrop(): boolean {
         );
       }, notifyProblem);
     };
-    addEventListener('dragenter', enter);
-    addEventListener('dragleave', leave);
-    addEventListener('dragover', hover);
-    addEventListener('drop', drop);
-    return () => {
-      removeEventListener('dragenter', enter);
-      removeEventListener('dragleave', leave);
-      removeEventListener('dragover', hover);
-      removeEventListener('drop', drop);
-    };
+    const listening = new AbortController();
+    addEventListener('dragenter', enter, listening);
+    addEventListener('dragleave', leave, listening);
+    addEventListener('dragover', hover, listening);
+    addEventListener('drop', drop, listening);
+    return () => listening.abort();
   }, []);
   return over;
 }

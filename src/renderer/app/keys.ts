@@ -1,104 +1,64 @@
 import { useEffect } from 'react';
 import { go, show, undoLast, useUi, type ViewName } from '../state';
 import { toggleInspector } from './panes';
-import { places, views, viewsIn } from './views';
+import { firstViewIn, places, views } from './views';
 
-/** The list of keys that `?` shows. Each key is handled in the view or part that it belongs to. */
-export const keyGroups: readonly { readonly name: string; readonly keys: readonly (readonly [keys: string, what: string])[] }[] = [
-  {
-    name: 'Everywhere',
-    keys: [
-      ['Ctrl/Cmd K', 'Search or jump'],
-      ['?', 'Show this list'],
-      ['/', 'Filter or find'],
-      ['Ctrl/Cmd J', 'Hide or show the inspector'],
-      ['Ctrl/Cmd Z', 'Undo the last action'],
-      ['Alt ←  Alt →', 'Back, forward'],
-      ['Esc', 'Close the top sheet or menu'],
-    ],
+/** The list of keys that `?` shows, by group. Each key is handled in the view or part that it belongs to. */
+export const keyGroups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Everywhere: {
+    'Ctrl/Cmd K': 'Search or jump',
+    '?': 'Show this list',
+    '/': 'Filter or find',
+    'Ctrl/Cmd J': 'Hide or show the inspector',
+    'Ctrl/Cmd Z': 'Undo the last action',
+    'Alt ←  Alt →': 'Back, forward',
+    Esc: 'Close the top sheet or menu',
   },
-  {
-    name: 'Places',
-    keys: views.map(({ id, title, keys, place }) => {
-      const digit = viewsIn(place)[0]?.id === id ? places.find((one) => one.id === place)?.digit : undefined;
+  Places: Object.fromEntries(
+    views.map(({ id, title, keys, place }) => {
+      const digit = firstViewIn(place) === id && places.find((one) => one.id === place)?.digit;
       return [[...(digit ? [digit] : []), ...keys.split(' ')].join('  '), title];
     }),
+  ),
+  Lists: { 'j k  ↓ ↑': 'Next, previous', Enter: 'Open', Space: 'Select as the second commit' },
+  Session: {
+    o: 'Open the context',
+    F2: 'Rename',
+    t: 'Tags',
+    p: 'Pin or unpin',
+    a: 'Archive or bring back',
+    Delete: 'Delete from the project',
   },
-  {
-    name: 'Lists',
-    keys: [
-      ['j k  ↓ ↑', 'Next, previous'],
-      ['Enter', 'Open'],
-      ['Space', 'Select as the second commit'],
-    ],
+  Commit: {
+    E: 'Edit the prompt and fork',
+    f: 'Fork',
+    d: 'Compare the two selected commits',
+    p: 'Compare with parent',
+    o: 'Compare a fork with the original',
+    e: 'Export',
+    r: 'Replay',
+    R: 'Resume in the agent',
+    y: 'Copy id',
   },
-  {
-    name: 'Session',
-    keys: [
-      ['o', 'Open the context'],
-      ['F2', 'Rename'],
-      ['t', 'Tags'],
-      ['p', 'Pin or unpin'],
-      ['a', 'Archive or bring back'],
-      ['Delete', 'Delete from the project'],
-    ],
+  Context: {
+    '[ ]': 'Previous, next turn',
+    'Ctrl/Cmd F': 'Find in the context',
+    f: 'Fork from the selected entry',
+    y: 'Copy the key of the selected entry',
   },
-  {
-    name: 'Commit',
-    keys: [
-      ['E', 'Edit the prompt and fork'],
-      ['f', 'Fork'],
-      ['d', 'Compare the two selected commits'],
-      ['p', 'Compare with parent'],
-      ['o', 'Compare a fork with the original'],
-      ['e', 'Export'],
-      ['r', 'Replay'],
-      ['R', 'Resume in the agent'],
-      ['y', 'Copy id'],
-    ],
+  Calls: { 'm  M': 'Next, previous cache miss', J: 'Next large jump' },
+  Experiment: { 'p f u': 'Mark the reply as passed, failed or undecided', d: 'Compare it with the recorded reply' },
+  Replay: {
+    Space: 'Play, pause',
+    '← →  , .': 'Previous, next step',
+    'Shift ← →  [ ]': 'Previous, next turn',
+    '< >': 'Slower, faster',
+    'Home End': 'First, last step',
   },
-  {
-    name: 'Context',
-    keys: [
-      ['[ ]', 'Previous, next turn'],
-      ['Ctrl/Cmd F', 'Find in the context'],
-      ['f', 'Fork from the selected entry'],
-      ['y', 'Copy the key of the selected entry'],
-    ],
-  },
-  {
-    name: 'Calls',
-    keys: [
-      ['m  M', 'Next, previous cache miss'],
-      ['J', 'Next large jump'],
-    ],
-  },
-  {
-    name: 'Experiment',
-    keys: [
-      ['p f u', 'Mark the reply as passed, failed or undecided'],
-      ['d', 'Compare it with the recorded reply'],
-    ],
-  },
-  {
-    name: 'Replay',
-    keys: [
-      ['Space', 'Play, pause'],
-      ['← →  , .', 'Previous, next step'],
-      ['Shift ← →  [ ]', 'Previous, next turn'],
-      ['< >', 'Slower, faster'],
-      ['Home End', 'First, last step'],
-    ],
-  },
-];
+};
 
 const viewKeys: ReadonlyMap<string, ViewName> = new Map(views.map(({ id, keys }) => [keys.slice(-1), id]));
-const digitViews: ReadonlyMap<string, ViewName> = new Map(
-  places.flatMap(({ id, digit }) => {
-    const view = viewsIn(id)[0]?.id;
-    return digit && view ? [[digit, view] as const] : [];
-  }),
-);
+const digitViews: ReadonlyMap<string, ViewName> = new Map(places.flatMap(({ id, digit }) => (digit ? [[digit, firstViewIn(id)] as const] : [])));
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
@@ -163,12 +123,10 @@ export function useKeys(): void {
         act();
       } else if (isFree && event.target === document.body) passToList(event);
     };
-    addEventListener('keydown', onKeyAfterG, { capture: true });
-    addEventListener('keydown', onKeyDown);
-    return () => {
-      removeEventListener('keydown', onKeyAfterG, { capture: true });
-      removeEventListener('keydown', onKeyDown);
-    };
+    const listening = new AbortController();
+    addEventListener('keydown', onKeyAfterG, { capture: true, signal: listening.signal });
+    addEventListener('keydown', onKeyDown, listening);
+    return () => listening.abort();
   }, []);
 }
 

@@ -9,15 +9,15 @@ let started = false;
 
 /** Detects a click or a key press, because a person who has already chosen a place must stay there. */
 function firstAct(): { stop(): boolean } {
+  const listening = new AbortController();
   let hasActed = false;
   const note = (): void => {
     hasActed = true;
   };
-  const events = ['pointerdown', 'keydown'] as const;
-  for (const name of events) addEventListener(name, note, { capture: true });
+  for (const name of ['pointerdown', 'keydown']) addEventListener(name, note, { capture: true, signal: listening.signal });
   return {
     stop: () => {
-      for (const name of events) removeEventListener(name, note, { capture: true });
+      listening.abort();
       return hasActed;
     },
   };

@@ -2,7 +2,7 @@ import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/ind
 import { type MenuEntry, repositoryNames, say } from '../parts';
 import { go, isPage, type Route, useCommitInView, useNavigation, useOpenDir, usePlace, useProject, useSessionList } from '../state';
 import { projectName, useProjectItems } from './Rail';
-import { findPlace, places, requireView, viewsIn } from './views';
+import { findPlace, firstViewIn, places, requireView } from './views';
 
 export interface Crumb {
   readonly kind: 'Project' | 'Place' | 'Repository' | 'Session' | 'Branch' | 'Turn' | 'Page';
@@ -24,11 +24,8 @@ export function useCrumbs(): readonly Crumb[] {
   const here: Crumb = {
     kind: 'Place',
     name: title,
-    to: { view: viewsIn(place)[0]?.id ?? route.view },
-    items: places.flatMap(({ id, title: name, icon }) => {
-      const view = viewsIn(id)[0]?.id;
-      return view ? [{ name, icon, act: () => go({ view }) }] : [];
-    }),
+    to: { view: firstViewIn(place) },
+    items: places.map(({ id, title: name, icon }) => ({ name, icon, act: () => go({ view: firstViewIn(id) }) })),
   };
   const page: Crumb[] = isPage(route.view) ? [{ kind: 'Page', name: requireView(route.view).title, to: {}, items: [] }] : [];
   return ['chain', 'context', 'calls', 'replay'].includes(place) && ofCommit.length > 0
@@ -59,47 +56,37 @@ function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly
   const own = turn ? turns.findIndex(({ number }) => number === turn.number) : -1;
   const at = own < 0 ? turns.length - 1 : own;
   const from = Math.max(0, Math.min(at - Math.floor(maxSiblings / 2), turns.length - maxSiblings));
-  return [
-    ...(repository === null
-      ? []
-      : [
-          {
-            kind: 'Repository' as const,
-            name: names.get(repository) ?? repository,
-            to: { view: 'sessions' as const },
-            items: repositories.slice(0, maxSiblings).flatMap((path) => {
-              const newest = top.find((one) => one.repository === path);
-              return newest ? [{ name: names.get(path) ?? path, act: () => openSession(newest) }] : [];
-            }),
-          },
-        ]),
-    ...(sessionId === null || title === null
-      ? []
-      : [
-          {
-            kind: 'Session' as const,
-            name: say.firstLine(title, 90),
-            to: { view: 'chain' as const, session: sessionId },
-            items: near.slice(0, maxSiblings).map((one) => ({ name: say.firstLine(one.title, 70), act: () => openSession(one) })),
-          },
-        ]),
+  const crumbs: (Crumb | false)[] = [
+    repository !== null && {
+      kind: 'Repository',
+      name: names.get(repository) ?? repository,
+      to: { view: 'sessions' },
+      items: repositories.slice(0, maxSiblings).flatMap((path) => {
+        const newest = top.find((one) => one.repository === path);
+        return newest ? [{ name: names.get(path) ?? path, act: () => openSession(newest) }] : [];
+      }),
+    },
+    sessionId !== null &&
+      title !== null && {
+        kind: 'Session',
+        name: say.firstLine(title, 90),
+        to: { view: 'chain', session: sessionId },
+        items: near.slice(0, maxSiblings).map((one) => ({ name: say.firstLine(one.title, 70), act: () => openSession(one) })),
+      },
     {
       kind: 'Branch',
       name: say.firstLine(branch.title, 50),
       to: atCommit(branch.tip),
       items: branches.slice(0, maxSiblings).map((one) => ({ name: say.firstLine(one.title, 60), act: () => openCommit(one.tip) })),
     },
-    ...(turn
-      ? [
-          {
-            kind: 'Turn' as const,
-            name: `Turn ${turn.number} of ${turn.of}`,
-            to: { view: 'context' as const, ...atCommit(turns[at]?.commit) },
-            items: turns
-              .slice(from, from + maxSiblings)
-              .map((one) => ({ name: `Turn ${one.number}: ${say.firstLine(one.title, 60)}`, act: () => openCommit(one.commit) })),
-          },
-        ]
-      : []),
+    turn !== null && {
+      kind: 'Turn',
+      name: `Turn ${turn.number} of ${turn.of}`,
+      to: { view: 'context', ...atCommit(turns[at]?.commit) },
+      items: turns
+        .slice(from, from + maxSiblings)
+        .map((one) => ({ name: `Turn ${one.number}: ${say.firstLine(one.title, 60)}`, act: () => openCommit(one.commit) })),
+    },
   ];
+  return crumbs.filter((crumb) => crumb !== false);
 }

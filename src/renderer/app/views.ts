@@ -60,8 +60,8 @@ export interface ViewDefinition {
   readonly keys: string;
   /** The place that the view belongs to. A page that opens from a selection belongs to the place where it was opened. */
   readonly place: PlaceId;
-  /** What the view needs: nothing, an open project, or a commit of the project. A view of a commit starts at the newest commit. */
-  readonly needs: 'nothing' | 'project' | 'commit';
+  /** What the view needs, if it is not just an open project: nothing, or a commit of the project. A view of a commit starts at the newest commit. */
+  readonly needs?: 'nothing' | 'commit';
   readonly View: ViewComponent;
 }
 
@@ -72,65 +72,24 @@ export const views: readonly ViewDefinition[] = [
   { id: 'context', title: 'Context', icon: BookOpen, keys: 'g x', place: 'context', needs: 'commit', View: ContextView },
   { id: 'calls', title: 'Calls', icon: ArrowDownUp, keys: 'g q', place: 'calls', needs: 'commit', View: later(() => import('../views/request')) },
   { id: 'replay', title: 'Replay', icon: CirclePlay, keys: 'g r', place: 'replay', needs: 'commit', View: later(() => import('../views/replay')) },
-  {
-    id: 'usage',
-    title: 'Usage',
-    icon: ChartColumn,
-    keys: 'g u',
-    place: 'usage',
-    needs: 'project',
-    View: later(() => import('../views/usage')),
-  },
-  {
-    id: 'findings',
-    title: 'Findings',
-    icon: Lightbulb,
-    keys: 'g f',
-    place: 'usage',
-    needs: 'project',
-    View: later(() => import('../views/findings')),
-  },
-  { id: 'sql', title: 'SQL', icon: SquareTerminal, keys: 'g l', place: 'usage', needs: 'project', View: later(() => import('../views/sql')) },
-  { id: 'compare', title: 'Compare', icon: GitCompare, keys: 'g d', place: 'chain', needs: 'project', View: later(() => import('../views/diff')) },
+  { id: 'usage', title: 'Usage', icon: ChartColumn, keys: 'g u', place: 'usage', View: later(() => import('../views/usage')) },
+  { id: 'findings', title: 'Findings', icon: Lightbulb, keys: 'g f', place: 'usage', View: later(() => import('../views/findings')) },
+  { id: 'sql', title: 'SQL', icon: SquareTerminal, keys: 'g l', place: 'usage', View: later(() => import('../views/sql')) },
+  { id: 'compare', title: 'Compare', icon: GitCompare, keys: 'g d', place: 'chain', View: later(() => import('../views/diff')) },
   { id: 'run', title: 'Run again', icon: Repeat, keys: 'g a', place: 'chain', needs: 'commit', View: later(() => import('../views/run')) },
-  { id: 'jobs', title: 'Jobs', icon: Play, keys: 'g j', place: 'agents', needs: 'project', View: later(() => import('../views/jobs')) },
-  {
-    id: 'timeline',
-    title: 'Spaces',
-    icon: MessagesSquare,
-    keys: 'g t',
-    place: 'agents',
-    needs: 'project',
-    View: later(() => import('../views/timeline')),
-  },
-  {
-    id: 'handover',
-    title: 'Handovers',
-    icon: ArrowRightLeft,
-    keys: 'g h',
-    place: 'agents',
-    needs: 'project',
-    View: later(() => import('../views/handover')),
-  },
-  { id: 'boxes', title: 'Boxes and cards', icon: Boxes, keys: 'g b', place: 'agents', needs: 'project', View: later(() => import('../views/boxes')) },
-  { id: 'profiles', title: 'Profiles', icon: IdCard, keys: 'g p', place: 'agents', needs: 'project', View: later(() => import('../views/profiles')) },
+  { id: 'jobs', title: 'Jobs', icon: Play, keys: 'g j', place: 'agents', View: later(() => import('../views/jobs')) },
+  { id: 'timeline', title: 'Spaces', icon: MessagesSquare, keys: 'g t', place: 'agents', View: later(() => import('../views/timeline')) },
+  { id: 'handover', title: 'Handovers', icon: ArrowRightLeft, keys: 'g h', place: 'agents', View: later(() => import('../views/handover')) },
+  { id: 'boxes', title: 'Boxes and cards', icon: Boxes, keys: 'g b', place: 'agents', View: later(() => import('../views/boxes')) },
+  { id: 'profiles', title: 'Profiles', icon: IdCard, keys: 'g p', place: 'agents', View: later(() => import('../views/profiles')) },
   { id: 'compose', title: 'Composition', icon: Layers, keys: 'g o', place: 'agents', needs: 'commit', View: later(() => import('../views/compose')) },
-  {
-    id: 'reviews',
-    title: 'Reviews',
-    icon: ListChecks,
-    keys: 'g v',
-    place: 'reviews',
-    needs: 'project',
-    View: later(() => import('../views/reviews')),
-  },
+  { id: 'reviews', title: 'Reviews', icon: ListChecks, keys: 'g v', place: 'reviews', View: later(() => import('../views/reviews')) },
   {
     id: 'experiments',
     title: 'Experiments',
     icon: FlaskConical,
     keys: 'g e',
     place: 'experiments',
-    needs: 'project',
     View: later(() => import('../views/experiments')),
   },
   {
@@ -155,6 +114,9 @@ export function requireView(id: ViewName): ViewDefinition {
 
 /** The views of a place that do not open from a selection. */
 export const viewsIn = (place: PlaceId): readonly ViewDefinition[] => views.filter((view) => view.place === place && !isPage(view.id));
+
+/** The view with which a place opens. */
+export const firstViewIn = (place: PlaceId): ViewName => viewsIn(place)[0]?.id ?? 'sessions';
 
 /** The view that a page goes back to. */
 export const backFrom = ({ from }: Pick<Route, 'from'>): ViewDefinition => requireView(from ?? 'chain');
