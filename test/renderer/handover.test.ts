@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/core/contract/index.js';
-import { textOfContent } from '../../src/renderer/parts/cards';
+import { textOfContent } from '../../src/renderer/parts/words';
 import { familyOfCard, joinCards } from '../../src/renderer/views/boxes/cards';
 import { formFor, readForm } from '../../src/renderer/views/handover/form';
 import { arrangeColumns, arrowsOf, type MapTurn } from '../../src/renderer/views/handover/map';

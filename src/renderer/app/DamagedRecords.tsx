@@ -1,8 +1,7 @@
-import { ShieldCheck, TriangleAlert } from 'lucide-react';
+import { TriangleAlert } from 'lucide-react';
 import { damageInWords } from '../../core/contract/index.js';
 import { useDamagedRows } from '../client';
-import { Button } from '../parts';
-import { go } from '../state';
+import { RepairButton } from '../parts';
 
 /** A bar above a project with damaged records, because a sum or a list made from them has no mark of its own. */
 export function DamagedRecords() {
@@ -12,9 +11,7 @@ export function DamagedRecords() {
     <section className="notice-line restricted damaged" aria-label="Damaged records">
       <TriangleAlert size={14} aria-hidden />
       <span className="grow">Some records of this project are damaged: {damageInWords(rows)}. What is shown from them may be wrong.</span>
-      <Button small icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
-        Check and repair
-      </Button>
+      <RepairButton />
     </section>
   );
 }

@@ -4,7 +4,7 @@ import type { Entry, ToolClass } from '../../core/contract/index.js';
 import { Ansi, commandOf } from './Ansi';
 import { Code } from './Code';
 import { basis } from './Estimate';
-import { Fold, useIsSought } from './Fold';
+import { Fold, FoldedText, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { Picture } from './Image';
 import { familyIcons, kindFamily, kindIcons, markHints, namedMarks, speaker } from './kinds';
@@ -84,11 +84,13 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
             <code>{command.text}</code>
           </p>
         ) : command ? (
-          <CommandOutput text={command.text} />
+          command.text === '' ? (
+            <p className="muted">The command printed nothing.</p>
+          ) : (
+            <Printed text={command.text} />
+          )
         ) : isWrapping(entry) ? (
-          <Fold text={entry.text ?? ''} lines={8}>
-            {(shown) => <pre className="verbatim">{shown}</pre>}
-          </Fold>
+          <FoldedText text={entry.text ?? ''} lines={8} />
         ) : (
           <Markdown text={entry.text ?? ''} />
         );
@@ -154,21 +156,18 @@ function Event({ entry }: { entry: Entry }) {
   const words = entry.text === entry.toolName ? '' : (entry.text ?? '');
   const facts = entry.result === undefined ? '' : showValue(entry.result);
   const text = [words, facts].filter(Boolean).join('\n');
-  return text === '' ? null : <Fold text={text}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
+  return text === '' ? null : <FoldedText text={text} />;
 }
 
-const CommandOutput = ({ text }: { text: string }) =>
-  text === '' ? (
-    <p className="muted">The command printed nothing.</p>
-  ) : (
-    <Fold text={text}>
-      {(shown) => (
-        <pre className="output">
-          <Ansi text={shown} />
-        </pre>
-      )}
-    </Fold>
-  );
+const Printed = ({ text }: { text: string }) => (
+  <Fold text={text}>
+    {(shown) => (
+      <pre className="output">
+        <Ansi text={shown} />
+      </pre>
+    )}
+  </Fold>
+);
 
 /** Text added by the agent, or a tagged command. It is not prose, so it is shown as plain text. */
 const isWrapping = ({ marks = [], role }: Entry): boolean => role === 'system' || marks.includes('meta') || marks.includes('command');
@@ -203,13 +202,7 @@ function Output({ entry }: { entry: Entry }) {
   if (text.trim() === '') return <p className="muted output-empty">The tool answered without text.</p>;
   return (
     <>
-      <Fold text={set === undefined || asSent ? text : set}>
-        {(shown) => (
-          <pre className="output">
-            <Ansi text={shown} />
-          </pre>
-        )}
-      </Fold>
+      <Printed text={set === undefined || asSent ? text : set} />
       {set !== undefined && (
         <button type="button" className="fold inline-row muted small" aria-pressed={asSent} onClick={() => setAsSent(!asSent)}>
           {asSent ? 'Format JSON' : 'Show as sent'}
@@ -246,9 +239,7 @@ function ToolInput({ tool, input, lead }: { tool: ToolClass | undefined; input: 
         <div key={name}>
           <dt className="mono">{name}</dt>
           <dd>
-            <Fold text={showValue(value)} lines={8}>
-              {(shown) => <pre className="verbatim">{shown}</pre>}
-            </Fold>
+            <FoldedText text={showValue(value)} lines={8} />
           </dd>
         </div>
       ))}

@@ -1,18 +1,13 @@
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useState } from 'react';
-import { bytes, plural } from './numbers';
+import { bytes, exact, plural } from './numbers';
+import { attempt } from './problem';
 
 const shownLines = 20;
 const shownCharacters = 2_400;
 
-export interface Folded {
-  readonly shown: string;
-  readonly hiddenLines: number;
-  readonly size: number;
-}
-
 /** Splits a long text into its start and the folded rest. */
-export function foldText(text: string, lines = shownLines): Folded {
+export function foldText(text: string, lines = shownLines) {
   let end = -1;
   for (let n = 0; n < lines; n++) {
     const next = text.indexOf('\n', end + 1);
@@ -39,7 +34,7 @@ export const useIsSought = (hidden: string): boolean => {
 };
 
 /** Long output: its start, and a button with the number of folded lines. */
-export function Fold({ text, lines, children }: { text: string; lines?: number; children: (shown: string) => ReactNode }) {
+export function Fold({ text, lines, children }: { text: string; lines?: number | undefined; children: (shown: string) => ReactNode }) {
   const [unfolded, setOpen] = useState(false);
   const folded = foldText(text, lines);
   const open = useIsSought(text.slice(folded.shown.length)) || unfolded;
@@ -51,6 +46,42 @@ export function Fold({ text, lines, children }: { text: string; lines?: number; 
         {open ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
         {open ? 'Show less' : `${plural(folded.hiddenLines, 'more line')} · ${bytes(folded.size)} in all`}
       </button>
+    </>
+  );
+}
+
+/** Long text that is shown as it is, folded. */
+export const FoldedText = ({ text, lines, look = 'verbatim' }: { text: string; lines?: number; look?: string }) => (
+  <Fold text={text} lines={lines}>
+    {(shown) => <pre className={look}>{shown}</pre>}
+  </Fold>
+);
+
+interface CutTextProps {
+  /** The text, or its beginning. */
+  readonly text: string;
+  /** The length of the whole text in characters. */
+  readonly length: number;
+  readonly lines: number;
+  /** Loads the whole text; undefined if it is never cut. */
+  readonly whole: (() => Promise<string>) | undefined;
+  readonly children: (shown: string) => ReactNode;
+}
+
+/** A folded text. If only the beginning was loaded, unfolding loads the rest. */
+export function CutText({ text, length, lines, whole, children }: CutTextProps) {
+  const [loaded, setLoaded] = useState<string>();
+  const isCut = loaded === undefined && length > text.length;
+  return (
+    <>
+      <Fold text={loaded ?? text} lines={lines}>
+        {children}
+      </Fold>
+      {isCut && whole && (
+        <button type="button" className="fold inline-row muted small" onClick={attempt(() => whole().then(setLoaded))}>
+          Load all {exact(length)} characters
+        </button>
+      )}
     </>
   );
 }

@@ -2,8 +2,8 @@ import type { Job } from '../../core/contract/index.js';
 import { api } from '../client';
 import { go, useProjectQuery } from '../state';
 import { LinkButton } from './buttons';
-import { jobStatusWords } from './job-status';
 import { when } from './numbers';
+import { jobStatusWords } from './words';
 
 const maxShown = 5;
 

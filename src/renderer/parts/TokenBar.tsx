@@ -1,14 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
 import { useShownTheme } from '../state';
-import { type Canvas, clearCanvas } from './canvas';
+import { type Canvas, clearCanvas, useWidth } from './canvas';
 import { basis, unexplained } from './Estimate';
 import { colorOf, kindFamily, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
 import { compact, exact, percent } from './numbers';
 import type { ShownUsage } from './Window';
-import { useWidth } from './width';
 
-export interface TokenBarProps {
+interface TokenBarProps {
   readonly rows: readonly OutlineRow[];
   /** Numbers of the visible entries, drawn as a bracket below the bar. */
   readonly from: number;
@@ -197,15 +196,8 @@ function hatch(context: CanvasRenderingContext2D, width: number, height: number,
   context.restore();
 }
 
-/** The sums of the bar as text: kind, tokens, share. */
-export function TokenLegend({
-  rows,
-  usage,
-}: {
-  rows: readonly OutlineRow[];
-  /** The provider's count. Its parts then replace the estimates of the rows. */
-  usage?: ShownUsage;
-}) {
+/** The sums of the bar as text: kind, tokens, share. The parts of the provider's count replace the estimates of the rows. */
+export function TokenLegend({ rows, usage }: Pick<TokenBarProps, 'rows' | 'usage'>) {
   const isLoading = usage === 'loading';
   const { counted = null, parts, notRecorded: unrecorded } = isLoading || !usage ? {} : usage;
   const sums = useMemo(() => (counted === null || !parts ? tokensByShare(rows) : partsByShare(parts)), [rows, counted, parts]);

@@ -56,8 +56,5 @@ export const experimental: Readonly<Record<string, string>> = {
   zed: 'a database made from the published types',
 };
 
-/** The agents that can resume a session that Stemma writes. */
-export const agentIds: readonly Runtime[] = runtimes;
-
 /** The agent that writes and resumes a format; Claude Code for other formats. */
-export const findAgent = (format: string): Runtime => agentIds.find((agent) => agents[agent].format === format) ?? 'claude-code';
+export const findAgent = (format: string): Runtime => runtimes.find((agent) => agents[agent].format === format) ?? 'claude-code';

@@ -36,44 +36,36 @@ const loaders: Record<string, () => Promise<unknown>> = {
   yaml: () => import('shiki/langs/yaml.mjs'),
 };
 
-const aliases: Record<string, string> = {
-  sh: 'bash',
-  shell: 'bash',
-  zsh: 'bash',
-  console: 'bash',
-  h: 'c',
-  cc: 'cpp',
-  hpp: 'cpp',
-  'c++': 'cpp',
-  cs: 'csharp',
-  patch: 'diff',
-  dockerfile: 'docker',
-  golang: 'go',
-  htm: 'html',
-  js: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  jsonc: 'json',
-  jsonl: 'json',
-  kt: 'kotlin',
-  makefile: 'make',
-  md: 'markdown',
-  py: 'python',
-  rb: 'ruby',
-  rs: 'rust',
-  ts: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  svg: 'xml',
-  yml: 'yaml',
-};
+/** Other names of languages. */
+const aliases = new Map(
+  Object.entries({
+    bash: 'sh shell zsh console',
+    c: 'h',
+    cpp: 'cc hpp c++',
+    csharp: 'cs',
+    diff: 'patch',
+    docker: 'dockerfile',
+    go: 'golang',
+    html: 'htm',
+    javascript: 'js mjs cjs',
+    json: 'jsonc jsonl',
+    kotlin: 'kt',
+    make: 'makefile',
+    markdown: 'md',
+    python: 'py',
+    ruby: 'rb',
+    rust: 'rs',
+    typescript: 'ts mts cts',
+    xml: 'svg',
+    yaml: 'yml',
+  }).flatMap(([language, names]) => names.split(' ').map((name) => [name, language] as const)),
+);
 
 /** The highlighter's language for a fence name or file extension; undefined if unknown. */
 export function languageOf(name: string | undefined): string | undefined {
-  const word = name?.toLowerCase();
-  if (!word) return undefined;
-  const language = Object.hasOwn(aliases, word) ? aliases[word] : word;
-  return language && Object.hasOwn(loaders, language) ? language : undefined;
+  const word = name?.toLowerCase() ?? '';
+  const language = aliases.get(word) ?? word;
+  return Object.hasOwn(loaders, language) ? language : undefined;
 }
 
 /** The highlighter's language for a file path; undefined if unknown. */

@@ -1,8 +1,9 @@
-import { CircleAlert, Copy, RotateCcw, ShieldCheck } from 'lucide-react';
+import { CircleAlert, Copy, RotateCcw } from 'lucide-react';
 import { type ComponentProps, isValidElement, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
-import { copy, go, type Query, useOpenDir } from '../state';
+import { copy, type Query, useOpenDir } from '../state';
 import { Button, type Icon } from './buttons';
+import { RepairButton } from './Damaged';
 import { describeProblem, isAway } from './problem';
 
 interface EmptyProps {
@@ -49,6 +50,7 @@ export function Empty({ title, children, picture: Picture, acts, actions }: Empt
 export function Failure(props: { what: string; error: unknown; stillWorks?: string; onRetry?: (() => void) | undefined; actions?: ReactNode }) {
   const { what, error, stillWorks, onRetry, actions } = props;
   const problem = describeProblem(error);
+  const dir = useOpenDir();
   useRetryWhenBack(error, onRetry);
   return (
     <div className="state stack muted" role="alert">
@@ -63,7 +65,8 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
             Try again
           </Button>
         )}
-        {problem.code === 'CORRUPT' && <RepairButton />}
+        {/* A project that cannot be opened has no page that repairs it. */}
+        {problem.code === 'CORRUPT' && dir && <RepairButton small={false} />}
         {actions}
         <Button icon={Copy} onClick={() => void copy(`${what}\n${problem.details}`, 'Copied the details')}>
           Copy details
@@ -151,19 +154,9 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
   </p>
 );
 
-/** A link to the page that checks and repairs the stored content. A project that cannot be opened has no such page. */
-function RepairButton({ small = false }: { small?: boolean }) {
-  const dir = useOpenDir();
-  if (!dir) return null;
-  return (
-    <Button small={small} icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
-      Check and repair
-    </Button>
-  );
-}
-
 /** A line in place of content that could not be read, or above a list that lacks such content. */
 export function Unread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
+  const dir = useOpenDir();
   useRetryWhenBack(error, onRetry);
   const { message, code } = describeProblem(error);
   return (
@@ -171,7 +164,7 @@ export function Unread({ what, error, onRetry }: { what: string; error: unknown;
       <span className="grow">
         {what} could not be read: {message}
       </span>
-      {code === 'CORRUPT' && <RepairButton small />}
+      {code === 'CORRUPT' && dir && <RepairButton />}
       <Button small onClick={onRetry}>
         Try again
       </Button>

@@ -56,7 +56,6 @@ export function leadOf(tool: ToolClass | undefined, input: unknown): string | un
 }
 
 export interface EditedText {
-  readonly path?: string | undefined;
   readonly removed: readonly string[];
   readonly added: readonly string[];
   /** The number of common lines at the start and end. */
@@ -65,7 +64,7 @@ export interface EditedText {
 }
 
 /** A text replacement as lines: common lines at both ends, removed and added lines between them. */
-export function editOf(oldText: string, newText: string, path?: string): EditedText {
+export function editOf(oldText: string, newText: string): EditedText {
   const a = oldText === '' ? [] : oldText.split('\n');
   const b = newText === '' ? [] : newText.split('\n');
   let head = 0;
@@ -73,7 +72,6 @@ export function editOf(oldText: string, newText: string, path?: string): EditedT
   let tail = 0;
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
   return {
-    path,
     before: a.slice(0, head),
     removed: a.slice(head, a.length - tail),
     added: b.slice(head, b.length - tail),
@@ -84,10 +82,9 @@ export function editOf(oldText: string, newText: string, path?: string): EditedT
 /** The replacements of an edit call. */
 export function editsOf(tool: ToolClass | undefined, input: unknown): readonly EditedText[] | undefined {
   if (tool !== 'edit' || !isRecord(input)) return undefined;
-  const path = pathIn(input);
   const one = (record: Record<string, unknown>): EditedText[] => {
     const [before, after] = [textIn(record, oldFields), textIn(record, newFields)];
-    return before === undefined || after === undefined ? [] : [editOf(before, after, path)];
+    return before === undefined || after === undefined ? [] : [editOf(before, after)];
   };
   if (!Array.isArray(input.edits)) {
     const edits = one(input);

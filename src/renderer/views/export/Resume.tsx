@@ -1,8 +1,8 @@
 import { ClipboardCopy, FileOutput } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { ContextId, Runtime } from '../../../core/contract/index.js';
+import { type ContextId, type Runtime, runtimes } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, agents, Button, Copyable, describeProblem, Input, ProblemLine, Select, Sheet, say } from '../../parts';
+import { agents, Button, Copyable, describeProblem, Input, ProblemLine, Select, Sheet, say } from '../../parts';
 import { copy, dismiss, useMaking } from '../../state';
 
 /** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
@@ -67,12 +67,10 @@ function ResumeForm({ commit, given, agent, onAgent, cwd, onCwd, children }: Res
         Writes <b className="mono">{say.shortId(commit)}</b> as a new session into the folder of {agents[agent].name}. The agent can then continue
         from this point{agent === given ? '' : ', with the content that its format can represent'}. Existing files are never overwritten.
       </p>
-      {agentIds.length > 1 && (
-        <label className="stack gap-4">
-          <span className="muted">Agent</span>
-          <Select value={agent} options={agentIds.map((id) => [id, agents[id].name])} onChange={onAgent} />
-        </label>
-      )}
+      <label className="stack gap-4">
+        <span className="muted">Agent</span>
+        <Select value={agent} options={runtimes.map((id) => [id, agents[id].name])} onChange={onAgent} />
+      </label>
       <label className="stack gap-4">
         <span className="muted">Working directory</span>
         <Input className="mono" placeholder="Same as the original session" value={cwd} onChange={onCwd} />

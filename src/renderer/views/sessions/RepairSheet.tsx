@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import type { Runtime, SessionChange, SessionRow } from '../../../core/contract/index.js';
+import { runtimes, type SessionChange, type SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, describeProblem, Failure, Loading, ProblemLine, Sheet, say } from '../../parts';
+import { describeProblem, Failure, Loading, ProblemLine, Sheet, say } from '../../parts';
 import { dismiss, go, refreshProject, show, useOpenDir, useQuery } from '../../state';
 
 /** What each kind of problem is called. */
@@ -47,7 +47,7 @@ export function RepairSheet({ session }: { session: SessionRow }) {
       await refreshProject();
       if (!commit) return;
       go({ view: 'chain', session: sessionId, commit: commit.id });
-      show({ kind: 'resume', commit: commit.id, agent: agentIds.find((one): one is Runtime => one === agent) ?? 'claude-code' });
+      show({ kind: 'resume', commit: commit.id, agent: runtimes.find((one) => one === agent) ?? 'claude-code' });
     } catch (error) {
       setProblem(describeProblem(error).message);
     }
