@@ -6,7 +6,7 @@ import { Button, Loading, say } from '../parts';
 import { go, refreshProject, useNavigation, useProjectQuery } from '../state';
 import { JobList, useJobGroups } from '../views/jobs';
 import { NewSpace, SpaceList, useSpaces } from '../views/timeline';
-import { PageLinks } from './PageLinks';
+import { PageLinks } from './PageBar';
 
 /** What agents do in the project: runs by state, turns that wait, spaces, and the pages with everything else. */
 export function View({ project }: { project: string }) {

@@ -2,15 +2,13 @@ import { useEffect } from 'react';
 import { useConnection } from '../client';
 import { followAddress, listen, noticeChanges, useNavigation, useOpenDir, useProject } from '../state';
 import { Center } from './Center';
-import { DamagedRecords } from './DamagedRecords';
 import { useDesktop } from './desktop';
 import { useDrop } from './drop';
 import { Frame } from './Frame';
 import { useKeys } from './keys';
 import { loadViews } from './later';
-import { Offline } from './Offline';
+import { DamagedRecords, Offline, Restricted } from './Notices';
 import { Rail } from './Rail';
-import { Restricted } from './Restricted';
 import { Sheets } from './Sheets';
 import { StatusBar } from './StatusBar';
 import { useStartup } from './startup';
@@ -29,9 +27,8 @@ export function App() {
   useEffect(loadViews, []);
 
   useEffect(() => {
-    const onFocus = () => void noticeChanges();
-    addEventListener('focus', onFocus);
-    return () => removeEventListener('focus', onFocus);
+    addEventListener('focus', noticeChanges);
+    return () => removeEventListener('focus', noticeChanges);
   }, []);
 
   // New commits of the open project appear without a reload.

@@ -1,7 +1,7 @@
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { CapturedFile, CaptureStatus, Checkpointing, Runtime } from '../../core/contract/index.js';
-import { agents, attempt, Button, CardButton, LinkButton, notifyProblem, say } from '../parts';
+import { agents, attempt, Button, CardButton, Checkbox, LinkButton, notifyProblem, Select, say } from '../parts';
 import {
   checkpointNow,
   chooseCheckpoints,
@@ -84,10 +84,9 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
       )}
       {watching && <When />}
       {watching && isDesktop && (
-        <label>
-          <input type="checkbox" checked={notifies} onChange={(event) => setNotifyTurns(event.target.checked)} />
+        <Checkbox checked={notifies} onChange={setNotifyTurns}>
           Notify me when a turn ends
-        </label>
+        </Checkbox>
       )}
       {watching && <Places places={places} />}
       {watching && <Sessions files={files} since={capture.since} onShow={show} />}
@@ -122,18 +121,11 @@ function When() {
     <>
       <label className="row">
         Checkpoint
-        <select className="field grow" value={at} onChange={(event) => change({ at: event.target.value as Checkpointing['at'], events })}>
-          {Object.entries(choices).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Select className="grow" value={at} options={Object.entries(choices)} onChange={(next) => change({ at: next, events })} />
       </label>
-      <label>
-        <input type="checkbox" checked={events === true} onChange={(event) => change({ at, events: event.target.checked })} />
+      <Checkbox checked={events === true} onChange={(on) => change({ at, events: on })}>
         Also at an error, a permission or a change of the model
-      </label>
+      </Checkbox>
     </>
   );
 }

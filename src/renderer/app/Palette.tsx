@@ -232,13 +232,7 @@ const Sessions = ({ name, sessions }: { name: string; sessions: readonly Session
         name={say.firstLine(session.title, 100)}
         hint={`${agentName(session.agent)} · ${session.live ? 'live' : say.when(session.lastAt)}`}
         act={() =>
-          go({
-            view: 'chain',
-            session: session.parentSessionId ?? session.sessionId,
-            commit: session.tips[0],
-            against: undefined,
-            entry: undefined,
-          })
+          go({ view: 'chain', session: session.parentSessionId ?? session.sessionId, commit: session.tips[0], against: undefined, entry: undefined })
         }
       />
     ))}

@@ -5,8 +5,28 @@ import { MenuButton, type MenuEntry } from '../parts';
 import { ask, type ProjectState, placeLink, show, useNavigation, useProject, useQuery } from '../state';
 import { openSample, showProject } from '../views/sessions';
 import { CaptureControl } from './Capture';
-import { Mark } from './Mark';
 import { findPlace, firstViewIn, places, type RailPlace } from './views';
+
+/** Stemma's mark: a chain with two branches. */
+const Mark = () => (
+  <svg
+    className="mark-stemma"
+    width="20"
+    height="20"
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.75"
+    strokeLinecap="round"
+    aria-hidden="true"
+  >
+    <path d="M6 21V5M6 15c0-5 10-3 10-9" />
+    <circle cx="6" cy="3.5" r="2" />
+    <circle cx="16" cy="4.5" r="2" />
+    <path d="M6 19c0-4 12-2 12-7" />
+    <circle cx="18" cy="10.5" r="1.6" />
+  </svg>
+);
 
 /** The places of the window, the project menu, live capture and the settings. */
 export function Rail() {

@@ -16,7 +16,7 @@ import {
   useOpenDir,
 } from '../state';
 import { importPaths } from '../views/sessions';
-import { followLink } from './link';
+import { followLink } from './startup';
 
 /** The most finished turns to keep until the desktop app has shown them. */
 const maxNews = 5;
@@ -45,11 +45,7 @@ export function useDesktop(): void {
     if (wanted) news.current = [...news.current, ...ended.map(newsOf)].slice(-maxNews);
     document.documentElement.dataset.desktop = JSON.stringify({
       capture: capture?.watching ?? false,
-      project:
-        dir
-          ?.split(/[\\/]/)
-          .at(-1)
-          ?.replace(/\.stemma$/, '') ?? '',
+      project: /([^\\/]*?)(?:\.stemma)?$/.exec(dir ?? '')?.[1] ?? '',
       live: open.current.size,
       news: news.current,
       recent,

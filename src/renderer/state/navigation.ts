@@ -12,11 +12,7 @@ const position = () => (history.state as { step?: number } | null)?.step ?? 0;
 let farthest = position();
 
 /** The current address, and whether back and forward are possible. */
-export const useNavigation = create<Navigation>(() => ({
-  route: parseRoute(location.hash),
-  canBack: position() > 0,
-  canForward: false,
-}));
+export const useNavigation = create<Navigation>(() => ({ route: parseRoute(location.hash), canBack: position() > 0, canForward: false }));
 
 const follow = () => useNavigation.setState({ route: parseRoute(location.hash), canBack: position() > 0, canForward: position() < farthest });
 

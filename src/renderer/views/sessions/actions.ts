@@ -12,14 +12,7 @@ export function openSession(listed: Listed, view: 'chain' | 'context' = 'chain',
   if (session && sought !== undefined)
     void showHit(session.sessionId, sought, shown).then((isShown) => isShown || openSession(listed, view), notifyProblem);
   else if (session) {
-    go({
-      view,
-      session: shown,
-      commit: session.tips[0],
-      against: undefined,
-      entry: undefined,
-      stop: undefined,
-    });
+    go({ view, session: shown, commit: session.tips[0], against: undefined, entry: undefined, stop: undefined });
   } else if (found) void importPaths(pathsToImport(found), true, undefined, sought);
 }
 
