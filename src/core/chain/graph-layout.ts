@@ -194,7 +194,7 @@ function pictureOf(view: View, families: readonly Family[]): Picture {
 }
 
 function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View, families: readonly Family[]): Picture {
-  const all = nodesOf(chain, families, ends());
+  const all = nodesOf(chain, families, ends);
   const parts = turnPartsIn(chain, all);
   const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
   const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);

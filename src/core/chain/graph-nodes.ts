@@ -1,12 +1,13 @@
 // The commits of families as a graph draws them.
 import type { CommitSeq } from '../base/index.js';
-import { type ContextRow, earlierParent, type ReadChain } from './chain.js';
+import type { ReadChain } from './chain.js';
 import { type Family, runList, startedSql } from './families.js';
+import { commitsOf, type FamilyCommit } from './family-commits.js';
 import type { LaneNode } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 import { placesOf, type TurnParts } from './turn-parts.js';
 
-export type GraphNode = LaneNode & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId' | 'type' | 'checkpoint'>;
+export type GraphNode = LaneNode & FamilyCommit;
 
 /** The commits that have rows, each below the row of the turn before it. An answer to an edited prompt belongs to the fork with the prompt. */
 export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): readonly GraphNode[] {
@@ -20,24 +21,12 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
   });
 }
 
-type StoredNode = Omit<GraphNode, 'current' | 'startedBy'>;
-
-const storedNodes = (chain: ReadChain, families: readonly Family[]): StoredNode[] =>
-  chain.db
-    .all<Omit<StoredNode, 'forked'> & { readonly forked: number }>(
-      `SELECT seq, ${earlierParent}, createdAt, forked, template, principal, sessionId, ticketId, type, checkpoint FROM context
-        WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-      runList(families),
-      chain.project,
-    )
-    .map((row) => ({ ...row, forked: row.forked === 1 }));
-
 /**
- * The commits of families, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
- * which its agent continued last.
+ * The commits of families, in recorded order. Of commits that continue the same one, `current` marks those on the way from a root to the end of an
+ * imported session, the branch on which its agent continued last.
  */
-export function nodesOf(chain: ReadChain, families: readonly Family[], ends: FileEnds): GraphNode[] {
-  const nodes = storedNodes(chain, families);
+export function nodesOf(chain: ReadChain, families: readonly Family[], ends: () => FileEnds): GraphNode[] {
+  const nodes = commitsOf(chain, families);
   const started = new Map(
     chain.db
       .all<{ context: CommitSeq; starter: CommitSeq }>(
@@ -47,10 +36,13 @@ export function nodesOf(chain: ReadChain, families: readonly Family[], ends: Fil
       )
       .map(({ context, starter }) => [context, starter] as const),
   );
-  const current = currentTimes(nodes, ends);
+  const seen = new Set<CommitSeq | null>();
+  const continuedTwice = new Set<CommitSeq | null>();
+  for (const { parent } of nodes) if (parent !== null) (seen.has(parent) ? continuedTwice : seen).add(parent);
+  const current = continuedTwice.size === 0 ? undefined : currentTimes(nodes, ends());
   return nodes.map((node) => {
     const startedBy = started.get(node.seq);
-    const ended = current.get(node.seq);
+    const ended = continuedTwice.has(node.parent) ? current?.get(node.seq) : undefined;
     return startedBy === undefined && ended === undefined
       ? node
       : { ...node, ...(startedBy !== undefined && { startedBy }), ...(ended !== undefined && { current: ended }) };
@@ -98,21 +90,21 @@ export const endStates = (chain: ReadChain): ReadonlyMap<number, string> => {
  * For each commit between a root and the end of an imported session, the time of that end. What an agent added after Resume counts where it continues
  * such an end, and nowhere else: it does not move the trunk of the session that it left (W30).
  */
-function currentTimes(nodes: readonly StoredNode[], ends: FileEnds): ReadonlyMap<CommitSeq, number> {
+function currentTimes(nodes: readonly FamilyCommit[], ends: FileEnds): ReadonlyMap<CommitSeq, number> {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
-  const newestFirst = (a: StoredNode, b: StoredNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
+  const newestFirst = (a: FamilyCommit, b: FamilyCommit): number => b.createdAt - a.createdAt || b.seq - a.seq;
   // In the order of import.
   const own = nodes.flatMap((node) => (ends.get(node.seq) ?? []).map((end) => ({ ...end, node }))).sort((a, b) => a.no - b.no);
-  const endsWith = (isResumed: FileEnd['isResumed']): StoredNode[] => own.filter((end) => end.isResumed === isResumed).map(({ node }) => node);
+  const endsWith = (isResumed: FileEnd['isResumed']): FamilyCommit[] => own.filter((end) => end.isResumed === isResumed).map(({ node }) => node);
   const current = new Map<CommitSeq, number>();
-  const parentOf = ({ parent }: StoredNode): StoredNode | undefined => (parent === null ? undefined : bySeq.get(parent));
+  const parentOf = ({ parent }: FamilyCommit): FamilyCommit | undefined => (parent === null ? undefined : bySeq.get(parent));
   // Sessions may share their first commits. These get the latest end.
   for (const end of endsWith(0).sort(newestFirst))
-    for (let node: StoredNode | undefined = end; node && !current.has(node.seq); node = parentOf(node)) current.set(node.seq, end.createdAt);
+    for (let node: FamilyCommit | undefined = end; node && !current.has(node.seq); node = parentOf(node)) current.set(node.seq, end.createdAt);
   const continued = new Set([...current.keys()].flatMap((seq) => bySeq.get(seq)?.parent ?? []));
   for (const end of endsWith(1)) {
-    const added: StoredNode[] = [];
-    let node: StoredNode | undefined = end;
+    const added: FamilyCommit[] = [];
+    let node: FamilyCommit | undefined = end;
     for (; node && !current.has(node.seq) && !node.forked; node = parentOf(node)) added.push(node);
     if (!node || node.forked || continued.has(node.seq) || added.length === 0) continue;
     for (const { seq, parent } of added) {

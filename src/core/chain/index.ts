@@ -39,6 +39,7 @@ export {
 } from './entries.js';
 export { type EntrySums, entrySumsOf, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
+export { commitsOf, type FamilyCommit } from './family-commits.js';
 export {
   type CommitRange,
   commitAt,

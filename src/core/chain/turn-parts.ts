@@ -4,7 +4,8 @@ import type { GraphRow } from '../contract/index.js';
 import { type DeltaOutline, promptAt } from '../formats/index.js';
 import { earlierParent, type ReadChain } from './chain.js';
 import { grownCommits, openingOf } from './continued-turns.js';
-import { type Families, type Family, familiesOf, runList } from './families.js';
+import { type Families, type Family, familiesOf } from './families.js';
+import { commitsOf } from './family-commits.js';
 import { commitAt } from './find.js';
 import { kept } from './kept.js';
 import { readOutline } from './outline.js';
@@ -81,7 +82,7 @@ function turnPartsOf(chain: ReadChain, family: Family): TurnParts {
     'turn parts',
     String(runs[0]),
     `${commits}/${last}/${resumed}`,
-    () => turnPartsIn(chain, partNodes(chain, [family])),
+    () => turnPartsIn(chain, commitsOf(chain, [family])),
     ({ isIncomplete }) => (isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit),
   );
 }
@@ -128,13 +129,11 @@ export const noParts: TurnParts = {
   isIncomplete: false,
 };
 
-const partNodes = (chain: ReadChain, families: readonly Family[]): Node[] =>
-  chain.db.all<Node>(`${selectNodes} WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`, runList(families), chain.project);
-
-const selectNodes = `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context`;
-
 const nodesAt = ({ db }: ReadChain, seqs: readonly (CommitSeq | null)[]): Node[] =>
-  db.all<Node>(`${selectNodes} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY depth`, JSON.stringify(seqs));
+  db.all<Node>(
+    `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY depth`,
+    JSON.stringify(seqs),
+  );
 
 /** The turn parts of whole families of commits, in recorded order. */
 export function turnPartsIn(chain: ReadChain, nodes: Iterable<Node>): TurnParts {

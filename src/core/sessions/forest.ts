@@ -1,7 +1,8 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
+import type { CommitSeq } from '../base/index.js';
 import {
   beginsTurn,
-  earlierParent,
+  commitsOf,
+  type FamilyCommit,
   familiesOf,
   hiddenBy,
   hiddenIn,
@@ -15,21 +16,7 @@ import {
 import { type Cluster, clustersOf } from './clusters.js';
 
 /** The facts about a commit that the list of sessions needs. */
-export interface ForestNode {
-  readonly seq: CommitSeq;
-  readonly id: ContextId;
-  readonly parent: CommitSeq | null;
-  readonly run: number;
-  readonly type: string;
-  readonly checkpoint: string;
-  readonly format: string;
-  readonly template: string;
-  readonly sessionId: string | null;
-  readonly summary: string | null;
-  readonly errors: number;
-  readonly forked: number;
-  readonly createdAt: number;
-}
+export type ForestNode = FamilyCommit;
 
 /** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
@@ -70,22 +57,16 @@ export function forestAt(chain: ReadChain, seq: CommitSeq): Forest {
 }
 
 function readForest(chain: ReadChain, cluster: Cluster): Forest {
-  const runs = runList(cluster.families);
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
-  const all = chain.db.all<ForestNode>(
-    `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
-       FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-    runs,
-    chain.project,
-  );
+  const all = commitsOf(chain, cluster.families);
   const nodes = all.filter(({ seq }) => !hidden.has(seq));
   const started = new Set(
     chain.db
       .all<{ context: CommitSeq }>(
         'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
         chain.project,
-        runs,
+        runList(cluster.families),
       )
       .map(({ context }) => context),
   );
@@ -160,12 +141,12 @@ function besideTrunk(
 ): Set<CommitSeq> {
   const isAdded = ({ sessionId }: ForestNode): boolean => sessionId !== null && resumed.has(sessionId);
   const goesOn = ({ seq, sessionId }: ForestNode): boolean =>
-    (children.get(seq) ?? []).some((child) => child.forked === 0 && !isAdded(child) && child.sessionId === sessionId);
+    (children.get(seq) ?? []).some((child) => !child.forked && !isAdded(child) && child.sessionId === sessionId);
   const beside = new Set<CommitSeq>();
   for (const node of nodes) {
     const before = node.parent === null ? undefined : at.get(node.parent);
     const leaves = before !== undefined && isAdded(node) && node.sessionId !== before.sessionId && goesOn(before);
-    if (node.forked === 1 || leaves || parts.states.has(node.seq) || (before && beside.has(before.seq))) beside.add(node.seq);
+    if (node.forked || leaves || parts.states.has(node.seq) || (before && beside.has(before.seq))) beside.add(node.seq);
   }
   return beside;
 }
@@ -194,7 +175,7 @@ export function branchStart({ at }: Forest, node: ForestNode, main: ReadonlySet<
   let start = node;
   for (;;) {
     const before = start.parent === null ? undefined : at.get(start.parent);
-    if (!before || before.run !== start.run || (start.forked === 1 && before.forked === 0) || (main.has(before) && !main.has(start))) return start;
+    if (!before || before.run !== start.run || (start.forked && !before.forked) || (main.has(before) && !main.has(start))) return start;
     start = before;
   }
 }

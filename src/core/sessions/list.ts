@@ -156,7 +156,7 @@ interface Gathered {
 
 function makeRow(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers }: Gathered): SessionRow {
   const ends = tipsOf(forest, own);
-  const recorded = own.filter(({ forked }) => forked === 0);
+  const recorded = own.filter(({ forked }) => !forked);
   const main = mainTip(forest, own);
   const [first] = own;
   const subagent = first && forest.subagentOf.get(first.seq);

@@ -26,7 +26,7 @@ export const writtenTitle = (titles: readonly string[], own: readonly ForestNode
 export function firstPrompt(chain: ReadChain, own: readonly ForestNode[]): string | undefined {
   for (const node of own) {
     const { summary } = node;
-    if (node.type !== 'delta' || node.forked === 1 || summary === null || notAPrompt.test(summary)) continue;
+    if (node.type !== 'delta' || node.forked || summary === null || notAPrompt.test(summary)) continue;
     return beginsPlan(summary) ? (planOf(chain, node) ?? summary) : summary;
   }
   return undefined;
